@@ -342,7 +342,7 @@ class Recipe:
         try:
             values = fields.loads(text)
         except ValueError as error:
-            raise InputError(f"The Recipe is not valid JSON: {error}.") from None
+            raise InputError(f"The Recipe is not valid JSON: {error}. Take it as it was saved.") from None
         if not isinstance(values, dict):
             raise InputError("The Recipe must be a JSON object of fields and values.")
         _refuse_unknown(values, [spec.name for spec in dataclasses.fields(cls)])

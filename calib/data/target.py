@@ -375,9 +375,10 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
 
 
 def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
-    """Column → its different values, of the columns that have from 2 to MOST_CLASSES."""
+    """Column → its different values, of the columns that have from 2 to MOST_CLASSES; of few rows to half of them."""
+    most = min(MOST_CLASSES, max(10, len(frame) // 2))
     found = {str(name): _distinct(column) for name, column in bare(frame).items()}
-    return {name: values for name, values in found.items() if 2 <= values <= MOST_CLASSES}
+    return {name: values for name, values in found.items() if 2 <= values <= most}
 
 
 def _bare(name: str) -> str:

@@ -64,7 +64,7 @@ def parse(content: str | bytes, what: str) -> Fields:
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(f"{what} is not valid JSON: {error}.") from None
+        raise InputError(f"{what} is not valid JSON: {error}. Take it as it was saved.") from None
     return Fields(value, f"{what}: the whole")
 
 

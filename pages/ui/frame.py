@@ -62,7 +62,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .st-key-scheme, .st-key-top, [class*="st-key-focus_"] {position: absolute}
 .stMain {scroll-padding-top: 4rem}
 .stMain .katex-display {padding: 0 3px}
-.st-key-headline [data-testid="stMetricDelta"], .st-key-headline [data-testid="stMetricDelta"] div
+.st-key-headline :is([data-testid="stMetricDelta"], [data-testid="stMetricValue"]),
+.st-key-headline :is([data-testid="stMetricDelta"], [data-testid="stMetricValue"]) :is(div, p)
     {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
 @media (min-width: 641px) and (min-height: 700px) {
     .st-key-picture :has(> .st-key-answers_guess) {position: sticky; bottom: 0; z-index: 1}

@@ -159,6 +159,7 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
         *("reliability-details", "Search: Metric table", "What was dropped"),  # what stands below
     ):
         assert any(name in stop for stop in reached), name
+    assert not tab.page.get_by_test_id("stMetricValue").first.evaluate(CUT)
     tab.unfold("Base rate")
     tab.by_key("base_rate").locator("input").focus()
     tab.page.keyboard.type("20\n")  # the field is drawn anew, beside a button that takes the number away
@@ -169,6 +170,11 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
     assert "base_rate" not in tab.settle().recipe_query()
 
 
+# Whether a headline number that is the names of two setups is cut off
+CUT = """value => {
+    value.querySelector("p").textContent = "Iso-oob and VAP-oob"
+    return value.firstElementChild.scrollWidth > value.firstElementChild.clientWidth
+}"""
 # Names of what stays under the bar on top when the keyboard comes to it, wherever the page was before
 UNDER_THE_BAR = """() => {
     const main = document.querySelector(".stMain"), bar = document.querySelector(".stAppHeader")

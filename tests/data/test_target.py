@@ -133,6 +133,12 @@ def test_a_label_that_is_in_doubt_is_among_the_candidates():
     assert target_candidates(frame) == ["outcome", "smokes", "sick"]
     assert target_candidates(frame[["x"]]) == []
     assert target_candidates(pd.DataFrame({"town": list("abc"), "grade": [1, 2, 3]})) == ["town", "grade"]
+    few = pd.DataFrame(
+        {"name": range(42), "share": [i % 22 for i in range(42)], "papers": [i % 6 for i in range(42)]}
+    )
+    assert target_candidates(few) == ["papers"], (
+        "of 42 rows 22 different values are no classes, though below 50"
+    )
 
 
 def test_tidy_labels_change_the_label_alone():
