@@ -30,6 +30,8 @@ FOLDS = 5
 # Between knots that a file may hold; those of a fit are wider apart and flatter
 NARROWEST, STEEPEST = (1e-17, 1e100)
 PENALTIES = np.logspace(-7, 3, 21)[::-1]  # the smoothest first: of equally good ones it is taken
+# Of the reach of the scores: knots nearer than this would let rounding decide what lies between them
+CLOSEST = 1e-6
 # Groups of neighbouring scores on which the penalty is chosen, at most: more change nothing to see
 CHOSEN_ON = 2048
 
@@ -60,11 +62,11 @@ class NaturalSpline:
         return values
 
     @cached_property
-    def roughness(self) -> Array:
-        """(k, k): vᵀ R v is the integral of f″² of the spline with values v, f″ being linear between the knots."""
+    def bend(self) -> Array:
+        """(k, k): |B v|² is the integral of f″² of the spline with values v, f″ being linear between the knots."""
         second, h = self._through(self.knots, 2), np.diff(self.knots)
         mass = np.diag(np.append(h, 0) + np.append(0, h)) / 3 + (np.diag(h, 1) + np.diag(h, -1)) / 6
-        return second.T @ mass @ second
+        return np.linalg.cholesky(mass).T @ second
 
 
 class Spline(ScoreCalibrator):
@@ -175,8 +177,14 @@ class Spline(ScoreCalibrator):
 
 
 def _knots(scores: Array, most: int) -> Array:
-    """At most this many of the distinct sorted scores (k,): the two ends, and quantiles between them."""
-    return scores[np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores))).round().astype(np.intp))]
+    """At most this many of the distinct sorted scores (k,): the two ends, and quantiles between them, apart."""
+    at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores))).round().astype(np.intp))
+    first, *inner, last = scores[at]
+    apart, kept = CLOSEST * (last - first), [first]
+    for knot in inner:
+        if min(knot - kept[-1], last - knot) >= apart:
+            kept.append(knot)
+    return np.array([*kept, last])
 
 
 def _curve(knots: Array, x: Array) -> Array:
@@ -213,8 +221,8 @@ def _shapes(knots: Array) -> Array:
     straight = np.column_stack([(knots - middle) / reach, np.ones(len(knots))])
     if len(knots) == 2:
         return straight
-    roughness, curves = np.linalg.eigh(NaturalSpline(knots).roughness)
-    return np.column_stack([curves[:, 2:] / np.sqrt(roughness[2:]), straight])
+    _, size, curves = np.linalg.svd(NaturalSpline(knots).bend)
+    return np.column_stack([curves[:-2].T / size[:-2], straight])
 
 
 def _cross_validated(tied: Tied, knots: Array) -> float:
