@@ -16,12 +16,13 @@ from calib.analysis.setups import (
     setup_recipes,
     setup_table,
 )
-from calib.comparison import leading
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
+from calib.figures.metrics import best
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief, brief_percent, listed, number
+from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import bagging, controls, frame, headings, state, tables
@@ -95,18 +96,20 @@ def few(evaluations: dict[str, Evaluation]) -> bool:
 
 
 def headline(table: pd.DataFrame) -> None:
-    """Who leads by each of the paper's criteria, with the interval of the number: a lead alone may be chance."""
+    """Who leads by each of the paper's criteria, with the interval of the number: a lead alone may be chance.
+
+    They are those that the table below marks: what reads alike leads alike.
+    """
     if table.empty:
         return
-    gap = table["accuracy_gap"].abs()
     with st.container(horizontal=True, key="headline"):
-        for label, metric, from_best, written in (
-            ("Nearest to its accuracy", "accuracy_gap", gap, _signed),
-            ("Lowest reliability (100 bins)", "reliability", table.reliability, brief),
-            ("Lowest Brier score", "brier", table.brier, brief),
-            ("Highest accuracy", "accuracy", -table.accuracy, brief_percent),
+        for label, metric, written in (
+            ("Nearest to its accuracy", "accuracy_gap", _signed),
+            ("Lowest reliability (100 bins)", "reliability", brief),
+            ("Lowest Brier score", "brier", brief),
+            ("Highest accuracy", "accuracy", brief_percent),
         ):
-            names = leading(from_best)
+            names = list(table.index[best(METRICS[metric], table[metric].astype(float))])
             lead = table.loc[names[0]]
             value = written(lead[metric])
             value += _plus_minus(lead.get(f"{metric}_error"), percent=value.endswith("%"))
