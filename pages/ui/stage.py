@@ -24,6 +24,10 @@ def set_up(places: Mapping[str, Any]) -> None:
     st.session_state["stage"] |= places
 
 
+def drawer_over_words() -> None:
+    st.html(OVER_WORDS)
+
+
 def has(part: str) -> bool:
     """Whether this part would go on the stage."""
     return part in st.session_state.get("stage", {})

@@ -16,7 +16,7 @@ def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(new_tab):
     host = new_tab(width=1920).open("learn_algorithms")
     press(host, "room_pooling").by_key("room_code").wait_for()
     code = host.by_key("room_code").inner_text().strip()
-    assert host.by_key("room_qr").locator("img").is_visible()
+    host.by_key("room_qr").locator("img").wait_for()
     phone, other = new_tab(width=390).open("learn_class", room=code), new_tab(width=390).open("learn_class")
     other.page.get_by_label("Code", exact=True).fill(code.lower())
     other.press("Join").page.get_by_text("You are in").wait_for()

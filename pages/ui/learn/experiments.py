@@ -128,7 +128,7 @@ def _sides() -> tuple[Any, Any]:
     """
     if not state.presenter() or stage.has("words"):
         return nullcontext(), nullcontext()
-    st.html(stage.OVER_WORDS)
+    stage.drawer_over_words()
     return tuple(st.columns([0.36, 0.64], gap="medium"))
 
 

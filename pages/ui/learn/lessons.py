@@ -81,7 +81,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     theme = frame.theme()
     st.html(f"<style>{BESIDE.replace('PAPER', theme.paper)}</style>")
     if state.presenter():
-        st.html(stage.OVER_WORDS)
+        stage.drawer_over_words()
     _place(lesson, number, step)
     st.title(plain(step.title), anchor=False)
     with st.container(key="lesson_beside"):
