@@ -26,10 +26,8 @@ from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import load
 
-SHEET, WIDTH = (
-    2150,
-    970,
-)  # pixels that pictures and each of their columns have on a sheet, with type as for a room
+# Pixels that the rows of pictures, and each of their columns, have on a sheet, drawn with type as for a room
+SHEET, WIDTH = 2150, 970
 PRINTED = 0.362  # of that size: 24 pixels are 6.5 points then
 COLUMNS = 2
 
