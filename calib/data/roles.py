@@ -54,6 +54,7 @@ SYNONYMS = {
 DEVELOPMENT = "dev"
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
 # Among names of times, those that order rows by themselves
+COUNTED = frozenset(("count", "counts", "n", "rows", "cases"))  # so called, fractions are something else
 MOMENTS = frozenset(("date", "datetime", "timestamp", "year"))
 AMBIGUOUS = "dates were read as day, month, year."
 
@@ -282,6 +283,8 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
     if not values.size or values.min() < 0:
         return None
     whole = not (values % 1).any()
+    if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNTED:
+        return None
     message = f"Looks like {'counts' if whole else 'weights'}"
     message += ": a model would learn from it." if used else ", while now every row counts once."
     if whole:

@@ -28,6 +28,7 @@ from calib.study.protocol import Setup
 
 APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
 SCHEMA = 1
+ANOTHER = "choose another file: a store is what calib study --store and the page Run write."
 
 TABLES = """
 CREATE TABLE setups (name TEXT PRIMARY KEY, position INTEGER NOT NULL);
@@ -377,9 +378,9 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         made_by = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{name} is not a store of a study ({error}); choose another file.") from None
+        raise InputError(f"{name} is not a store of a study ({error}); {ANOTHER}") from None
     if made_by != APPLICATION:
-        raise InputError(f"{name} is an SQLite file, but not a store of a study; choose another file.")
+        raise InputError(f"{name} is an SQLite file, but not a store of a study; {ANOTHER}")
     if schema != SCHEMA:
         raise InputError(
             f"{name} has the schema {schema} of another version; this one reads and writes schema {SCHEMA}. "
@@ -410,7 +411,7 @@ def _check_tables(db: sqlite3.Connection, name: str) -> None:
         own.executescript(TABLES)
         listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
         if db.execute(listed).fetchall() != own.execute(listed).fetchall():
-            raise InputError(f"{name} is not a store of a study as it was written; choose another file.")
+            raise InputError(f"{name} is not a store of a study as it was written; {ANOTHER}")
 
 
 def _read_only(path: Path) -> sqlite3.Connection:

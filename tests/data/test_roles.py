@@ -200,6 +200,12 @@ def test_likely_roles_are_proposed_and_none_is_taken():
     assert proposals(TABLE[["x", "target"]]) == {}
 
 
+def test_what_is_called_a_count_and_holds_fractions_is_none():
+    halstead = TABLE[["x", "target"]].assign(n=np.arange(N) + 0.5)  # "n" of the software data, a length
+    assert proposals(halstead) == {}
+    assert proposals(halstead.rename(columns={"n": "w"})) == {"w": {"weight": "w"}}
+
+
 def test_a_table_of_counts_is_predictions_and_its_count_is_proposed():
     counts = pd.DataFrame(
         {"score": np.repeat([0.1, 0.4, 0.8], 2), "label": [0, 1] * 3, "n": [90, 10, 60, 40, 25, 75]}

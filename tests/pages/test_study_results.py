@@ -284,6 +284,10 @@ def test_a_database_that_is_no_store_is_refused_by_its_name(tmp_path):
     assert any("other.sqlite" in text for text in messages(at))
     at = bring(page(STEM), "torn.sqlite", path.read_bytes()[:40])
     assert any("torn.sqlite" in text for text in messages(at))
+    at = bring(page(STEM), "rows.sqlite", b"data,setup\none,VAP\n")
+    (said,) = [text for text in messages(at) if "rows.sqlite" in text]
+    assert "not a store of a study" in said
+    assert said.endswith("store and the page Run write.")
     assert at.exception == []
 
 

@@ -532,7 +532,9 @@ def overview(recipe: Recipe, data: Dataset) -> None:
         st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
         for label, held in ((1, positives), (0, size - positives)):
             name, of = plain(data.classes[label]), "rows" if data.weight is None else "by weight"
-            st.metric(f"Class {label}: {name}", percent(held / size), f"{held:,.0f} {of}", **PLAIN, width=220)
+            st.metric(
+                f"Class {label}: label {name}", percent(held / size), f"{held:,.0f} {of}", **PLAIN, width=220
+            )
     frame.notes(data.notes)
     headings.heading("Columns")
     st.dataframe(

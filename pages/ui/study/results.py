@@ -55,6 +55,7 @@ from pages.ui.uploads import received
 from pages.ui.widget import shown
 
 SQLITE = b"SQLite format 3\0"
+STORES = (".sqlite", ".sqlite3", ".db")  # so called, a file is no table
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 MOST_FAILED = 100  # of the results that failed, shown
 WRITTEN_OUT = 3  # of their reasons
@@ -98,7 +99,7 @@ class Opened:
 
 def rows_of(content: bytes, name: str) -> Opened:
     """What a file holds, a study's store or a table. Raises InputError, with the remedy, where there are no results."""
-    if content.startswith(SQLITE):
+    if content.startswith(SQLITE) or name.lower().endswith(STORES):
         store = Store.of_bytes(content, name)
         rows = check_rows(store.rows(), name)
         return Opened(name, rows, predictions=store.repeats(), failures=store.failures())
