@@ -15,7 +15,7 @@ from calib.analysis.depth import DEEPEST, at_depth, depth_recipe, depth_scores, 
 from calib.analysis.grown_tree import grown_tree
 from calib.figures import FIGURES
 from calib.figures.depth import best_cells
-from calib.kernel.wording import brief
+from calib.kernel.wording import brief, class_named
 from calib.metrics import brier_score
 from calib.sources import load
 from tests.evaluated import evaluated
@@ -126,6 +126,8 @@ def test_the_rules_are_those_of_the_calibrated_tree(points, query):
         method=recipe.setting("trees.interval"),
     ).table()
     pd.testing.assert_frame_equal(table(at).rename(columns={"own": "score"}), expected)
+    named = class_named(load(recipe).classes[1])  # labels may be 1 and 2
+    assert any(text.value.endswith(f"their share of {named}.") for text in at.caption)
 
 
 def test_a_row_is_led_through_the_tree(points):

@@ -40,9 +40,16 @@ COST_SETTINGS = (
         "number",
         FALSE_ALARM,
         *COSTS,
-        help="Acting on a row of class 0.",
+        help="Acting on a row of the other class.",
     ),
-    Parameter("cost_miss", "Cost of a miss", "number", MISS, *COSTS, help="Not acting on a row of class 1."),
+    Parameter(
+        "cost_miss",
+        "Cost of a miss",
+        "number",
+        MISS,
+        *COSTS,
+        help="Not acting on a row of the positive class.",
+    ),
 )
 DIFFERENCE = ["difference", "difference_lower", "difference_upper"]
 INTERVAL = Parameter("interval", "Intervals of", "choice", METHOD, choices=interval_methods)

@@ -432,12 +432,13 @@ def rules(tree: GrownTree) -> None:
     table = tree.table()
     headings.heading(f"The tree as {len(table)} rules")
     _table(table if len(table) <= MOST_RULES else table.nlargest(MOST_RULES, "n").sort_index(), "leaf_rules")
+    positive = plain(class_named(tree.classes[1]))
     largest = f"The {MOST_RULES} leaves with the most training rows; the file has all. " * (
         len(table) > MOST_RULES
     )
     st.caption(
         f"{largest}One line per leaf, by rising p. n: training rows; own: the leaf's own estimate; p0, p1, p: its "
-        "calibrated values; the last two columns: the test rows that ended there, and their share of class 1."
+        f"calibrated values; the last two columns: the test rows that ended there, and their share of {positive}."
     )
     tables.download("Leaf rules (CSV)", lambda: safe_csv(table), "tree_rules.csv")
 

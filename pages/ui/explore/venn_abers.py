@@ -105,7 +105,8 @@ def headline(result: Evaluation) -> None:
             delta_color="off",
             delta_arrow="off",
             width=260,
-            help="Over all test rows the frequency of class 1 should lie between the two, up to sampling error.",
+            help="Over all test rows the frequency of the positive class should lie between the two, up to "
+            "sampling error.",
         )
         st.metric("Mean width", brief(summary.width), width=160, help="Mean of p1 − p0 over the test rows.")
         for name in ("brier", "log_loss"):
