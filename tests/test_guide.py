@@ -150,7 +150,7 @@ COMMAND = r"python -m calib |calibration-explorer |make |python -m (?:scripts|be
 def shell(text: str) -> list[str]:
     """Lines of blocks without a language, fenced or indented."""
     fenced = [body for kind, body in BLOCK.findall(text) if not kind]
-    indented = re.findall(r"(?:^ {4}\S.*\n)+", BLOCK.sub("", text), re.M)
+    indented = re.findall(r"(?:^ {4} *\S.*\n)+", BLOCK.sub("", text), re.M)
     joined = "\n".join(fenced + indented).replace("\\\n", " ")
     return [line.strip() for line in joined.splitlines() if line.strip()]
 
