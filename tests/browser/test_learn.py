@@ -33,6 +33,7 @@ def test_the_losses_stack_and_follow_the_depth(tab):
     assert tab.recipe_query()["cl_gl.depth"] == "8"
 
 
+@pytest.mark.soak
 def test_the_keyboard_keeps_its_place_and_goes_into_a_popover_and_out_of_it(tab):
     """Not to the top of the page where a button has gone, nor past all other controls to what a popover holds."""
     tab.open("learn_finite_example")
