@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 
 import pandas as pd
@@ -100,14 +100,16 @@ def formatted_rates(table: pd.DataFrame, stated: float | None) -> pd.DataFrame:
 def _formatted(table: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
     known = {key: table[key].tolist() for key in table.columns if not table[key].isna().all()}
     return pd.DataFrame(
-        {METRICS[key].label: _starred(METRICS[key], each) for key, each in known.items()}, index
+        {METRICS[key].label: starred(METRICS[key], each) for key, each in known.items()}, index
     )
 
 
-def _starred(metric: Metric, values: Sequence[float]) -> list[str]:
-    texts = [number(value) for value in values]
-    starred = _best(metric, values) if len(set(texts)) > 1 else set()
-    return [text + BEST if text in starred else text for text in texts]
+def starred(metric: Metric, values: Iterable[float], form: Callable[[float], str] = number) -> list[str]:
+    """The values as text, the best of them starred where they do not all read alike."""
+    values = list(values)
+    read = [number(value) for value in values]
+    stars = _best(metric, values) if len(set(read)) > 1 else set()
+    return [form(value) + BEST * (text in stars) for value, text in zip(values, read, strict=True)]
 
 
 def best(metric: Metric, values: pd.Series) -> pd.Series:

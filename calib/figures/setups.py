@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ import plotly.graph_objects as go
 from calib.analysis.setups import METHODS
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
-from calib.figures.metrics import BEST, best
+from calib.figures.metrics import starred
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme, rgba
 from calib.kernel.checks import InputError
@@ -196,28 +197,25 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
         What ``setup_table`` returned.
     """
     shown = pd.DataFrame(index=pd.Index(table.index, name="Setup"))
-    shown["Estimate − accuracy"] = _starred(table, "accuracy_gap", "accuracy_gap", "{:+.1%}")
-    shown["Reliability (100 bins)"] = _starred(table, "reliability", "reliability")
-    shown["Brier score"] = _starred(table, "brier", "brier")
+    shown["Estimate − accuracy"] = starred(
+        METRICS["accuracy_gap"], table["accuracy_gap"], _percent("{:+.1%}")
+    )
+    shown["Reliability (100 bins)"] = starred(METRICS["reliability"], table["reliability"])
+    shown["Brier score"] = starred(METRICS["brier"], table["brier"])
     shown["Interval of the label"] = [
         "–" if np.isnan(row["low"]) else f"[{number(row['low'])}, {number(row['high'])}]"
         for _, row in table.iterrows()
     ]
-    shown["Size"] = _starred(table, "size", "width")
-    shown["Accuracy"] = _starred(table, "accuracy", "accuracy", "{:.1%}")
+    shown["Size"] = starred(METRICS["width"], table["size"])
+    shown["Accuracy"] = starred(METRICS["accuracy"], table["accuracy"], _percent("{:.1%}"))
     shown["Accuracy in interval"] = [
         "–" if np.isnan(row["low"]) else ("yes" if row["valid"] else "no") for _, row in table.iterrows()
     ]
     return shown
 
 
-def _starred(table: pd.DataFrame, column: str, metric: str, form: str | None = None) -> list[str]:
-    values = table[column].astype(float)
-    stars = best(METRICS[metric], values)
-    texts = [number(v) if form is None or np.isnan(v) else form.format(v).replace("-", "−") for v in values]
-    return [
-        text + (BEST if star and len(values) > 1 else "") for text, star in zip(texts, stars, strict=True)
-    ]
+def _percent(form: str) -> Callable[[float], str]:
+    return lambda value: number(value) if np.isnan(value) else form.format(value).replace("-", "−")
 
 
 SETUPS = FigureEntry("setups", "Ten setups", prepare, draw)

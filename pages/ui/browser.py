@@ -134,48 +134,18 @@ TOP = """export default function ({ data }) {
 
 
 @st.cache_resource
-def _copy():
-    return st.components.v2.component("calibration_explorer_copy", html=HTML, css=CSS, js=COPY)
-
-
-@st.cache_resource
-def _focus():
+def _component(name: str, js: str, html: str = "<i></i>", css: str | None = None):
+    """Registered once. What shows nothing of its own is not isolated: it looks after the page around it."""
     return st.components.v2.component(
-        "calibration_explorer_focus", html="<i></i>", js=FOCUS, isolate_styles=False
-    )
-
-
-@st.cache_resource
-def _popover():
-    return st.components.v2.component(
-        "calibration_explorer_popover", html="<i></i>", js=POPOVER, isolate_styles=False
-    )
-
-
-@st.cache_resource
-def _place():
-    return st.components.v2.component(
-        "calibration_explorer_place", html="<i></i>", js=PLACE, isolate_styles=False
-    )
-
-
-@st.cache_resource
-def _scheme():
-    return st.components.v2.component(
-        "calibration_explorer_scheme", html="<i></i>", js=SCHEME, isolate_styles=False
-    )
-
-
-@st.cache_resource
-def _top():
-    return st.components.v2.component(
-        "calibration_explorer_top", html="<i></i>", js=TOP, isolate_styles=False
+        f"calibration_explorer_{name}", html=html, css=css, js=js, isolate_styles=bool(css)
     )
 
 
 def copy_button(label: str, text: str, help: str, note: str = "") -> None:
     """Copies ``text``, and says ``note``; where the browser does not allow it (no https), the text is shown."""
-    _copy()(key="copy_link", data={"label": label, "text": text, "help": help, "note": note}, width="content")
+    _component("copy", COPY, HTML, CSS)(
+        key="copy_link", data={"label": label, "text": text, "help": help, "note": note}, width="content"
+    )
 
 
 def link(query: Mapping[str, str]) -> str:
@@ -190,7 +160,7 @@ def keep_focus(key: str, after: object, selector: str, still: bool = False) -> N
     The page moves to it, after a click only if it need not stand ``still``.
     """
     data = {"selector": selector, "after": repr(after), "still": still}
-    _focus()(key=f"focus_{key}", data=data, height="content")
+    _component("focus", FOCUS)(key=f"focus_{key}", data=data, height="content")
 
 
 def enter_popovers() -> None:
@@ -198,7 +168,7 @@ def enter_popovers() -> None:
 
     Streamlit draws it at the end of the page, where Tab would come to it after all other controls.
     """
-    _popover()(key="focus_popovers", height="content")
+    _component("popover", POPOVER)(key="focus_popovers", height="content")
 
 
 def keep_place() -> None:
@@ -206,14 +176,16 @@ def keep_place() -> None:
 
     That is the same control if it is there, else what stands now where it was. Browsers begin at the top again.
     """
-    _place()(key="focus_place", height="content")
+    _component("place", PLACE)(key="focus_place", height="content")
 
 
 def follow_scheme(dark: bool) -> None:
     """Draw the page anew when its colours have become others than those that the charts are drawn in."""
-    _scheme()(key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None)
+    _component("scheme", SCHEME)(
+        key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None
+    )
 
 
 def begin_at_the_top(place: object) -> None:
     """Another place than before is seen from its top: Streamlit leaves it as far down as the last one was left."""
-    _top()(key="top", data={"place": repr(place)}, height="content")
+    _component("top", TOP)(key="top", data={"place": repr(place)}, height="content")

@@ -201,7 +201,7 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
             help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped; several at once. They stay in this "
             "session's memory.",
         )
-        chosen = recipe.setting("run.sets")
+    chosen = recipe.setting("run.sets")
     known = _known(chosen)
     there = [name for name in chosen if name in known]
     with chooser:
