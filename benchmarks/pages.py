@@ -15,7 +15,7 @@ from statistics import median
 from streamlit.testing.v1 import AppTest
 
 from benchmarks._ratios import Verdicts
-from pages.ui.frame import PAGES
+from pages.ui.current import PAGES
 from tests.pages.app import page
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}

@@ -4,6 +4,9 @@ import pages.ui.everything
 from pages.ui import frame
 from pages.ui.learn import room
 
-if not room.opened():
+if code := room.named():
+    frame.open_alone(room.SCRIPT, f"Room {code}")
+    room.show(code)
+else:
     frame.open_page(room.SCRIPT)
     room.begin()

@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser
 
 from calib.experiments import EXPERIMENTS
-from pages.ui.frame import PAGES
+from pages.ui.current import PAGES
 from tests.browser.driver import ROOT, Tab, chromium, serving
 
 FOLDER = ROOT / "docs" / "pictures"

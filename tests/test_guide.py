@@ -27,7 +27,7 @@ from calib.metrics import metric_table
 from calib.study import store
 from calib.study.reading import read_protocol
 from calibration_explorer.__main__ import arguments
-from pages.ui.frame import PAGES
+from pages.ui.current import PAGES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -15,7 +15,7 @@ from calib.kernel.declared import SETTINGS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import PHASES, Recipe
-from pages.ui import frame
+from pages.ui import current
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
 
@@ -215,7 +215,7 @@ def test_the_recipe_holds_what_is_shared_and_nothing_of_a_single_page_nor_of_the
     assert fields.isdisjoint({"lesson", "step", "presenter"})
 
 
-EXPLORE = {page.key for section in ("Explore", "Study") for page in frame.PAGES[section]} | {"compared"}
+EXPLORE = {page.key for section in ("Explore", "Study") for page in current.PAGES[section]} | {"compared"}
 
 
 def allowed(parameter):

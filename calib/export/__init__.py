@@ -19,7 +19,7 @@ from calib.export.programs import (
 from calib.export.recipes import read_recipes, write_recipes
 from calib.export.report import report_html
 from calib.export.saved import Applied, SavedCalibrator, number_columns
-from calib.export.source import chart_source, page_source, python_source, study_command
+from calib.export.source import WORD_SOURCES, chart_source, page_source, python_source, study_command
 from calib.export.studies import (
     drawings,
     latex_table,
@@ -34,6 +34,7 @@ from calib.export.tables import safe_csv, side_by_side_table
 __all__ = [
     "FORMS",
     "LANGUAGES",
+    "WORD_SOURCES",
     "Applied",
     "Language",
     "NoBrowser",

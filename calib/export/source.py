@@ -16,6 +16,28 @@ from calib.sources import reading
 FILE = "YOUR FILE"
 HOW = "# Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py\n"
 
+WORD_SOURCES = {
+    "lessons": """from calib.lessons import LESSONS
+
+for lesson in LESSONS.values():
+    for step in lesson.steps:
+        print(lesson.title, step.title, step.page, step.recipe.to_query(), sep=" | ")
+""",
+    "class": """from calib.experiments.ballots import rounds
+from calib.lessons import LESSONS
+
+for key in LESSONS:
+    for asked in rounds(key):
+        print(key, asked.title, asked.text, asked.answers, asked.right, sep=" | ")
+""",
+    "glossary": """from calib.lessons.glossary import GLOSSARY
+
+for term in GLOSSARY.values():
+    print(term.name, term.meaning, sep=": ")
+""",
+}
+"""By page: those that compute nothing print their words."""
+
 
 def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None = None) -> str:
     """A script that evaluates the Recipe, or each of several by name, and prints its metrics.
@@ -88,7 +110,7 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
     """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation.
 
     And those of the Study pages: the summary of the rows that are open on "results", the rows of the study on
-    "run".
+    "run"; of a Learn page without numbers its words.
 
     Parameters
     ----------
@@ -103,6 +125,8 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         return _run_source(recipe)
     if page == "results":
         return _results_source(recipe)
+    if page in WORD_SOURCES:
+        return WORD_SOURCES[page]
     if page not in PAGE_BODIES:
         return python_source(recipe, files)
     head, uploads = _imports([recipe], files or {})

@@ -19,7 +19,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.projector import PROJECTED, for_a_room
 from calib.figures.theme import controls
 from calib.kernel.checks import InputError
-from pages.ui import downloads, frame, headings, jobs, kept, server, stage, state
+from pages.ui import current, downloads, headings, jobs, kept, server, stage, state
 from pages.ui.drawn import Drawn
 from pages.ui.text import plain
 
@@ -119,7 +119,7 @@ def _pictures(
         places = [place for _ in starts for place in st.columns(columns)]
     rows = len(starts) if state.presenter() else 0
     for i, panel in enumerate(panels):
-        figure = Drawn(_drawn(panel, frame.theme(), entry.draw, height, rows))
+        figure = Drawn(_drawn(panel, current.theme(), entry.draw, height, rows))
         own = f"{widget}_panel_{i}" if entry.panels else widget
         fits = state.presenter() and LOW < figure.height <= PROJECTED
         follows = "projected" if fits else "square" if figure.square_above else ""

@@ -28,7 +28,7 @@ from calib.export import (
 from calib.figures import FIGURES
 from calib.figures.base import Record
 from calib.kernel.checks import InputError
-from pages.ui import frame, state
+from pages.ui import current, state
 from pages.ui.text import plain
 
 CAMERA = ("svg", "png")
@@ -63,7 +63,7 @@ def button(label: str, make, name: str, mime: str, key: str, **more: Any) -> Non
 def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], key: str) -> None:
     """The popover under a chart; ``source`` and ``options`` are what its record was prepared from."""
     with st.popover("Download", key=f"{key}_downloads"):
-        entry, theme = FIGURES[name], frame.theme()
+        entry, theme = FIGURES[name], current.theme()
         st.segmented_control(
             "The camera on the chart saves",
             CAMERA,
@@ -92,9 +92,9 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
         if isinstance(evaluation, Evaluation):
             calibrators(evaluation, key)
         st.caption("An address that opens this page as it is")
-        st.code(frame.link(), language=None, wrap_lines=True)
+        st.code(current.link(), language=None, wrap_lines=True)
         st.caption("Python that gives these numbers")
-        st.code(chart_source(name, source, options, state.files()) or frame.python(), language="python")
+        st.code(chart_source(name, source, options, state.files()) or current.python(), language="python")
 
 
 def calibrators(evaluation: Evaluation, key: str) -> str | None:

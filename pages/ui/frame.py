@@ -10,21 +10,19 @@ from __future__ import annotations
 import runpy
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.experiments import shown
-from calib.export import page_source
-from calib.figures import DARK, LIGHT, Theme
+from calib.export import WORD_SOURCES
+from calib.figures import DARK
 from calib.kernel.checks import InputError
 from calib.kernel.wording import percent
 from calib.recipe import Recipe, plugin_problems
-from pages.ui import browser, controls, headings, jobs, legible, server, stage, start, state
-from pages.ui.learn import glossary, lessons, room
+from pages.ui import browser, controls, current, headings, jobs, legible, server, stage, start, state
+from pages.ui.learn import lessons
 from pages.ui.text import plain
 
 ROOT = Path(__file__).parents[2]
@@ -96,97 +94,6 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 }"""
 
 
-@dataclass(frozen=True)
-class Page:
-    """One page: its script, its name in the navigation, the question it answers.
-
-    Attributes
-    ----------
-    controls
-        The parts of the sidebar, below the data, that change something on it.
-    """
-
-    script: str
-    name: str
-    question: str
-    controls: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """Its name without section: ``validity`` for pages/learn_validity.py."""
-        return Path(self.script).stem.partition("_")[2]
-
-
-PAGES = {
-    "Explore": (
-        Page("pages/explore_data.py", "Data", "What is in the table, and is it fit to learn from?"),
-        Page(
-            "pages/explore_reliability.py",
-            "Reliability",
-            "When the model says 70%, does it happen 70% of the time?",
-            ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve", "layout"),
-        ),
-        Page(
-            "pages/explore_venn_abers.py",
-            "Venn–Abers",
-            "How certain can each probability be?",
-            ("model", "placement", "base_rate", "bins", "axes"),
-        ),
-        Page(
-            "pages/explore_trees.py",
-            "Trees",
-            "How deep may a tree grow before its probabilities fail?",
-            ("model", "depths", "split", "calibrators", "base_rate", "bins", "axes", "curve"),
-        ),
-        Page(
-            "pages/explore_out_of_bag.py",
-            "Out of bag",
-            "Which rows should calibrate: some held out, or all of them?",
-            ("model", "split", "base_rate"),
-        ),
-        Page(
-            "pages/explore_decide.py",
-            "Decide",
-            "Where should I draw the line, and what does it cost?",
-            ("model", "placement", "calibrators", "base_rate"),
-        ),
-        Page(
-            "pages/explore_compare.py",
-            "Compare and report",
-            "Which settings work best, and what should I export?",
-            ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve"),
-        ),
-    ),
-    "Learn": (
-        Page("pages/learn_lessons.py", "Lessons", "Where should I begin?"),
-        Page("pages/learn_class.py", "Class", "What does the whole class think?"),
-        Page(
-            "pages/learn_cl_gl.py",
-            "CL and GL",
-            "What does a model lose to its groups, and what to its numbers?",
-        ),
-        Page("pages/learn_tree_depth.py", "Tree depth", "How deep, how many, and what should a leaf say?"),
-        Page("pages/learn_which_model.py", "Which model", "Whose probabilities are right, and when?"),
-        Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
-        Page(
-            "pages/learn_calibration_size.py", "Calibration-set size", "How many rows does a calibrator need?"
-        ),
-        Page("pages/learn_validity.py", "Validity", "What can two probabilities promise that one cannot?"),
-        Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
-        Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
-        Page("pages/learn_glossary.py", "Glossary", "What do the words mean?"),
-    ),
-    "Study": (
-        Page("pages/study_run.py", "Run", "Do a paper’s results hold on my data?"),
-        Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),
-    ),
-}
-
-
-SOURCES = {"lessons": lessons, "class": room, "glossary": glossary}
-"""Where the Python of the pages that compute nothing stands."""
-
-
 LOST = (
     "The server lost this session, for example after a restart or a long pause. The page was restored from its "
     "address; please repeat your last step."
@@ -196,10 +103,6 @@ FAULT = (
     "A fault of this program ({}) ended the page here. The data and the settings are kept: take back your last "
     "change, or go to another page. Whoever runs the server finds the details in its log."
 )
-
-
-def theme() -> Theme:
-    return DARK if st.context.theme.type == "dark" else LIGHT
 
 
 def run_app(start: str) -> None:
@@ -215,7 +118,7 @@ def run_app(start: str) -> None:
 
     sections = {
         section: [st.Page(page.script, title=page.name) for page in pages]
-        for section, pages in PAGES.items()
+        for section, pages in current.PAGES.items()
         if pages
     }
     chosen = st.navigation(
@@ -227,7 +130,7 @@ def run_app(start: str) -> None:
         script, query = st.session_state.pop("asked_for")
         st.switch_page(script, query_params=query)
     st.session_state["at_start"] = not chosen.url_path
-    st.logo(WORDMARK.format(ink=theme().ink, name=PRODUCT), size="large")
+    st.logo(WORDMARK.format(ink=current.theme().ink, name=PRODUCT), size="large")
     with ExitStack() as st.session_state["fold"]:
         try:
             chosen.run()
@@ -244,7 +147,7 @@ def open_page(script: str) -> Recipe:
         st.session_state["lost"] = server.lost_its_session()
     _through_app(script)
     state.follow_address(script)
-    page, presenter = _page(script), state.presenter()
+    page, presenter = current.of(script), state.presenter()
     if st.session_state["lost"]:
         st.session_state["lost"] = False
         state.say(LOST)
@@ -254,7 +157,7 @@ def open_page(script: str) -> Recipe:
     _set_up(script, page.name, presenter)
     if presenter:
         st.html(LARGE)
-    if page in PAGES["Explore"]:
+    if page in current.PAGES["Explore"]:
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
     browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
@@ -294,28 +197,24 @@ def open_alone(script: str, title: str) -> None:
     _set_up(script, title, presenter=True)
 
 
-def _page(script: str) -> Page:
-    return next(page for pages in PAGES.values() for page in pages if page.script == script)
-
-
 def _set_up(script: str, title: str, presenter: bool) -> None:
     """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
+    theme = current.theme()
     jobs.page_entered(script)
     st.html(
-        f"<style>{legible.css(theme())} "
-        f"{NARROW.replace('PAPER', theme().paper).replace('GRID', theme().grid)}</style>"
+        f"<style>{legible.css(theme)} {NARROW.replace('PAPER', theme.paper).replace('GRID', theme.grid)}</style>"
     )
     if presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = presenter
         st.rerun()  # the navigation was drawn before this was known
     sidebar = "collapsed" if presenter else "auto"
     st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
-    browser.follow_scheme(theme() is DARK)
+    browser.follow_scheme(theme is DARK)
     browser.enter_popovers()
     browser.keep_place()
 
 
-def _heading(page: Page, in_step: bool) -> None:
+def _heading(page: current.Page, in_step: bool) -> None:
     title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
     with title.container(key="heading"):
         if in_step:  # under the step's own title
@@ -323,34 +222,18 @@ def _heading(page: Page, in_step: bool) -> None:
         elif state.at_start():
             start.doors()
         else:
-            section = next(name for name, pages in PAGES.items() if page in pages)
+            section = next(name for name, pages in current.PAGES.items() if page in pages)
             st.caption(f"{section} · {page.name}")
             at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
             st.title(lessons.AT_THE_END if at_the_end else page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):
         help = "An address that opens this page with all of these settings."
-        browser.copy_button("Copy link", link(), help, OWN * state.brought())
-        what = "words" if page.key in SOURCES else "numbers"
+        browser.copy_button("Copy link", current.link(), help, OWN * state.brought())
+        what = "words" if page.key in WORD_SOURCES else "numbers"
         with st.popover("Show Python", help=f"The same {what} with the calib package."):
-            st.code(python(), language="python")
+            st.code(current.python(), language="python")
         if not in_step:  # there the step's own row has it
             lessons.presenter()
-
-
-def python() -> str:
-    """Python that gives the numbers of the page that is open."""
-    recipe = state.recipe()
-    page = _page(st.session_state["page"])
-    if page.key in SOURCES:
-        return SOURCES[page.key].SOURCE
-    if page in PAGES["Learn"]:
-        return shown(dict(recipe.settings), page.key).to_python(dict(recipe.settings), recipe.seed)
-    return page_source(page.key, recipe, state.files())
-
-
-def link() -> str:
-    """The address of the page that is open, with all settings."""
-    return browser.link(state.here())
 
 
 def refusals(evaluation: Evaluation) -> None:

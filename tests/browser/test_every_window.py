@@ -7,7 +7,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.recipe import Recipe
-from pages.ui import frame
+from pages.ui import current
 from tests.browser.accessibility import faint_words, findings, tab_stops, unfold
 from tests.browser.labels import type_in_charts
 from tests.sweep import sweep
@@ -16,7 +16,9 @@ from tests.waiting import until
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 IN_SHORT = ("explore_reliability",)  # the other pages by make soak
 PATHS = [
-    page.script.removeprefix("pages/").removesuffix(".py") for pages in frame.PAGES.values() for page in pages
+    page.script.removeprefix("pages/").removesuffix(".py")
+    for pages in current.PAGES.values()
+    for page in pages
 ]
 WIDTHS = "elements => elements.map(element => [element.clientWidth, element.scrollWidth])"
 LEVELS = "headings => headings.map(heading => Number(heading.tagName[1]))"

@@ -4,11 +4,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from pages.ui import frame
+from pages.ui import current
 from tests.browser import files
 from tests.browser.driver import serving
 
-PAGES = [page for pages in frame.PAGES.values() for page in pages]
+PAGES = [page for pages in current.PAGES.values() for page in pages]
 
 
 @pytest.mark.soak

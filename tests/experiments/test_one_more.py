@@ -113,7 +113,7 @@ def tree(request, tmp_path):
     if request.param == "coins":
         (tmp_path / "pages/learn_coins.py").write_text(PAGE)
         line = '        Page("pages/learn_coins.py", "Coins", "How many heads?"),\n'
-        one_line(tmp_path / "pages/ui/frame.py", r'        Page\("pages/learn_algorithms.py".*\n', line)
+        one_line(tmp_path / "pages/ui/current.py", r'        Page\("pages/learn_algorithms.py".*\n', line)
     return request.param, tmp_path
 
 

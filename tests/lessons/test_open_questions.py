@@ -8,7 +8,7 @@ from calib.experiments import EXPERIMENTS
 from calib.experiments.ballots import rounds
 from calib.figures import FIGURES
 from calib.lessons import LESSONS
-from pages.ui.frame import PAGES
+from pages.ui.current import PAGES
 
 TELLS = {
     "cl_gl": r"\b(two|2) groups|0 or 1|0 and 1",

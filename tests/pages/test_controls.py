@@ -4,12 +4,12 @@ import pytest
 
 from calib.models import MODELS
 from calib.recipe import Recipe
-from pages.ui import frame
+from pages.ui import current
 from tests.pages.app import at_once, bring, faults, go, headline, messages, page, settled
 from tests.sweep import sweep
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
-PATHS = [page.script.removeprefix("pages/").removesuffix(".py") for page in frame.PAGES["Explore"]]
+PATHS = [page.script.removeprefix("pages/").removesuffix(".py") for page in current.PAGES["Explore"]]
 # It is slow
 SWEPT = sweep(PATHS, "explore_reliability", "explore_venn_abers", "explore_compare")
 

@@ -9,7 +9,7 @@ from calib.data import SAMPLES
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.synthetic import SYNTHETIC
-from pages.ui import frame
+from pages.ui import current
 from tests.pages.app import faults, headline, messages, page, settled, titles
 from tests.sweep import sweep
 
@@ -40,7 +40,7 @@ def test_every_set_opens_on_the_data_page(source):
     assert int(headline(at)["Rows"].replace(",", "")) >= 100
 
 
-STEMS = [Path(entry.script).stem for entry in frame.PAGES["Explore"]]
+STEMS = [Path(entry.script).stem for entry in current.PAGES["Explore"]]
 OWN = ("explore_data", "explore_reliability")  # pages with a test of their own
 
 
@@ -49,7 +49,7 @@ OWN = ("explore_data", "explore_reliability")  # pages with a test of their own
 def test_every_set_opens_on_every_page_of_explore(stem, source):
     at = page(stem, data=source, **kind_of(source, stem))
     assert faults(at) == []
-    assert at.title[0].value in {entry.question for entry in frame.PAGES["Explore"]}
+    assert at.title[0].value in {entry.question for entry in current.PAGES["Explore"]}
 
 
 @pytest.mark.parametrize("source", SWEPT)

@@ -10,7 +10,7 @@ from calib.lessons import LESSONS
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from pages.ui.chart import WAITS
-from pages.ui.frame import PAGES
+from pages.ui.current import PAGES
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.learn.lessons import chart_of

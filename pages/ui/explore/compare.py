@@ -35,7 +35,7 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.sources import digest
-from pages.ui import chart, downloads, frame, headings, state, tables
+from pages.ui import chart, current, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
 from pages.ui.evaluations import evaluations_of, is_fitted
 from pages.ui.text import plain
@@ -174,7 +174,7 @@ def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
 
 def everything(evaluations: Mapping[str, Evaluation]) -> None:
     """Everything, made when a button is pressed."""
-    theme, files, draws = frame.theme(), state.files(), downloads.draws()
+    theme, files, draws = current.theme(), state.files(), downloads.draws()
     recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
     known = at_random(evaluations)
     report = partial(report_html, evaluations, theme, files, at_random=known)

@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from calib.experiments.forecasts import USUAL, Forecast, draw, levels, prepare
-from pages.ui import frame
+from pages.ui import current
 from pages.ui.text import plain
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
@@ -78,5 +78,7 @@ def own_calibration() -> None:
         return
     record = prepare(list(found.values()))
     with st.expander(f"How well do you know what you know? {plain(record.title)}", key="own_calibration"):
-        st.plotly_chart(draw(record, frame.theme()), theme=None, key="chart_own_calibration", alt=record.alt)
+        st.plotly_chart(
+            draw(record, current.theme()), theme=None, key="chart_own_calibration", alt=record.alt
+        )
         st.caption(plain(record.caption))

@@ -12,11 +12,6 @@ from pages.ui import headings
 from pages.ui.text import plain
 
 PAGE = "learn_glossary"
-SOURCE = """from calib.lessons.glossary import GLOSSARY
-
-for term in GLOSSARY.values():
-    print(term.name, term.meaning, sep=": ")
-"""
 BY_WRITING = {form: term for term in GLOSSARY.values() if term.linked for form in term.written}
 WORDS = re.compile(
     r"(?<![\w\[])(?:"

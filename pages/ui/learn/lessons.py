@@ -14,7 +14,7 @@ from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import browser, downloads, frame, headings, jobs, stage, state
+from pages.ui import browser, current, downloads, headings, jobs, stage, state
 from pages.ui.learn import asking, handout, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
@@ -52,12 +52,6 @@ BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 }"""
 LIST = "pages/learn_lessons.py"
 AT_THE_END = "What have you found out?"  # there nobody asks any more where to begin
-SOURCE = """from calib.lessons import LESSONS
-
-for lesson in LESSONS.values():
-    for step in lesson.steps:
-        print(lesson.title, step.title, step.page, step.recipe.to_query(), sep=" | ")
-"""
 
 
 def panel(script: str) -> bool:
@@ -78,7 +72,7 @@ def panel(script: str) -> bool:
 
 def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """The step's title above its text and, beside it, the chart that it names."""
-    theme = frame.theme()
+    theme = current.theme()
     st.html(f"<style>{BESIDE.replace('PAPER', theme.paper)}</style>")
     if state.presenter():
         stage.drawer_over_words()

@@ -26,7 +26,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
-from pages.ui import browser, frame, jobs, state
+from pages.ui import browser, current, jobs, state
 from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
@@ -34,13 +34,6 @@ from pages.ui.text import plain
 SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two looks at the room
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
-SOURCE = """from calib.experiments.ballots import rounds
-from calib.lessons import LESSONS
-
-for key in LESSONS:
-    for asked in rounds(key):
-        print(key, asked.title, asked.text, asked.answers, asked.right, sep=" | ")
-"""
 # The code is read from the back row; answers are as large as a thumb.
 STYLE = """<style>
 .st-key-room_code h1 {font-size: 6rem; letter-spacing: .15em; padding: 0}
@@ -61,15 +54,18 @@ def rooms() -> Rooms:
     return Rooms()
 
 
-def opened() -> bool:
-    """Draw the room that the address names, for its teacher or a student; whether it names one."""
+def named() -> str:
+    """The code of the room that the address names; empty, with what else it said of one, where it names none."""
     code = st.query_params.get("room", "").strip().upper()
     if not code:
         for name in st.query_params.keys() & {"room", "key", "seat"}:
             del st.query_params[name]
-        return False
+    return code
+
+
+def show(code: str) -> None:
+    """Draw this room, for its teacher or a student."""
     key = st.query_params.get("key")
-    frame.open_alone(SCRIPT, f"Room {code}")
     st.html(STYLE)
     try:
         if key is None:
@@ -79,7 +75,6 @@ def opened() -> bool:
         st.session_state["been_in"] = code
     except InputError as error:
         _gone(code, error)
-    return True
 
 
 def offer(key: str) -> None:
@@ -301,7 +296,7 @@ def _ballots(code: str, key: str, seen: Seen) -> None:
             label = "Hide the answers" if seen.shown else "Show the answers so far"
             show = partial(_move, rooms().show, code, key, not seen.shown)
             st.button(label, key="room_show", type="tertiary", on_click=show)
-    figure = draw(record, frame.theme())
+    figure = draw(record, current.theme())
     st.plotly_chart(figure, theme=None, key="chart_ballots", alt=record.alt, config={"displayModeBar": False})
 
 
@@ -323,7 +318,7 @@ def _picture(asked: Round, hidden: bool) -> None:
     if found is None or hidden:
         return
     (here,) = found
-    record, drawn = here.chart.record, here.chart.draw(frame.theme())
+    record, drawn = here.chart.record, here.chart.draw(current.theme())
     figure = for_a_room(drawn).update_layout(height=min(ROOM * (drawn.layout.height or HIGHEST), HIGHEST))
     st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
     st.markdown(f"**{plain(record.title)}**")
@@ -345,7 +340,7 @@ def _calibration_of_class(code: str, key: str) -> None:
     record = prepare_forecasts(forecasts, "The class was")
     picture, words = st.columns([0.55, 0.45], gap="large", vertical_alignment="center")
     with picture:
-        figure = for_a_room(draw_forecasts(record, frame.theme()))
+        figure = for_a_room(draw_forecasts(record, current.theme()))
         st.plotly_chart(figure, theme=None, key="chart_class_calibration", alt=record.alt)
     with words:
         st.subheader(plain(record.title), anchor=False)

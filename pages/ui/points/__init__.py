@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from calib.figures.theme import MARKS
-from pages.ui import frame, state
+from pages.ui import current, state
 from pages.ui.text import plain
 
 HERE = Path(__file__).parent
@@ -55,7 +55,7 @@ def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None],
         kind ("scores", whose first point is the row asked for, or "line"); low and high end of the axis, and its
         label; alt; what the kind needs: the rows that stand still and the merge rule, or the cuts.
     """
-    theme, name = frame.theme(), f"points_{key}"
+    theme, name = current.theme(), f"points_{key}"
 
     def dropped() -> None:
         dropped = st.session_state[name].dropped

@@ -48,7 +48,7 @@ from calib.study.published import nothing_beside
 from calib.study.rows import FIT_SECONDS
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
-from pages.ui import chart, frame, headings, jobs, kept, state
+from pages.ui import chart, current, headings, jobs, kept, state
 from pages.ui.downloads import button
 from pages.ui.text import plain
 from pages.ui.uploads import received
@@ -463,7 +463,7 @@ def _download(table: Table) -> None:
 def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> None:
     """All tables and diagrams at once, made when a button is pressed."""
     headings.part("Export")
-    theme, source = frame.theme(), page_source("results", recipe)
+    theme, source = current.theme(), page_source("results", recipe)
     with st.container(horizontal=True, key="study_files"):
         page = partial(study_html, summary, paper, source, theme)
         button("Report (HTML)", page, "study.html", "text/html", "study_html", type="primary")

@@ -1,0 +1,122 @@
+"""The table of pages, and the page that is open: its colours, its address, its Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from calib.experiments import shown
+from calib.export import WORD_SOURCES, page_source
+from calib.figures import DARK, LIGHT, Theme
+from pages.ui import browser, state
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: its script, its name in the navigation, the question it answers.
+
+    Attributes
+    ----------
+    controls
+        The parts of the sidebar, below the data, that change something on it.
+    """
+
+    script: str
+    name: str
+    question: str
+    controls: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Its name without section: ``validity`` for pages/learn_validity.py."""
+        return Path(self.script).stem.partition("_")[2]
+
+
+PAGES = {
+    "Explore": (
+        Page("pages/explore_data.py", "Data", "What is in the table, and is it fit to learn from?"),
+        Page(
+            "pages/explore_reliability.py",
+            "Reliability",
+            "When the model says 70%, does it happen 70% of the time?",
+            ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve", "layout"),
+        ),
+        Page(
+            "pages/explore_venn_abers.py",
+            "Venn–Abers",
+            "How certain can each probability be?",
+            ("model", "placement", "base_rate", "bins", "axes"),
+        ),
+        Page(
+            "pages/explore_trees.py",
+            "Trees",
+            "How deep may a tree grow before its probabilities fail?",
+            ("model", "depths", "split", "calibrators", "base_rate", "bins", "axes", "curve"),
+        ),
+        Page(
+            "pages/explore_out_of_bag.py",
+            "Out of bag",
+            "Which rows should calibrate: some held out, or all of them?",
+            ("model", "split", "base_rate"),
+        ),
+        Page(
+            "pages/explore_decide.py",
+            "Decide",
+            "Where should I draw the line, and what does it cost?",
+            ("model", "placement", "calibrators", "base_rate"),
+        ),
+        Page(
+            "pages/explore_compare.py",
+            "Compare and report",
+            "Which settings work best, and what should I export?",
+            ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve"),
+        ),
+    ),
+    "Learn": (
+        Page("pages/learn_lessons.py", "Lessons", "Where should I begin?"),
+        Page("pages/learn_class.py", "Class", "What does the whole class think?"),
+        Page(
+            "pages/learn_cl_gl.py",
+            "CL and GL",
+            "What does a model lose to its groups, and what to its numbers?",
+        ),
+        Page("pages/learn_tree_depth.py", "Tree depth", "How deep, how many, and what should a leaf say?"),
+        Page("pages/learn_which_model.py", "Which model", "Whose probabilities are right, and when?"),
+        Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
+        Page(
+            "pages/learn_calibration_size.py", "Calibration-set size", "How many rows does a calibrator need?"
+        ),
+        Page("pages/learn_validity.py", "Validity", "What can two probabilities promise that one cannot?"),
+        Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
+        Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
+        Page("pages/learn_glossary.py", "Glossary", "What do the words mean?"),
+    ),
+    "Study": (
+        Page("pages/study_run.py", "Run", "Do a paper’s results hold on my data?"),
+        Page("pages/study_results.py", "Results", "Which method is better over many data sets?"),
+    ),
+}
+
+
+def of(script: str) -> Page:
+    return next(page for pages in PAGES.values() for page in pages if page.script == script)
+
+
+def theme() -> Theme:
+    return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+def python() -> str:
+    """Python that gives the numbers of the page that is open."""
+    recipe = state.recipe()
+    page = of(st.session_state["page"])
+    if page in PAGES["Learn"] and page.key not in WORD_SOURCES:
+        return shown(dict(recipe.settings), page.key).to_python(dict(recipe.settings), recipe.seed)
+    return page_source(page.key, recipe, state.files())
+
+
+def link() -> str:
+    """The address of the page that is open, with all settings."""
+    return browser.link(state.here())
