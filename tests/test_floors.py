@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,31 @@ def violations(root: Path) -> list[str]:
 
 def test_no_file_imports_upward_or_sideways():
     assert violations(ROOT) == []
+
+
+def circle(root: Path) -> list[str]:
+    """Files that import each other in a circle, if there are any."""
+    files = {
+        dotted(path.relative_to(root)): path
+        for path in [*root.glob("calib/**/*.py"), *root.glob("pages/**/*.py")]
+    }
+    try:
+        TopologicalSorter({name: imports(path, root) for name, path in files.items()}).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_files_import_each_other_in_a_circle(tmp_path):
+    assert circle(ROOT) == []
+    (tmp_path / "pages").mkdir()
+    for name, text in {
+        "a": "import pages.b",
+        "b": "def f():\n    from pages import c",
+        "c": "from pages.a import x",
+    }.items():
+        (tmp_path / f"pages/{name}.py").write_text(text)
+    assert set(circle(tmp_path)) == {"pages.a", "pages.b", "pages.c"}
 
 
 @pytest.mark.parametrize(
