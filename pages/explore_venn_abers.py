@@ -1,9 +1,7 @@
 """Explore · Venn–Abers: an interval for each probability: how wide it is, whether it holds, where it comes from."""
 
-import streamlit as st
-
 import pages.ui.everything
-from pages.ui import chart, frame, headings
+from pages.ui import chart, frame, headings, stage
 from pages.ui.explore import venn_abers
 
 recipe = frame.open_page("pages/explore_venn_abers.py")
@@ -15,7 +13,7 @@ with place.numbers:
     venn_abers.headline(evaluation)
 with place.block:
     venn_abers.switches(recipe)
-    pairs, table = st.columns([0.49, 0.51], gap="medium")
+    pairs, table = stage.side_by_side([0.49, 0.51])
 with pairs:
     chart.show(
         "pairs",
@@ -35,7 +33,7 @@ headings.part("One Venn–Abers prediction explained")
 venn_abers.explanation(evaluation, row)
 
 headings.part("What was learnt from the calibration rows")
-left, right = st.columns(2, gap="medium")
+left, right = stage.side_by_side([0.5, 0.5])
 with left:
     chart.show("step_curves", evaluation, row=row)
 with right:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 # For a projector of 1920 by 1080: how much larger type and margins are, type at least, and how high
 # charts are at most
 ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 780
+MANY = 10  # numbers along an axis that lie on each other there
 STANDOFF = 12  # pixels there between an axis' scale and its title
 
 
@@ -24,9 +25,15 @@ def for_a_room(figure: go.Figure, rows: int = 1, highest: float = PROJECTED) -> 
     figure = go.Figure(_larger(figure.to_dict()))
     for axis in figure.select_yaxes():  # large names on two lines would lie on their neighbours'
         axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
+    for axis in figure.select_xaxes():  # of many numbers every second one, and the last
+        texts = axis.ticktext or ()
+        if sum(str(text)[:1].isdigit() for text in texts) > MANY:
+            axis.ticktext = ["" if (len(texts) - i) % 2 == 0 else text for i, text in enumerate(texts)]
     height = figure.layout.height
     if height is not None and height <= 2 * PROJECTED:
         figure.update_layout(height=min(height * ROOM * 1.25, highest / rows))
+    # Above an axis that ends with the picture its last number has room
+    figure.layout.margin.t = max(figure.layout.margin.t or 0, LEGIBLE)
     # Fewer ticks, as their labels are large; the legend at the bottom of the picture, below the axis' title
     figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"})
     figure.update_xaxes(automargin=True, nticks=5, title_standoff=STANDOFF).update_yaxes(automargin=True)

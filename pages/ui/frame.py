@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import streamlit as st
@@ -35,13 +35,18 @@ WORDMARK = (
     "</svg>"
 )
 # For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more
-# width. The sidebar is a drawer, closed at first, whose button says what is in it.
+# width. The sidebar is a drawer, closed at first, whose button says what is in it. It opens over the words, all
+# of their column (stage.ROOM): the picture beside them stays as it is.
 LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75rem 3rem}
 .stElementContainer:has(.stMetric) {min-width: 13rem}
 .st-key-heading > :has([data-testid=stCaptionContainer]) {display: none}
 .st-key-heading h1 {padding-top: 0}
 .st-key-answered {flex-direction: column; align-items: stretch; > * {flex: none}}
 .stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
+@media (min-width: 1100px) {
+    .stSidebar[data-collapsed=false] {position: absolute !important; width: 34.5vw !important;
+        height: 100dvh !important; overflow-y: auto; box-shadow: 0 0 1.5rem rgb(0 0 0 / .3)}
+}
 [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .75rem; border: 1px solid; border-radius: .5rem}
 [data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}
 [data-testid=stButtonGroup] > div {flex-wrap: wrap}
@@ -171,8 +176,13 @@ def open_page(script: str) -> Recipe:
             st.warning(plain(message))
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
+    elif presenter and page.key not in SOURCES:
+        words, rest = st.columns(stage.ROOM, gap="medium")
+        stage.set_up({"room": words})
+        st.session_state["fold"].enter_context(rest)
     if not (presenter and in_step):
-        _heading(page, in_step)
+        with stage.beside_the_page() or nullcontext():
+            _heading(page, in_step)
     if "base_rate" in page.controls and state.recipe().base_rate is not None:
         rate = percent(state.recipe().base_rate)
         st.caption(
@@ -215,7 +225,10 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
 
 
 def _heading(page: current.Page, in_step: bool) -> None:
-    title, actions = st.columns([0.64, 0.36], vertical_alignment="center")
+    above = stage.beside_the_page() is not None
+    title, actions = (
+        (st.container(), st.container()) if above else st.columns([0.64, 0.36], vertical_alignment="center")
+    )
     with title.container(key="heading"):
         if in_step:  # under the step's own title
             headings.part(page.question)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
+from pages.ui import stage
 from pages.ui.text import plain
 
 
@@ -67,7 +68,10 @@ def heading(text: object, anchor: Any = False) -> None:
 
 
 def finding() -> Finding:
-    """The sentence first, then its numbers, then the picture; on a phone the picture before the numbers."""
+    """The sentence first, then its numbers, then the picture; on a phone the picture before the numbers.
+
+    In a room the first two stand beside the page.
+    """
     block = st.container(key="finding")
-    with block:
+    with stage.beside_the_page() or block:
         return Finding(block, st.container(), st.container(key="numbers"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -10,13 +10,10 @@ import streamlit as st
 
 # Parts of a stage that are no charts: what is asked, what plays, the controls that matter most, the others, a table
 # of the numbers that the step names, the advice
-RESERVED = ("words", "player", "controls", "more", "numbers", "advice")
+RESERVED = ("words", "player", "controls", "more", "numbers", "advice", "room")
 
-# In a room the drawer with the controls opens over the words, and the picture beside them stays as it is
-OVER_WORDS = """<style>@media (min-width: 1100px) {
-    .stSidebar[data-collapsed=false]
-        {position: absolute !important; max-height: 100dvh; overflow-y: auto; box-shadow: 0 0 1.5rem rgb(0 0 0 / .3)}
-}</style>"""
+# In a room: how much of the page the words have, over which its drawer opens, and the picture beside them
+ROOM = (1 / 3, 2 / 3)
 
 
 def set_up(places: Mapping[str, Any]) -> None:
@@ -24,8 +21,14 @@ def set_up(places: Mapping[str, Any]) -> None:
     st.session_state["stage"] |= places
 
 
-def drawer_over_words() -> None:
-    st.html(OVER_WORDS)
+def beside_the_page() -> Any | None:
+    """In a room, outside of lessons: the column for words, over which the drawer opens; the page is at its right."""
+    return st.session_state.get("stage", {}).get("room")
+
+
+def side_by_side(shares: Sequence[float]) -> Sequence[Any]:
+    """Columns of these shares; one below the other in a room, where each needs the width."""
+    return [st.container() for _ in shares] if beside_the_page() else st.columns(shares, gap="medium")
 
 
 def has(part: str) -> bool:

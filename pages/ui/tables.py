@@ -195,7 +195,7 @@ def diagrams(
     calibrators: Sequence[Sequence[str] | None] | None = None,
     **options,
 ) -> None:
-    """A reliability diagram for each evaluation under its name, three in a row and one below the other on a phone.
+    """A reliability diagram for each evaluation under its name, three in a row, two in a room, one on a phone.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def diagrams(
     options
         Of ``chart.show``.
     """
-    columns = st.columns(min(3, len(evaluations)))
+    columns = st.columns(min(2 if stage.beside_the_page() else 3, len(evaluations)))
     height = HEIGHTS.get(len(columns))
     shown = calibrators or [None] * len(evaluations)
     for i, ((name, evaluation), keys) in enumerate(zip(evaluations.items(), shown, strict=True)):

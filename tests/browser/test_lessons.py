@@ -268,6 +268,36 @@ def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, nu
     assert named.last.bounding_box() == chart, "the picture stays as it is"
 
 
+WITH_DRAWER = [
+    "explore_venn_abers",
+    "explore_trees",
+    "explore_decide",
+    "explore_out_of_bag",
+    "explore_compare",
+]
+
+
+@pytest.mark.parametrize(
+    "page", ["explore_reliability", *(pytest.param(page, marks=pytest.mark.soak) for page in WITH_DRAWER)]
+)
+def test_in_a_room_the_drawer_covers_all_words_beside_a_picture_and_leaves_it_as_it_is(new_tab, page):
+    """On the pages of Explore as in a lesson; the picture is in sight with its numbers beside it."""
+    tab = new_tab(width=1920)
+    tab.page.set_viewport_size({"width": 1920, "height": 1080})
+    tab.open(page, presenter="true")
+    smallest, overlapping, cut = type_in_charts(tab)
+    assert smallest >= 24
+    assert overlapping == cut == []
+    picture = tab.page.get_by_test_id(CHARTS).first
+    chart, words = picture.bounding_box(), tab.page.get_by_role("heading", level=1).bounding_box()
+    assert words["x"] + words["width"] < chart["x"]
+    if page != "explore_trees":
+        assert chart["y"] + chart["height"] <= 1080
+    tab.page.get_by_test_id("stExpandSidebarButton").click()
+    assert words["x"] + words["width"] <= drawer_opened(tab) <= chart["x"]
+    assert picture.bounding_box() == chart
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("guess", ["ask", "1", "skip"])
 @pytest.mark.parametrize("key", EXPERIMENTS)

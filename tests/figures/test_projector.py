@@ -59,3 +59,18 @@ def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_
         500,
         4000,
     ]
+
+
+def test_for_a_room_many_numbers_of_a_scale_are_every_second_one_with_the_last_and_names_are_all():
+    def written(texts):
+        made = layout(LIGHT, height=400, xaxis={"tickvals": [*range(len(texts))], "ticktext": texts})
+        return for_a_room(go.Figure(layout=made)).layout.xaxis.ticktext
+
+    numbers = [str(10 * i) for i in range(1, 12)] + ["no limit"]
+    assert [text for text in written(numbers) if text] == ["20", "40", "60", "80", "100", "no limit"]
+    assert list(written([f"name {i}" for i in range(12)])) == [f"name {i}" for i in range(12)]
+    assert list(written(["1", "2", "3"])) == ["1", "2", "3"]
+
+
+def test_for_a_room_the_last_number_of_an_axis_that_ends_with_its_picture_has_room_above():
+    assert for_a_room(go.Figure(layout=layout(LIGHT, height=400))).layout.margin.t >= 24

@@ -124,6 +124,8 @@ declare_settings(
 
 def beside(recipe: Recipe, place: headings.Finding) -> tuple[Any, Any]:
     """Where the diagram and the words go: beside each other, or one below the other where it needs the width."""
+    if room := stage.beside_the_page():
+        return place.block, room
     with place.block:
         if recipe.setting("reliability.layout") == "side":
             return st.container(), st.container()

@@ -74,7 +74,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     """
     experiment = shown(dict(recipe.settings), page)
     way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
-    words, pictures = _sides()
+    words = _beside()
     with words:
         _choose(page, experiment)
         with stage.on("words") as beside:
@@ -86,8 +86,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
             headings.ask(answers if guess == ASK else None)
             if beside or state.presenter():
                 headings.answers()
-    with pictures:
-        picture = st.container(key="picture")
+    picture = st.container(key="picture")
     player = _settings(recipe, experiment, values, way.idle(recipe, experiment, values), words)
     with picture:
         result = _result(recipe, experiment, values, way)
@@ -121,15 +120,12 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     asking.own_calibration()
 
 
-def _sides() -> tuple[Any, Any]:
-    """Where the question, and where the picture goes: in a room side by side, so that one window holds both.
+def _beside() -> Any:
+    """Where the question goes: in a room beside the page, so that one window holds it and the picture.
 
-    A lesson has its own place for either.
+    A lesson has its own place for it.
     """
-    if not state.presenter() or stage.has("words"):
-        return nullcontext(), nullcontext()
-    stage.drawer_over_words()
-    return tuple(st.columns([0.36, 0.64], gap="medium"))
+    return stage.beside_the_page() or nullcontext()
 
 
 def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way: Own) -> Any | None:

@@ -74,12 +74,12 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """The step's title above its text and, beside it, the chart that it names."""
     theme = current.theme()
     st.html(f"<style>{BESIDE.replace('PAPER', theme.paper)}</style>")
-    if state.presenter():
-        stage.drawer_over_words()
     _place(lesson, number, step)
-    st.title(plain(step.title), anchor=False)
+    title = st.container()
     with st.container(key="lesson_beside"):
-        text, picture = st.columns([0.36, 0.64], gap="medium")
+        text, picture = st.columns(stage.ROOM if state.presenter() else [0.36, 0.64], gap="medium")
+    with text if state.presenter() else title:  # the drawer of a room covers all of it, or nothing
+        st.title(plain(step.title), anchor=False)
     below = () if state.presenter() else ("player",)  # in a room that would be below the window
     above = ("words", *map(part_of, step.beside), *({"player"} - {*below}))
     with text:
