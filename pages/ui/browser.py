@@ -84,10 +84,12 @@ PLACE = """export default function () {
         .filter(at => at.tabIndex >= 0 && !at.disabled && at.checkVisibility({ visibilityProperty: true }))
     const key = at => at.closest('[class*="st-key-"]')?.className.match(/st-key-.*?(?=__\\d|\\s|$)/)[0]
     const alike = (all, element, name) => all.filter(at => at.tagName === element.tagName && key(at) === name)
+    // In a room nothing of the page before is left, not even where the address has the same path
+    const page = () => location.pathname + (new URLSearchParams(location.search).get("room") ?? "")
     let place, lost = 0
     const note = ({ target }) => {
         const all = stops(), name = key(target)
-        place = { target, name, nth: alike(all, target, name).indexOf(target), path: location.pathname,
+        place = { target, name, nth: alike(all, target, name).indexOf(target), path: page(),
             before: all.slice(0, Math.max(0, all.indexOf(target))), preventScroll: !target.matches(":focus-visible") }
     }
     const leave = () => { place = undefined }
@@ -100,7 +102,7 @@ PLACE = """export default function () {
     }
     // A moment after the last run: until then the page is drawn, and may give the keyboard another place by itself
     const look = setInterval(() => {
-        const here = place?.path === location.pathname && document.activeElement === document.body
+        const here = place?.path === page() && document.activeElement === document.body
         lost = here && document.querySelector(".stApp").dataset.testScriptState === "notRunning" ? lost + 1 : 0
         if (lost === 3) back()
     }, 100)
@@ -111,6 +113,10 @@ PLACE = """export default function () {
         document.removeEventListener("focusin", note)
         document.removeEventListener("pointerdown", leave)
     }
+}"""
+
+LIVE = """export default function ({ parentElement }) {
+    parentElement.closest(".stVerticalBlock").setAttribute("aria-live", "polite")
 }"""
 
 SCHEME = """export default function ({ data, parentElement, setTriggerValue }) {
@@ -177,6 +183,11 @@ def keep_place() -> None:
     That is the same control if it is there, else what stands now where it was. Browsers begin at the top again.
     """
     _component("place", PLACE)(key="focus_place", height="content")
+
+
+def read_out(key: str) -> None:
+    """What comes into the block that this stands in is read out by a screen reader, wherever the keyboard is."""
+    _component("live", LIVE)(key=f"live_{key}", height="content")
 
 
 def follow_scheme(dark: bool) -> None:

@@ -79,10 +79,13 @@ def show(
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
-        # While there is a question a phone shows panels in a strip, so that its answers are not far below
-        strip = headings.asked() and (staged or headings.to_be_answered())
+        # A phone shows panels in a strip where answers, or in a lesson words and verdict, stand below them: near
+        asked = headings.asked()
+        strip = staged or (asked and headings.to_be_answered())
         interaction = _interaction(key, widget, on_click, on_pick)
-        if strip and entry.panels:  # seven buttons a panel would stand between the question and its answers
+        if (
+            strip and asked and entry.panels
+        ):  # seven buttons a panel would stand between the question and its answers
             interaction["config"] |= {"displayModeBar": False}
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels")
         headings.answers()

@@ -56,13 +56,13 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
 # two by two, below the chart, which is on the first screen. A square diagram above a histogram has no gap between
-# them: its chart is as high as its width allows. While a question is open a row of panels is a strip to be
-# moved sideways, so that its answers are near.
+# them: its chart is as high as its width allows. While a question is open, and in a lesson, a row of panels is a
+# strip to be moved sideways, so that its answers and what is said of them are near.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
 .st-key-heading {gap: .25rem}
-.st-key-scheme, .st-key-top, [class*="st-key-focus_"] {position: absolute}
+.st-key-scheme, .st-key-top, [class*="st-key-focus_"], [class*="st-key-live_"] {position: absolute}
 .stMain {scroll-padding-top: 4rem}
 .stMain .katex-display {padding: 0 3px}
 .st-key-headline :is([data-testid="stMetricDelta"], [data-testid="stMetricValue"]),
@@ -176,7 +176,7 @@ def open_page(script: str) -> Recipe:
             st.warning(plain(message))
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
-    elif presenter and page.key not in SOURCES:
+    elif presenter and page.key not in WORD_SOURCES:
         words, rest = st.columns(stage.ROOM, gap="medium")
         stage.set_up({"room": words})
         st.session_state["fold"].enter_context(rest)

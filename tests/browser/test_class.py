@@ -25,6 +25,7 @@ def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(new_tab):
     for tab, answer in ((phone, ASKED.answers[0]), (other, ASKED.answers[1])):
         tab.page.get_by_role("button", name=answer).click()
         tab.page.get_by_text("Your answer is in").wait_for()
+        assert tab.by_key("phone").get_attribute("aria-live") == "polite", "question and verdict are read out"
         widths = "elements => elements.map(element => element.scrollWidth)"
         assert tab.page.locator("html, .stMain").evaluate_all(widths) == [390, 390]
     phone.page.reload()

@@ -124,6 +124,26 @@ def test_a_lesson_is_taken_by_the_keyboard_alone(tab):
     tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
 
 
+def test_a_verdict_is_read_out(tab):
+    """It comes into a block that a screen reader listened to before."""
+    tab.open("learn_tree_depth")
+    asked = tab.by_key("prediction")
+    assert asked.get_attribute("aria-live") == "polite"
+    asked.evaluate("block => window.before = block")
+    tab.by_key("guess_1").get_by_role("button").press("Enter")
+    asked.get_by_text("Not quite.").wait_for()
+    assert asked.evaluate("block => block === window.before")
+    assert asked.get_attribute("aria-live") == "polite"
+
+
+def test_on_a_phone_panels_of_an_answered_step_stay_in_their_strip_above_the_verdict(new_tab):
+    step = LESSONS["when_it_helps"].steps[0]
+    tab = new_tab(width=390).open(step.page, **parameters(step), **{"which_model.guess": "1"})
+    tops = "panels => new Set(panels.map(panel => Math.round(panel.getBoundingClientRect().top))).size"
+    panels = tab.by_key("lesson").get_by_test_id(CHARTS)
+    assert (panels.count(), panels.evaluate_all(tops)) == (6, 2)
+
+
 def test_a_question_asked_again_has_the_keyboard_at_its_first_answer(tab):
     tab.open("learn_tree_depth", **{"tree_depth.guess": "1"})
     buttons = tab.by_key("picture").locator('[class*="chart_tree_depth"] .modebar-btn')

@@ -212,6 +212,7 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
     """The question, folded where it was answered; the settings, and where the verdict goes."""
     values = experiment.values(dict(recipe.settings))
     with st.container(key="prediction"):
+        browser.read_out("prediction")
         if guess in (ASK, COVER):
             (question,) = linked([plain(experiment.question)])
             st.markdown(f"**{question}**")

@@ -188,6 +188,7 @@ def _end(lesson: Lesson) -> None:
     chosen: dict[int, int] = st.session_state.setdefault("quiz", {}).setdefault(lesson.key, {})
     for number, question in enumerate(lesson.questions, start=1):
         with st.container(border=True, key=f"question_{number}"):
+            browser.read_out(f"question_{number}")
             _asked(lesson, number, question, chosen)
     still = next((number for number, _ in enumerate(lesson.questions, 1) if number not in chosen), 0)
     browser.keep_focus(

@@ -362,7 +362,9 @@ def _student(code: str) -> None:
             now = rooms().look(code, seat)
         except InputError:
             st.rerun()  # closed: the page says so, and asks no more
-        _phone(code, seat, now)
+        with st.container(key="phone"):
+            browser.read_out("phone")
+            _phone(code, seat, now)
 
     live()
 
@@ -408,7 +410,7 @@ def _answers(code: str, seat: str, seen: Seen, asked: Round) -> None:
         args=(code, seat, number, mine.answer if mine else None),
     )
     if mine:
-        st.markdown("Your answer is in. You can change it until the reveal.")
+        st.markdown(f"Your answer is in: **{letter(mine.answer)}**. You can change it until the reveal.")
 
 
 def _vote(code: str, seat: str, number: int, answer: int | None) -> None:
