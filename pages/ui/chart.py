@@ -83,9 +83,7 @@ def show(
         asked = headings.asked()
         strip = staged or (asked and headings.to_be_answered())
         interaction = _interaction(key, widget, on_click, on_pick)
-        if (
-            strip and asked and entry.panels
-        ):  # seven buttons a panel would stand between the question and its answers
+        if strip and asked and entry.panels:  # seven buttons a panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels")
         headings.answers()

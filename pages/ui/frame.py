@@ -62,6 +62,7 @@ OWN = "It holds the settings and the file’s name, not the file: whoever opens 
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
 .st-key-heading {gap: .25rem}
+.st-key-doors {padding-top: .5rem}
 .st-key-scheme, .st-key-top, [class*="st-key-focus_"], [class*="st-key-live_"] {position: absolute}
 .stMain {scroll-padding-top: 4rem}
 .stMain .katex-display {padding: 0 3px}
@@ -87,6 +88,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .st-key-finding > :has(.stColumn), .st-key-finding > * > :has(> .stColumn) {display: contents}
     .st-key-finding .stColumn {order: 2; width: 100%; flex: none}
     .st-key-finding .stColumn:first-child {order: 0}
+    .st-key-finding .stColumn:has(.st-key-mark), .st-key-finding .stVerticalBlock:has(> * > .st-key-mark)
+        {display: contents; > * {order: 2; &:has(> .st-key-mark) {order: 0}}}
     .st-key-headline {display: grid; grid-template-columns: 1fr 1fr; gap: .6rem}
     .st-key-headline > * {width: auto !important; min-width: 0}
     .st-key-headline [data-testid="stMetricValue"] {font-size: 1.05rem}

@@ -35,6 +35,6 @@ def mark(evaluation: Evaluation) -> Mark | None:
 
 def explain(found: Mark) -> None:
     """The ringed mark beside the diagram."""
-    st.markdown(
+    st.container(key="mark").markdown(
         f"**How to read it: the ringed mark.** {plain(found.sentence)} On the diagonal the two are the same."
     )

@@ -221,6 +221,13 @@ def test_a_model_is_chosen_by_the_keyboard_alone(tab):
     assert tab.settle().recipe_query()["model"] == "naive_bayes"
 
 
+def test_on_a_telephone_the_start_page_explains_its_mark_between_diagram_and_numbers(new_tab):
+    finding = new_tab(width=390).open().by_key("finding")
+    parts = (".stPlotlyChart", ".st-key-mark", ".stMetric", ".stColumn:last-child h2")
+    tops = [finding.locator(part).first.bounding_box()["y"] for part in parts]
+    assert tops == sorted(tops)
+
+
 @pytest.mark.soak
 def test_on_a_telephone_the_open_sidebar_does_not_cover_the_page(new_tab):
     tab = new_tab(width=390).open("explore_reliability", data="sample:breast_cancer")
