@@ -13,14 +13,19 @@ def press(tab, key):
 
 
 def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(new_tab):
-    host = new_tab(width=1920).open("learn_algorithms")
-    press(host, "room_pooling").by_key("room_code").wait_for()
+    host = new_tab(width=1920).open("learn_class")
+    host.choose("room_about", f"One question: {ASKED.name}")
+    host.by_key("room_open").get_by_role("button").press("Enter")
+    host.by_key("room_code").wait_for()
     code = host.by_key("room_code").inner_text().strip()
     host.by_key("room_qr").locator("img").wait_for()
     phone, other = new_tab(width=390).open("learn_class", room=code), new_tab(width=390).open("learn_class")
     other.page.get_by_label("Code", exact=True).fill(code.lower())
     other.press("Join").page.get_by_text("You are in").wait_for()
     host.page.get_by_text("2 phones joined").wait_for()
+    assert host.page.evaluate("() => document.activeElement === document.body"), (
+        "no key closes the room at once"
+    )
     host.page.keyboard.press("ArrowRight")
     for tab, answer in ((phone, ASKED.answers[0]), (other, ASKED.answers[1])):
         tab.page.get_by_role("button", name=answer).click()
