@@ -70,8 +70,8 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
         walks,
         f"{finding} (Kuiper’s test, 5%)",
         "Rows are sorted by probability. Where a line climbs, the probabilities are too low; where it falls, too "
-        "high; its slope says by how much. The bar at the start reaches two standard deviations of the "
-        "calibrator whose probabilities leave most to chance: how far its line may wander."
+        "high; its slope says by how much. The bar at the start shows how far a line may wander by "
+        "chance: two standard deviations, of the calibrator for which they are largest."
         + _of_clusters(evaluation)
         + asked(walks),
         "Cumulative differences of label and probability. "
@@ -92,8 +92,8 @@ def _of_clusters(evaluation: Evaluation) -> str:
     if few >= MANY:
         return told
     return (
-        f"{told} Of only {counted(few, 'cluster')} the test refuses probabilities that are right more often than "
-        "it says: of 20 in simulations 4 to 12% of the time, instead of 5%."
+        f"{told} With only {counted(few, 'cluster')} the test rejects right probabilities more often than it says: "
+        "in simulations with 20 clusters 4 to 12% of the time, instead of 5%."
     )
 
 

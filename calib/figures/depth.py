@@ -142,12 +142,12 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
         if spec.higher_is_better is None
         else f" {'Higher' if spec.higher_is_better else 'Lower'} is better."
     )
-    averaging = " the rows for what averaging many trees does," if len(kinds) == 2 else ""
+    averaging = " the rows to see what averaging many trees does," if len(kinds) == 2 else ""
     return (
         f"{spec.help}{better} Each point is a model grown to this depth, the last without a limit; all are judged on "
         f"the same {table['rows'].iloc[0]:,} test rows, so that small wiggles are sampling variability. Compare the "
-        f"columns for what Laplace's correction does to small leaves,{averaging} and the lines of one panel for what "
-        "calibration makes up."
+        f"columns to see what Laplace's correction does to small leaves,{averaging} and the lines of one panel to see "
+        "what calibration repairs."
         + (" The tree has a scale of its own." if len(kinds) == 2 else "")
         + (" A forest's depths thin out beyond 16." if True in kinds else "")
         + (" Triangles at an edge are infinite values." if np.isinf(table[metric]).any() else "")

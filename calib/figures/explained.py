@@ -74,7 +74,7 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     if explained.moved is not None:
         pair += f", and {brief(explained.moved[1][2])} at the stated base rate"
     if explained.what_if is not None:
-        pair = f"were calibration rows moved as here, {pair}"
+        pair = f"with calibration rows moved as here, {pair}"
     derivation = _derivation(explained, one_set, calibration_set)
     return ExplainedFits(
         explained,

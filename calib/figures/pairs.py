@@ -156,7 +156,8 @@ def _margins(ends: np.ndarray, axis: LogOddsAxis | None) -> np.ndarray:
 
 def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
     text = (
-        f"p0 is the probability of {one} were the row in {zero}, p1 were it in {one}. Near the diagonal the "
+        f"p0 is the probability of {one} if the row is taken to be in {zero}, p1 if it is taken to "
+        f"be in {one}. Near the diagonal the "
         "calibration set knows the answer; far above it, few comparable rows were seen. Histograms at the edges: rows "
         f"by p0 and by p1, {zero} dotted, {one} solid."
     )

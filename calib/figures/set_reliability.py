@@ -73,9 +73,9 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
         found,
         f"{f'{data}: r' if data else 'R'}eliability over 100 bins {low_to_high(found)}",
         f"Observed frequency against prediction in {bins} bins, all folds and repeats pooled ({rows:,} predictions a "
-        "setup). Below each name its reliability (Murphy, 100 bins), smaller is better; but a bin "
-        "with few rows adds chance to it, the less the fewer different probabilities a setup has. Faint: fewer than "
-        f"{FEW} rows.",
+        "setup). Below each name its reliability (Murphy, 100 bins), smaller is better. But bins "
+        "with few rows add chance to it, and a setup with few different probabilities has few such bins. Faint: fewer "
+        f"than {FEW} rows.",
         f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
     )
 

@@ -68,9 +68,9 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
         "Too few rows to tell the setups apart" if few else _finding(table),
         "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95% "
         "intervals for the test rows at hand, rows of one cluster taken together; all setups share these rows, so "
-        "that differences are surer than the bars say. Reliability: bins with few rows add chance to it, the less the "
-        "fewer different probabilities a method has, so that a small one alone tells little. Last panel: thick bars "
-        "are the mean interval of the predicted label, which should hold the accuracy.",
+        "that differences are surer than the bars say. Reliability: bins with few rows add chance to it, and a method "
+        "with few different probabilities has few such bins, so that a small reliability alone tells little. Last "
+        "panel: thick bars are the mean interval of the predicted label, which should hold the accuracy.",
         f"Ten setups. {summary}.",
     )
 

@@ -22,7 +22,7 @@ from tests.experiments.test_claims import models as models_of
 HELD: set[tuple[str, int]] = set()
 IN_CLAIMS = {
     "cl_gl": {(1, 2, 3): "test_pure_leaves_are_two_groups_and_laplace_splits_them"},
-    "tree_count": {(1, 2): "test_with_5_trees_half_can_go_with_50_an_eighth_at_most"},
+    "tree_count": {(2,): "test_with_5_trees_half_can_go_with_50_an_eighth_at_most"},
     "which_model": {
         (1,): "test_the_forest_scatters_and_depth_4_halves_it",
         (3,): "test_logistic_regression_stays_wrong_by_bias_and_by_scatter_where_it_is_not",
@@ -96,6 +96,18 @@ def test_depth_2_is_biased_depth_8_scatters_and_depth_4_loses_least_by_both(seed
     assert eight.bias < four.bias
     assert eight.scatter > four.scatter
     assert four.tce < min(two.tce, eight.tce)
+
+
+@over_seeds
+@meets("tree_count", 1)
+def test_disagreement_falls_like_one_over_the_number_of_trees(seed):
+    """Hence the step from 50 to 500 takes 1/50 − 1/500 of it, a tenth of 1/5 − 1/50."""
+    result = by_count(seed)
+    curve = result.curves["forest"]
+    tce = dict(zip(result.values, curve["tce"], strict=True))
+    disagreement = (curve["alone"][0] - tce[500]) / (1 - 1 / 500)
+    for count in (5, 10, 50):
+        assert tce[count] - tce[500] == pytest.approx(disagreement * (1 / count - 1 / 500), rel=0.3)
 
 
 @pytest.mark.parametrize(

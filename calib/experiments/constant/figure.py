@@ -41,7 +41,7 @@ def prepare(found: OneTrainingSet) -> Constant:
     low, high = found.constant
     valid = all(abs(mean) <= 3 * error for mean, error in errors.values())
     useless = brier["constant"] > brier["full"]
-    title = "Both are valid" if valid else "One mean error is by chance beyond three standard errors"
+    title = "Both are valid" if valid else "By chance one mean error lies beyond three standard errors"
     worth = (
         "but the constant predictor is worse" if useless else "and here the constant predictor is no worse"
     )

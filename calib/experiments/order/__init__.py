@@ -10,7 +10,7 @@ from calib.kernel.records import Parameter
 EXPERIMENT = Experiment(
     key="order",
     page=PAGE,
-    name="Theorem 2: why order must not matter",
+    name="Theorem 2: the order of the rows",
     question="A predictor looks at no row at all. With k ones among l training labels it predicts k/l or (k + 1)/l "
     "when the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that depends on the first label be "
     "perfectly calibrated?",

@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
             "choice",
             "all",
             choices=("all", *CHOICES),
-            help="How many features; one dimension count alone is computed four times as fast.",
+            help="How many features; one of the four alone is computed four times as fast.",
             extra={"names": NAMES},
         ),
         Parameter(
@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
         "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at most "
         "distances. Venn–Abers does at all twenty here.",
         "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
-        "to repair. Half-way it is now too modest, and there calibration helps, also with the tuned forest.",
+        "to repair. Half-way the forest is now too modest, and there calibration helps, also with the tuned forest.",
         "PPA only moves probabilities away from the middle, so that it cannot help where they are too extreme "
         "already. Platt, beta and isotonic can.",
         "Beta over the tuned forest has peaks where a calibration row with a score of 0 was of class 1, and the "

@@ -61,8 +61,8 @@ def prepare(draws: Draws) -> Theorem:
         caption="Above: the mean of label minus probability over the first draws, two standard errors shaded around "
         "zero for P_Y. Below: the draws in groups of equal P_Y, the frequency of class 1 with the two standard errors "
         "it would have were P_Y right. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
-        f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; chance alone makes it about "
-        "2 to 3 of it.",
+        f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; by chance alone it is "
+        "about 2 to 3.",
         alt=f"{name} with {draws.objects} training rows, {len(draws.y):,} draws. "
         + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),
         drawn=f"Above, four lines over the draws, after {EARLY}: "
