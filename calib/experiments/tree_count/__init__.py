@@ -41,8 +41,8 @@ EXPERIMENT = Experiment(
         "More trees narrow the cloud, but only towards what an endless forest would predict. What more trees can still "
         "take away falls like one over their number: with 5 trees about half of the TCE, with 50 an eighth at most.",
         "What remains at 500 trees is not chance: all of them saw the same data. Make them shallower: at "
-        "depth 4 less than half of it is left. Twice the rows do not take it away: with 2000 in place of 1000, from 15% "
-        "less to 21% more of it remained in twenty draws, and on average as much.",
+        "depth 4 less than half of it is left. Twice the rows do not take it away: with 2000 in place of 1000, from "
+        "15% less to 21% more of it remained in twenty draws, and on average as much.",
         "One tree against a forest: the forest's TCE is that of its trees on average, less how much they "
         "disagree. Trees that all agree would gain nothing.",
     ),
