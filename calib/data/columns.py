@@ -272,7 +272,7 @@ def _values(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     codes, values = (
         (column.cat.codes.to_numpy(), column.cat.categories)
         if isinstance(column.dtype, pd.CategoricalDtype)
-        else pd.factorize(column)
+        else column.array.factorize()  # as pd.factorize, which takes twice the time for few rows
     )
     rows = np.bincount(codes[codes >= 0], minlength=len(values))
     order = np.argsort(-rows, kind="stable")[: np.count_nonzero(rows)]

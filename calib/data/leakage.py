@@ -124,7 +124,7 @@ def _filled(column: pd.Series) -> np.ndarray:
 
 def _others_of_level(column: pd.Series, y: np.ndarray) -> np.ndarray:
     """For each row (n,) the share of class 1 among the other rows of its level, gaps being a level."""
-    codes = pd.factorize(column)[0] + 1
+    codes = column.array.factorize()[0] + 1
     count, of_class_1 = np.bincount(codes), np.bincount(codes, weights=y)
     return np.where(count[codes] > 1, (of_class_1[codes] - y) / np.maximum(count[codes] - 1, 1), y.mean())
 

@@ -152,7 +152,7 @@ def _typed(column: pd.Series, found: Column) -> pd.Series:
 
 def _in_order(column: pd.Series) -> pd.Categorical:
     """Texts as categories in sorted order: only the levels are sorted, which for few rows is a third of the work."""
-    codes, levels = pd.factorize(column if column.dtype == "str" else column.astype("str"))
+    codes, levels = (column if column.dtype == "str" else column.astype("str")).array.factorize()
     order = np.argsort(levels.to_numpy(object))
     places = np.full(len(order) + 1, -1)  # a gap has code −1, the last place
     places[order] = np.arange(len(order))

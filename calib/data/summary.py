@@ -29,7 +29,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     for name, column in typed.items():
         found = inspect(column, str(name))
         share = round(100 * found.missing / max(1, len(typed)), 1)
-        values = column.dropna().unique()[:3]
+        values = [value for value in column.unique()[:4] if pd.notna(value)][:3]
         examples = ", ".join(_short(label(value)) for value in values)
         rows.append((name, WORDS.get(found.kind, found.kind), found.missing, share, found.distinct, examples))
     return pd.DataFrame(rows, columns=["column", "type", "missing", "missing %", "distinct", "examples"])

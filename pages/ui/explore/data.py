@@ -13,11 +13,13 @@ from calib.data import (
     TableFile,
     class_counts,
     guess_target,
+    inspect,
     looks_like_predictions,
     summarise,
     target_candidates,
 )
 from calib.data.target import spelt_alike
+from calib.data.typed import typed_frame
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import or_ones
@@ -30,7 +32,7 @@ from pages.ui.text import plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
 
-KEPT_FILES, KEPT_PROBLEMS, KEPT_INPUTS = 4, 6, 2
+KEPT_FILES, KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 4, 6, 6, 2
 FORMATS = "CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped"
 
 
@@ -382,8 +384,7 @@ def _roles(recipe: Recipe, columns: list[str]) -> None:
 
 def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
     """Which columns are the scores; found out where nothing is chosen."""
-    found = summarise(others) if others.shape[1] else pd.DataFrame({"column": [], "type": []})
-    numbers = list(found["column"][found["type"] == "number"])
+    numbers = _columns_of(others, "number")
     try:
         taken = list(evaluations.load(recipe).X.columns)
     except InputError:
@@ -397,6 +398,12 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
         placeholder="Chosen by default",
         help="Columns of predictions. The other columns are not scores; they can define groups.",
     )
+
+
+def _columns_of(table: pd.DataFrame, *kinds: str) -> list[str]:
+    """The columns that are of one of these kinds."""
+    typed = typed_frame(table) if table.shape[1] else table
+    return [str(name) for name, column in typed.items() if inspect(column, str(name)).kind in kinds]
 
 
 def _labels(recipe: Recipe, target: str) -> None:
@@ -425,8 +432,9 @@ def _labels(recipe: Recipe, target: str) -> None:
 
 def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
     """Columns that are left out unasked may be used all the same; no control where there are none."""
-    found = summarise(others) if others.shape[1] else pd.DataFrame({"column": [], "type": []})
-    unused = list(found["column"][found["type"].isin(["identifier", "free text"])])
+    unused = evaluations.of_data(
+        "unused", KEPT_SUMMARIES, recipe, lambda: _columns_of(others, "identifier", "text")
+    )
     if unused:
         state.control(
             st.multiselect,
@@ -538,7 +546,7 @@ def overview(recipe: Recipe, data: Dataset) -> None:
     frame.notes(data.notes)
     headings.heading("Columns")
     st.dataframe(
-        summarise(data.X),
+        evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise(data.X)),
         hide_index=True,
         width="stretch",
         column_config={"column": st.column_config.TextColumn(width="medium")},
@@ -546,7 +554,8 @@ def overview(recipe: Recipe, data: Dataset) -> None:
     )
     headings.heading("First rows")
     first = data.X.head(PREVIEW_ROWS)
-    first = first.assign(**{name: _days(first[name]) for name in first.select_dtypes("datetime")})
+    if dates := {name: _days(first[name]) for name in first.select_dtypes("datetime")}:
+        first = first.assign(**dates)
     labels = pd.Series(data.y[:PREVIEW_ROWS], first.index).map(dict(enumerate(data.classes)))
     shown = tables.rows_from_1(pd.concat([labels.rename("class"), first], axis=1))
     narrow = {
