@@ -78,12 +78,12 @@ def _deal(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) ->
 
 def _numbers(m: int, size: np.ndarray, dealt: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """How many of ``m`` clusters alike go to each part: least squares to the shares, in whole numbers."""
-    if not size.any():
-        wanted = m * shares
-    else:
+    wanted, square = m * shares, size @ size
+    if square:  # else nobody has weight, or so little that its square is none
         lacking = shares[:, None] * (dealt.sum(axis=0) + m * size) - dealt
-        wanted = np.maximum(lacking @ size / (size @ size), 0)
-        wanted *= m / wanted.sum()
+        needed = np.maximum(lacking @ size / square, 0)
+        if needed.any():  # else all that is dealt outweighs them by more than a number tells
+            wanted = needed * (m / needed.sum())
     numbers = np.floor(wanted + 1e-9).astype(np.intp)
     rest = np.argsort(numbers - wanted, kind="stable")[: m - numbers.sum()]
     numbers[rest] += 1

@@ -94,3 +94,14 @@ def test_two_clusters_give_each_part_one():
     rows = Known(np.array([0, 1] * 10), cluster=np.repeat([0, 1], 10))
     cut = SPLIT.holdout(rows, 0.05, 0)
     assert len(cut.train) == len(cut.test) == 10
+
+
+@pytest.mark.parametrize("light", [1e-300, 1e-160, 1e-17])
+def test_clusters_too_light_to_count_beside_the_others_are_dealt_as_well(light):
+    cluster = np.repeat(np.arange(20), 2)
+    rows = Known(np.arange(40) % 2, np.where(cluster % 2, 1.0, light), cluster=cluster)
+    for seed in range(20):
+        cuts = SPLIT.folds(rows, 3, seed)
+        assert sorted(np.concatenate([cut.test for cut in cuts])) == list(range(40))
+        heavy = [rows.weights[cut.test].sum() for cut in cuts]
+        assert max(heavy) < 2 * min(heavy)
