@@ -1,5 +1,7 @@
 """The matrix is what the definition says, finite for any rows, and learned from the training rows alone."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,6 +121,23 @@ def test_rare_levels_share_a_column_and_unknown_ones_join_it():
     assert matrix.get_feature_names_out().tolist() == ["x = a", "x = b", "x = other levels"]
     out = matrix.transform(pd.DataFrame({"x": ["a", "b", "c", "d", "never seen", None]}))
     assert out.tolist() == [[1, 0, 0], [0, 1, 0], *[[0, 0, 1]] * 4]
+
+
+LEVELS = st.lists(st.sampled_from(["a", "b", "c", "other levels", "", None]), min_size=1, max_size=40)
+
+
+@given(st.lists(LEVELS, min_size=1, max_size=3), LEVELS, st.integers(2, 4), st.integers(1, 6))
+def test_levels_are_marked_as_scikit_learn_s_encoder_marks_them(columns, new, most, rows):
+    def table(columns):
+        size = min(map(len, columns))
+        return pd.DataFrame({f"x{i}": pd.Categorical(values[:size]) for i, values in enumerate(columns)})
+
+    matrix = Matrix(max_levels=most, min_rows=rows).fit(table(columns))
+    for asked in (table(columns), table([[*new, "never seen"]] * len(columns))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of levels never seen before, which the encoder names
+            expected = matrix.encoder_.transform(matrix._levels(asked))[:, matrix.kept_]
+        np.testing.assert_array_equal(matrix.transform(asked), expected)
 
 
 def test_the_columns_of_a_category_are_capped():
