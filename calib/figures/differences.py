@@ -21,7 +21,7 @@ from calib.figures.base import FigureEntry, itself
 from calib.figures.ink import lanes, outlined, reach, upright
 from calib.figures.panels import axes
 from calib.figures.theme import LIGHT, MARKS, Mark, Theme, layout, rgba
-from calib.kernel.wording import change, listed, number
+from calib.kernel.wording import change, counted, listed, number
 from calib.metrics import METRICS, Metric
 
 LANE, HEAD = 26, 64  # pixels
@@ -77,13 +77,14 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
 def _finding(found: Differences) -> str:
     """Which calibrators lower the Brier score beyond sampling variability."""
     brier = found.table[found.table["metric"] == "brier"]
-    against = "uncalibrated" if found.reference == "none" else label_of(found.reference)
+    against = "the uncalibrated model" if found.reference == "none" else label_of(found.reference)
     beyond = "beyond sampling variability" + ("" if found.runs is None else " of the split")
     if brier.empty:
         return f"There is nothing to set against {against}"
     better = [label_of(str(key)) for key in brier["calibrator"][brier["upper"] < 0]]
     if len(better) == len(brier) > 1:
-        return f"All {len(brier)} calibrators lower the Brier score of {against} {beyond}"
+        every = "Both" if len(brier) == 2 else f"All {len(brier)}"
+        return f"{every} calibrators lower the Brier score of {against} {beyond}"
     if better:
         lower = "lower" if len(better) > 1 else "lowers"
         rest = "" if len(better) == len(brier) else "; the others do not"
@@ -188,7 +189,7 @@ def _splits(runs: pd.DataFrame, lane: int, mark: Mark) -> go.Scatter:
 def _unknown(row: Any, found: Differences) -> str:
     """Why there is no mark: an infinite score, or one that is not defined."""
     what = "infinite" if np.isinf(row.value) or row.metric == "log_loss" else "not defined"
-    return f"{what} in {row.unknown} splits" if found.runs is not None else what
+    return f"{what} in {counted(row.unknown, 'split')}" if found.runs is not None else what
 
 
 def interval_text(row: Any) -> str:

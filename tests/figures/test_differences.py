@@ -77,19 +77,19 @@ def test_chosen_calibrators_alone_are_shown(resampled):
 @pytest.mark.parametrize(
     ("intervals", "words"),
     [
-        ([("platt", -0.2, -0.1), ("venn", -0.2, -0.1)], "All 2 calibrators lower"),
+        ([("platt", -0.2, -0.1), ("venn", -0.2, -0.1)], "Both calibrators lower"),
         (
             [("platt", -0.2, -0.1), ("venn", -0.2, 0.1)],
-            "Platt lowers the Brier score of uncalibrated beyond sampling variability; ",
+            "Platt lowers the Brier score of the uncalibrated model beyond sampling variability; ",
         ),
-        ([("platt", -0.2, -0.1)], "Platt lowers the Brier score of uncalibrated beyond sampling variability"),
+        ([("platt", -0.2, -0.1)], "Platt lowers the Brier score of the uncalibrated model beyond sampling variability"),
         ([("platt", -0.2, 0.1), ("venn", 0.1, 0.2)], "No calibrator lowers"),
         (
             [("platt", 0.0012, 0.0052)],
-            "Platt raises the Brier score of uncalibrated beyond sampling variability",
+            "Platt raises the Brier score of the uncalibrated model beyond sampling variability",
         ),
         ([("platt", 0.1, 0.2), ("venn", 0.1, 0.2)], "Each calibrator raises"),
-        ([], "nothing to set against uncalibrated"),
+        ([], "nothing to set against the uncalibrated model"),
     ],
 )
 def test_the_title_counts_what_is_more_than_sampling_variability(intervals, words):
@@ -107,7 +107,7 @@ def test_what_is_infinite_is_written_and_not_drawn():
     figure = FIGURE.draw(FIGURE.prepare(found))
     name, unknown = (words.text for words in figure.layout.annotations)
     assert name == "<b>Log loss</b>: better to the left"
-    assert unknown == "infinite in 1 splits"
+    assert unknown == "infinite in 1 split"
     assert [t.name for t in figure.data] == [None]
     assert np.isfinite(figure.layout.xaxis.range).all()
     assert formatted_differences(found).loc["Isotonic", "Log loss"] == "∞"
