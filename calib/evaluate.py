@@ -319,6 +319,11 @@ def _cuts(recipe: Recipe, rows: Known) -> Sequence[Cut]:
     else:
         cuts = [_one_part(recipe, splitter, rows)]
     for cut in cuts:
+        if len(cut.test) == 0:  # counted rows go to a part one by one
+            raise InputError(
+                f"split={recipe.split!r} leaves no row to a test part: take more rows, a larger test share or "
+                "fewer folds."
+            )
         if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
             raise InputError(
                 f"split={recipe.split!r} leaves training rows of one class only: take more rows, another test share or "
@@ -445,9 +450,18 @@ def make_calibrator(recipe: Recipe, key: str) -> Any:
 def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
     """A calibrator of the Recipe, fitted in a placement, at the Recipe's base rate."""
     made = placed.calibrate(make_calibrator(recipe, key))
-    return (
-        made if recipe.base_rate is None else Moved(made, BaseRate(placed.base_rate(made), recipe.base_rate))
-    )
+    return made if recipe.base_rate is None else Moved(made, _moving(placed, made, recipe.base_rate))
+
+
+def _moving(placed: Placement, made: Any, stated: float) -> BaseRate:
+    """From where the calibrator was fitted to the stated rate."""
+    fitted = placed.base_rate(made)
+    if not 0 < fitted < 1:
+        raise InputError(
+            "base_rate: by their weights the rows that calibrate are of one class, so that there is no base rate to "
+            "move from. Take more rows, other weights, or no base rate."
+        )
+    return BaseRate(fitted, stated)
 
 
 def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Evaluation:
@@ -539,9 +553,7 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
     weight = class_weights(found.y, stated, found.weight)
     predictions, calibrators, ratios = {}, {}, set()
     for key, made in found.calibrators.items():
-        rates = [
-            BaseRate(part.placed.base_rate(one), stated) for part, one in zip(fitted.parts, made, strict=True)
-        ]
+        rates = [_moving(part.placed, one, stated) for part, one in zip(fitted.parts, made, strict=True)]
         ratio = np.repeat([rate.ratio for rate in rates], sizes)
         ratios |= set(ratio)
         predictions[key] = found.predictions[key].moved(ratio, weight)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -177,7 +178,8 @@ def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str |
         raise DataError(
             "onnx: a model that is there already is not trained.", "Choose content='predictions'."
         )
-    return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
+    with _naming_the_model(recipe):
+        return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
 
 
 def _scored_as(
@@ -195,7 +197,20 @@ def _scored_as(
 
 def inputs_of_model(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str) -> Inputs:
     """What the Recipe's ONNX model asks for, and which column of a table fits; refused as ``onnx_scores`` refuses."""
-    return model_inputs(_model(recipe, uploads), frame, _no_inputs(recipe, target))
+    with _naming_the_model(recipe):
+        return model_inputs(_model(recipe, uploads), frame, _no_inputs(recipe, target))
+
+
+@contextmanager
+def _naming_the_model(recipe: Recipe) -> Iterator[None]:
+    """What is refused of a model names its file, beside which a table or two are open."""
+    try:
+        yield
+    except DataError as error:
+        file = recipe.onnx_file
+        if file is None or file in str(error):
+            raise
+        raise DataError(f"{file}: {error.message}", error.remedy) from None
 
 
 def _model(recipe: Recipe, uploads: Uploads) -> bytes:

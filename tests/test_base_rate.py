@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
@@ -20,6 +21,7 @@ from calib.export import calibrator_json, read_calibrator, report_html, write_ca
 from calib.figures import FIGURES, formatted_rates
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
+from calib.kernel.records import Dataset
 from calib.kernel.wording import brief
 from calib.metrics import auc, brier_score
 from calib.synthetic import GaussianPair
@@ -239,3 +241,17 @@ def test_a_scikit_learn_classifier_and_what_is_written_of_it_are_moved(data, pla
     np.testing.assert_allclose(said, saved.predict(scores).p, rtol=0, atol=1e-12)
     with pytest.raises(InputError, match="base_rate"):
         CalibratedClassifier(GaussianNB(), base_rate=1.5).fit(X, y)
+
+
+def test_rows_of_one_class_by_weight_have_no_rate_to_move_from():
+    y = np.arange(40) % 2
+    weight = np.where(y, 5e-324, 1.0)
+    weight[1] = 4.0  # of class 1 the only one that counts; where it does not calibrate, none does
+    light = Dataset("light", pd.DataFrame({"a": np.arange(40.0)}), y, weight=weight)
+    recipe = Recipe(model="naive_bayes", calibrators=("isotonic",), base_rate=0.2)
+    told = set()
+    for seed in range(20):
+        with pytest.raises(InputError, match="base_rate: .* are of one class") as error:
+            evaluate(recipe.replace(seed=seed), light)
+        told.add(str(error.value))
+    assert any("no base rate to move from" in message for message in told)

@@ -242,7 +242,7 @@ ADDITIONS = {
     "Explore page": (
         "pages/explore_called.py",
         PAGE,
-        "pages/ui/frame.py",
+        "pages/ui/current.py",
         (
             '        Page(\n            "pages/explore_decide.py"',
             '        Page("pages/explore_called.py", "Called", "How many?", ("model", "calibrators")),\n{there}',

@@ -252,6 +252,20 @@ def test_heavy_rows_of_a_class_are_no_more_rows_to_make_folds_of(how):
         evaluate(recipe, Dataset("heavy", X, y, weight=np.full(12, 9.0)))
 
 
+@pytest.mark.parametrize("how", [{"test_size": 0.05}, {"evaluation": "folds", "folds": 2}])
+def test_so_few_counts_that_none_is_tested_are_refused(how):
+    scores = pd.DataFrame({"s": [0.2, 0.4, 0.6, 0.8]})
+    few = Dataset("few", scores, np.array([0, 0, 1, 1]), weight=np.ones(4), predictions=True)
+    refused, recipe = 0, Recipe(model="given", calibrators=("none",), placement="none", base_rate=0.1, **how)
+    for seed in range(40):
+        try:
+            evaluation = evaluate(recipe.replace(seed=seed), few)
+            assert len(evaluation.y)
+        except InputError as error:
+            refused += "leaves no row to a test part" in str(error)
+    assert refused
+
+
 def test_a_columns_weights_come_from_the_table():
     frame = pd.DataFrame(
         {"label": Y, "p": SCORE, "n": WEIGHT, "set": np.array(["train", "val", "test"])[PART]}

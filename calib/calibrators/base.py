@@ -47,7 +47,7 @@ def count_outside(scores: Array, lowest: float, highest: float) -> int:
     2
     """
     outside = (scores < lowest) | (scores > highest)
-    return int(outside.reshape(len(scores), -1).any(axis=1).sum())
+    return int((outside.any(axis=1) if outside.ndim > 1 else outside).sum())
 
 
 class ScoreCalibrator(BaseEstimator):

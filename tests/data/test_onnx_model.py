@@ -303,6 +303,11 @@ def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
     assert any("other" in note for note in data.notes)
     with pytest.raises(DataError, match="not trained"):
         load(recipe.replace(content="features"), {"00aa": table, "00bb": model})
+    for content, uploaded in ((b"no model", table), (model, TABLE.drop(columns="b"))):
+        with pytest.raises(
+            DataError, match=r"^credit\.onnx: (This is not an ONNX model|The model takes 2 columns)"
+        ):
+            load(recipe.replace(exclude=()), {"00aa": uploaded, "00bb": content})
 
 
 def test_without_the_packages_the_way_to_them_is_told(monkeypatch):

@@ -82,7 +82,10 @@ def test_chosen_calibrators_alone_are_shown(resampled):
             [("platt", -0.2, -0.1), ("venn", -0.2, 0.1)],
             "Platt lowers the Brier score of the uncalibrated model beyond sampling variability; ",
         ),
-        ([("platt", -0.2, -0.1)], "Platt lowers the Brier score of the uncalibrated model beyond sampling variability"),
+        (
+            [("platt", -0.2, -0.1)],
+            "Platt lowers the Brier score of the uncalibrated model beyond sampling variability",
+        ),
         ([("platt", -0.2, 0.1), ("venn", 0.1, 0.2)], "No calibrator lowers"),
         (
             [("platt", 0.0012, 0.0052)],
