@@ -7,8 +7,8 @@ different.
 
 from __future__ import annotations
 
+import argparse
 import io
-import sys
 from pathlib import Path
 
 from PIL import Image
@@ -52,4 +52,6 @@ def main(stems: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or STEMS)
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("page", nargs="*", choices=[*STEMS, []], metavar="PAGE", help=", ".join(STEMS))
+    main(asked.parse_args().page or STEMS)
