@@ -53,5 +53,6 @@ def main(stems: list[str]) -> None:
 
 if __name__ == "__main__":
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    # [] is what argparse holds against the choices where no page is named.
     asked.add_argument("page", nargs="*", choices=[*STEMS, []], metavar="PAGE", help=", ".join(STEMS))
     main(asked.parse_args().page or STEMS)
