@@ -29,6 +29,7 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import class_named, counted, number, percent, within_a_sentence
 from calib.metrics import auc
+from calib.metrics.observed_expected import about_ratio
 
 NORMAL = 1.96  # as in the paper, to two decimals
 MOST_ROWS = 10**12
@@ -47,7 +48,8 @@ def observed_expected_width(n: float, share: float) -> float:
     >>> round(observed_expected_width(906, 0.018), 2)            # SE = asinh(1/2) / 1.96
     1.0
     """
-    return 2 * math.sinh(NORMAL * math.sqrt((1 - share) / (n * share)))
+    low, high = about_ratio(1.0, NORMAL * math.sqrt((1 - share) / (n * share)))
+    return high - low
 
 
 def slope_width(n: float, p: Array, weights: Array | None = None) -> float:

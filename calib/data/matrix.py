@@ -300,8 +300,9 @@ def _day(days: float, whole: bool) -> str:
     """The date so many days after 1970 began, with its time unless it is midnight or all dates are whole days."""
     if not np.isfinite(days):
         return ""
-    moment = pd.Timestamp(0) + pd.Timedelta(days=days)
-    return f"{moment:%Y-%m-%d}" if whole or moment == moment.normalize() else f"{moment:%Y-%m-%d %H:%M}"
+    moment = np.datetime64(round(days * 86_400_000_000), "us")  # nanoseconds end in the year 2262
+    day = moment.astype("datetime64[D]")
+    return str(day if whole or moment == day else moment.astype("datetime64[m]")).replace("T", " ")
 
 
 def _date_parts(column: pd.Series) -> np.ndarray:

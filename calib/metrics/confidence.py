@@ -27,7 +27,12 @@ from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties, rank_area
 from calib.kernel.weights import are_whole, effective_weights, or_ones
 from calib.metrics.calibration_error import calibration_line
-from calib.metrics.observed_expected import Estimate, calibration_line_intervals, observed_expected_interval
+from calib.metrics.observed_expected import (
+    Estimate,
+    about_ratio,
+    calibration_line_intervals,
+    observed_expected_interval,
+)
 from calib.metrics.scoring import hits, log_losses, mean, squared_errors
 from calib.metrics.smooth_differences import SPAN
 
@@ -268,8 +273,8 @@ def _observed_expected(rows: CheckedRows) -> tuple[float, float]:
     observed, expected = rows.share, mean(rows.p, rows.weights)
     if observed == 0 or expected == 0:
         return 0.0, math.inf
-    reach = math.exp(rows.z * rows.error((rows.y - observed / expected * rows.p) / observed))
-    return observed / expected / reach, observed / expected * reach
+    ratio = observed / expected
+    return about_ratio(ratio, rows.z * rows.error((rows.y - ratio * rows.p) / observed))
 
 
 def _of_line(name: str) -> Callable[[CheckedRows], tuple[float, float]]:

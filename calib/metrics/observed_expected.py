@@ -91,8 +91,19 @@ def observed_expected_interval(
     ratio = observed / expected if expected else math.inf if observed else math.nan
     if observed == 0:
         return Estimate(ratio, 0.0, math.inf)
-    reach = math.exp(float(ndtri((1 + level) / 2)) * math.sqrt((1 - observed) / (n * observed)))
-    return Estimate(ratio, ratio / reach, ratio * reach)
+    reach = float(ndtri((1 + level) / 2)) * math.sqrt((1 - observed) / (n * observed))
+    return Estimate(ratio, *about_ratio(ratio, reach))
+
+
+def about_ratio(ratio: float, reach: float) -> tuple[float, float]:
+    """exp(log ratio ± reach); where next to no row is of class 1 the reach is beyond every number: 0 to ∞.
+
+    >>> about_ratio(0.5, 0.0), about_ratio(0.5, 4e4)
+    ((0.5, 0.5), (0.0, inf))
+    """
+    with np.errstate(over="ignore"):
+        factor = float(np.exp(reach))
+    return ratio / factor, ratio * factor
 
 
 def calibration_line_intervals(

@@ -96,8 +96,10 @@ def evaluations_of(
     results = _calibrated(fitted, kind)
     if results is None:
         return None
+    data |= results
     return {
-        name: results[name].with_view(recipes[name]) if name in results else data[name] for name in recipes
+        name: found.with_view(recipes[name]) if isinstance(found, Evaluation) else found
+        for name, found in data.items()
     }
 
 
@@ -108,17 +110,21 @@ def _answerable(recipe: Recipe) -> Dataset:
     return load(recipe)
 
 
-def _calibrated(fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str) -> dict[str, Evaluation] | None:
-    """The Evaluations of Recipes and their fits; those of very many rows are made under progress and Cancel."""
+def _calibrated(
+    fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str
+) -> dict[str, Evaluation | InputError] | None:
+    """What ``evaluations_of`` gives, from fits; those of very many rows are calibrated under progress and Cancel."""
     results = kept.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
     slow = {
-        _key(*one): lambda watch, one=one: calibrate(*one) for one in fitted.values() if _many_rows(one[1])
+        _key(*one): lambda watch, one=one: _or_why(calibrate, *one)
+        for one in fitted.values()
+        if _many_rows(one[1])
     }
     if _kept(results, slow, (f"calibrations_{kind}", "Fitting the calibrators")) is None:
         return None
     for one in fitted.values():
         if _key(*one) not in results:
-            results[_key(*one)] = calibrate(*one)
+            results[_key(*one)] = _or_why(calibrate, *one)
     return {name: results[_key(*one)] for name, one in fitted.items()}
 
 

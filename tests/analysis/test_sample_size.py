@@ -147,6 +147,7 @@ def test_the_rows_needed_are_the_fewest_that_give_the_width(estimates):
 def test_what_tells_nothing_needs_rows_without_end():
     y = np.tile([0, 1], 20)
     assert math.isinf(sample_size(y, np.full(40, 0.5)).needed[1].rows)
+    assert observed_expected_width(10, 1e-9) == math.inf
 
 
 @pytest.mark.parametrize(

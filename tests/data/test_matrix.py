@@ -76,6 +76,16 @@ def test_dates_without_times_are_told_without_times():
     assert (say(0, -np.inf, between), say(0, between, np.inf)) == ("when ≤ 2020-01-01", "when > 2020-01-01")
 
 
+def test_dates_far_from_ours_are_told_too():
+    """9999-12-31 stands in many tables for "not yet"."""
+    say = (
+        Matrix()
+        .fit(pd.DataFrame({"when": np.array(["0601-01-18", "9999-12-31T10:30"], "datetime64[us]")}))
+        .wording()
+    )
+    assert say(0, -5e5, 2932896.4375) == "0601-01-18 < when ≤ 9999-12-31 10:30"
+
+
 def test_every_column_of_0_and_1_is_told_by_its_two_sides():
     levels = ["a"] * 50 + ["b"] * 30 + ["c"] * 20 + ["d"] * 3
     table = pd.DataFrame({"x": pd.Categorical(levels), "y": [None, 1.0] * 51 + [2.0]})

@@ -283,6 +283,11 @@ def test_the_intervals_of_the_line_are_those_of_the_likelihood():
     assert math.isnan(calibration_line_intervals([1, 1], [0.2, 0.4]).slope.low)
 
 
+def test_next_to_no_row_of_class_1_tells_nothing_of_observed_to_expected():
+    found = observed_expected_interval([1, 0, 0], [0.5, 0.4, 0.6], [1e-9, 1, 1])
+    assert (found.value, found.low, found.high) == (pytest.approx(1e-9), 0, math.inf)
+
+
 def test_the_intervals_cover_the_truth_as_often_as_they_say():
     rng = np.random.default_rng(0)
     p = rng.beta(1, 4, 800)

@@ -14,7 +14,7 @@ from calib.figures import formatted_costs, formatted_rates
 from calib.kernel.wording import brief
 from calib.sources import load
 from tests.evaluated import of_address
-from tests.pages.app import go, headline, page, settled
+from tests.pages.app import bring, go, headline, page, settled
 
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes", "calibrators": "none,platt"}
 
@@ -71,3 +71,16 @@ def test_log_odds_are_proposed_where_half_of_the_predictions_are_small_and_taken
     assert "reliability.axes" in at.query_params
     at = page(data="sample:breast_cancer", model="naive_bayes")
     assert not [element for element in at.info if "Half of the predictions" in element.value]
+
+
+@pytest.mark.parametrize("stem", ["explore_reliability", "explore_out_of_bag"])
+def test_a_rate_that_the_test_rows_cannot_stand_for_is_refused_in_words(stem):
+    at = page("explore_data", model="random_forest")
+    rows = [f"{i * i},2026-01-{i + 1:02},{'y' if i > 12 or i % 2 else 'n'}\n" for i in range(20)]
+    bring(at, "late.csv", "".join(["x,when,target\n", *rows]).encode())
+    at.selectbox(key="time").set_value("when").run()
+    go(at, stem)
+    at.selectbox(key="split").set_value("time").run()
+    settled(at.number_input(key="base_rate").set_value(10).run())
+    assert not at.exception
+    assert ["the test rows are of one class" in error.value for error in at.error] == [True]
