@@ -41,16 +41,17 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}".replace("-", "−")
 
 
-ONE_IN = 0.01  # below it people read a probability as 1 in so many
+ONE_IN = 1e-12, 0.01  # between them people read a probability as 1 in so many
 
 
 def one_in(p: float) -> str:
-    """A small probability as people say it, to two significant digits; nothing for 1% and more, and for 0.
+    """A small probability as people say it, to two significant digits; nothing for 1% and more, and for next to 0.
 
-    >>> one_in(0.0042), one_in(0.00083), one_in(0.2), one_in(0.0)
+    >>> one_in(0.0042), one_in(0.00083), one_in(0.2), one_in(1e-320)
     ('1 in 240', '1 in 1,200', '', '')
     """
-    if not 0 < p < ONE_IN:
+    least, most = ONE_IN
+    if not least <= p < most:
         return ""
     many = 1 / p
     return f"1 in {round(many, 1 - math.floor(math.log10(many))):,.0f}"
