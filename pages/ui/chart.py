@@ -85,7 +85,7 @@ def show(
         interaction = _interaction(key, widget, on_click, on_pick)
         if strip and asked and entry.panels:  # seven buttons a panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
-        _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels")
+        _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", staged)
         headings.answers()
         if heading is None:
             st.caption(plain(f"{WAITS if headings.asked() else record.caption} {hint}"))
@@ -110,7 +110,13 @@ def _interaction(
 
 
 def _pictures(
-    entry: FigureEntry, record: Any, widget: str, height: int | None, interaction: dict[str, Any], block: str
+    entry: FigureEntry,
+    record: Any,
+    widget: str,
+    height: int | None,
+    interaction: dict[str, Any],
+    block: str,
+    staged: bool,
 ) -> None:
     """The picture of a record; one for each of its panels, so that a phone can stack them, or move them in a strip."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
@@ -122,14 +128,21 @@ def _pictures(
     for i, panel in enumerate(panels):
         figure = Drawn(_drawn(panel, current.theme(), entry.draw, height, rows))
         own = f"{widget}_panel_{i}" if entry.panels else widget
-        fits = state.presenter() and LOW < figure.height <= PROJECTED
-        follows = "projected" if fits else "square" if figure.square_above else ""
+        follows = _follows(figure, staged)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(
                 figure, theme=None, key=own, height=high, alt=_in_words(entry, panel), **interaction
             )
         server.forget_older(own)
+
+
+def _follows(figure: Drawn, staged: bool) -> str:
+    """What a chart's height follows of the window, by style: the names with which its container's key begins, or ""."""
+    fits = LOW < figure.height <= PROJECTED
+    if fits and state.presenter():
+        return "projected"
+    return "_".join(["beside"] * (fits and staged) + ["square"] * figure.square_above)
 
 
 def _in_words(entry: FigureEntry, panel: Any) -> str:

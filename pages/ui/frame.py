@@ -80,8 +80,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     [class*="st-key-strip_"] .stHorizontalBlock
         {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
         > .stColumn:not(:only-child) {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
-    [class*="st-key-square_"] {flex: none; height: calc(131.6vw + 17px)}
-    [class*="st-key-square_"] .stElementContainer, [class*="st-key-square_"] .stPlotlyChart {height: 100%}
+    [class*="square_chart_"] {flex: none; height: calc(131.6vw + 17px)}
+    [class*="square_chart_"] .stElementContainer, [class*="square_chart_"] .stPlotlyChart {height: 100%}
     .st-key-finding > * {order: 2}
     .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
     .st-key-finding > :has(> .st-key-numbers) {order: 1}

@@ -144,6 +144,14 @@ def test_on_a_phone_panels_of_an_answered_step_stay_in_their_strip_above_the_ver
     assert (panels.count(), panels.evaluate_all(tops)) == (6, 2)
 
 
+def test_a_low_window_shows_a_steps_whole_chart(new_tab):
+    tab = new_tab(width=1280)
+    tab.page.set_viewport_size({"width": 1280, "height": 720})
+    step = LESSONS["why_calibrate"].steps[0]
+    box = tab.open(step.page, **parameters(step)).by_key("lesson").get_by_test_id(CHARTS).bounding_box()
+    assert 720 * 0.6 < box["height"] < 720 - box["y"]
+
+
 def test_a_question_asked_again_has_the_keyboard_at_its_first_answer(tab):
     tab.open("learn_tree_depth", **{"tree_depth.guess": "1"})
     buttons = tab.by_key("picture").locator('[class*="chart_tree_depth"] .modebar-btn')

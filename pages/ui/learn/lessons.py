@@ -29,7 +29,7 @@ FIRST = {
     "decide": "costs",
 }
 # The step's title is the largest type. The chart stands beside the text and stays in sight; where there is no
-# room beside it, it stands above, so that a telephone shows it on its first screen.
+# room beside it, it stands above, so that a telephone shows it on its first screen. In a low window it is lower.
 BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 .st-key-lesson {gap: .5rem}
 .st-key-lesson h1 {font-size: 2.1rem; padding: 0 0 1.25rem}
@@ -39,6 +39,10 @@ BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 @media (min-width: 1100px) {
     :has(> .st-key-lesson_moves) {position: sticky; bottom: 0; z-index: 1}
     .st-key-lesson_moves {padding: .5rem 0; background: PAPER}
+}
+@media (min-width: 1100px) and (max-height: 899px) {
+    [class*="st-key-beside_"] {flex: none; height: max(24rem, 100dvh - 14.5rem)}
+    [class*="st-key-beside_"] .stElementContainer, [class*="st-key-beside_"] .stPlotlyChart {height: 100%}
 }
 @media (max-width: 1099px) {
     .st-key-lesson_beside > * > .stHorizontalBlock {flex-direction: column-reverse; flex-wrap: nowrap}
