@@ -3,18 +3,19 @@
 import streamlit as st
 
 import pages.ui.everything
-from pages.ui import evaluations, frame, state
+from pages.ui import evaluations, frame, stage, state
 from pages.ui.explore import data
 
 recipe = frame.open_page("pages/explore_data.py")
 
-with st.expander("Bring your own data", expanded=True, key="bring"):
-    data.uploader(recipe)
-with st.expander("Fetch from OpenML"):
-    data.openml()
-if not recipe.data.startswith("synthetic:"):
-    data.other_file(recipe)
-    data.own_model(recipe)
+with stage.words():
+    with st.expander("Bring your own data", expanded=True, key="bring"):
+        data.uploader(recipe)
+    with st.expander("Fetch from OpenML"):
+        data.openml()
+    if not recipe.data.startswith("synthetic:"):
+        data.other_file(recipe)
+        data.own_model(recipe)
 
 if state.missing_uploads():
     st.stop()

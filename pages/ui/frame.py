@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 
 import streamlit as st
@@ -184,7 +184,7 @@ def open_page(script: str) -> Recipe:
         stage.set_up({"room": words})
         st.session_state["fold"].enter_context(rest)
     if not (presenter and in_step):
-        with stage.beside_the_page() or nullcontext():
+        with stage.words():
             _heading(page, in_step)
     if "base_rate" in page.controls and state.recipe().base_rate is not None:
         rate = percent(state.recipe().base_rate)

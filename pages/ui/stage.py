@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import streamlit as st
@@ -24,6 +24,11 @@ def set_up(places: Mapping[str, Any]) -> None:
 def beside_the_page() -> Any | None:
     """In a room, outside of lessons: the column for words, over which the drawer opens; the page is at its right."""
     return st.session_state.get("stage", {}).get("room")
+
+
+def words() -> AbstractContextManager:
+    """That column, so that one window holds what is asked and the picture; elsewhere where the page is."""
+    return beside_the_page() or nullcontext()
 
 
 def side_by_side(shares: Sequence[float]) -> Sequence[Any]:

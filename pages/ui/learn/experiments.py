@@ -7,7 +7,6 @@ An experiment's words and settings, its simulation and its pictures stand in its
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -74,7 +73,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     """
     experiment = shown(dict(recipe.settings), page)
     way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
-    words = _beside()
+    words = stage.words()
     with words:
         _choose(page, experiment)
         with stage.on("words") as beside:
@@ -118,14 +117,6 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     (way.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
     asking.own_calibration()
-
-
-def _beside() -> Any:
-    """Where the question goes: in a room beside the page, so that one window holds it and the picture.
-
-    A lesson has its own place for it.
-    """
-    return stage.beside_the_page() or nullcontext()
 
 
 def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way: Own) -> Any | None:
