@@ -55,9 +55,10 @@ def prepare(decision: Decision) -> Costs:
         raise InputError(NOTHING)
     caption = (
         "Filled: what each row really cost on the test rows; hollow: what the probabilities promised; bars: 95% "
-        "intervals. Where the two lie apart, the probabilities are wrong near the threshold; a hollow "
-        f"mark to the left promised too low a cost. Acting on none costs {number(decision.never)} per row, acting on "
-        f"all {number(decision.always)} (dashed: {_simple(decision)})."
+        "intervals. Where the two lie apart by more than the bars, the probabilities of the rows acted on, or of the "
+        "others, are too high or too low on average; a hollow mark to the left promised too low a cost. Acting on "
+        f"none costs {number(decision.never)} per row, acting on all {number(decision.always)} "
+        f"(dashed: {_simple(decision)})."
     )
     summary = "; ".join(
         f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows()

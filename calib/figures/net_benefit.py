@@ -117,13 +117,13 @@ def _finding(best: str, gained: tuple[float, float, float], simple: float, t: fl
     (mean, lower, _), rule = gained, f"acting on {'all' if simple > 0 else 'none'}"
     if mean <= 0:
         return f"At the threshold {brief(t)} no calibrator beats {rule}"
-    more = f"{brief(1000 * mean)} more rows per 1,000"
+    here, more = f"At the threshold {brief(t)}", f"{brief(1000 * mean)} rows per 1,000"
     if not lower > 0:  # also where it is not known
         return (
-            f"At the threshold {brief(t)} no calibrator surely beats {rule}: {label_of(best)} rightly acts on {more}, "
+            f"{here} no calibrator surely beats {rule}: the net benefit of {label_of(best)} is {more} higher, "
             "within sampling variability"
         )
-    return f"At the threshold {brief(t)} {label_of(best)} rightly acts on {more}, net of false alarms, than {rule}"
+    return f"{here} the net benefit of {label_of(best)} is {more} above that of {rule}"
 
 
 def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:

@@ -113,6 +113,21 @@ def test_a_gain_within_sampling_variability_is_told_as_that(evaluations, seed):
     title = FIGURES["net_benefit"].prepare(decision).title
     assert ("no calibrator beats" in title) == (mean <= 0)
     assert ("within sampling variability" in title) == (mean > 0 >= interval.low)
+    assert "rightly" not in title  # acting on all acts on every positive: nobody rightly acts on more
+
+
+def test_promised_and_real_costs_lie_apart_by_rows_far_from_the_threshold():
+    """Right near the threshold and 0.2 too high far above it: the caption blames no place, but a side."""
+    p = np.repeat([0.4, 0.6, 0.9], 1000)
+    y = np.concatenate([np.arange(1000) < 1000 * share for share in (0.4, 0.6, 0.7)]).astype(int)
+    recipe = Recipe(data="upload:00", target="label", content="predictions", calibrators=("none",))
+    data = load(recipe, {"00": pd.DataFrame({"score": p, "label": y})})
+    decision = decide(evaluate(recipe, data), cost_false_alarm=1, cost_miss=1)
+    line = decision.table.loc["none"]
+    assert line.expected < line.realised_lower
+    caption = FIGURES["costs"].prepare(decision).caption
+    assert "near the threshold" not in caption
+    assert "of the rows acted on, or of the others" in caption
 
 
 def test_the_axes_of_the_decision_curve_depend_on_the_data_alone(decision, evaluations):
