@@ -39,9 +39,9 @@ def tables(draw):
     if draw(st.booleans()) or frame.empty:
         frame["word"] = draw(st.lists(words, min_size=n, max_size=n))
     frame["y"] = draw(st.lists(st.sampled_from(["no", "yes"]), min_size=n, max_size=n))
-    frame["when"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(
-        draw(st.lists(st.integers(0, 40), min_size=n, max_size=n)), "D"
-    )
+    first = np.datetime64(draw(st.sampled_from(["2020-01-01", "9999-11-01"])), "D")
+    days = np.array(draw(st.lists(st.integers(0, 40), min_size=n, max_size=n)))
+    frame["when"] = (first + days).astype("datetime64[us]")
     frame["who"] = draw(st.lists(st.integers(0, 12), min_size=n, max_size=n))
     frame["many"] = draw(st.lists(st.sampled_from([0, 1, 2, 5, 0.5]), min_size=n, max_size=n))
     frame["which"] = draw(st.lists(st.sampled_from(["train", "calibrate", "test"]), min_size=n, max_size=n))
@@ -64,6 +64,7 @@ def recipes(draw):
         folds=draw(st.integers(2, 3)),
         cv=draw(st.integers(2, 3)),
         target="y",
+        base_rate=draw(st.sampled_from([None, None, 0.2, 1e-9])),
         exclude=tuple(column for role, column in COLUMNS.items() if role not in roles),
         seed=draw(st.integers(0, 3)),
         **roles,
