@@ -122,7 +122,7 @@ def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
         "Each line is a node: the condition that leads to it, the training rows n, the class it predicts, and p with "
         f"its interval [p0, p1] by {label_of(tree.method)}, drawn at the right; an inner node shows what it would "
         "predict as a leaf. Wide intervals: few calibration rows have such scores. A ring at the right is the "
-        "node's own estimate: far from the interval, it was wrong about its rows."
+        "node's own estimate: outside the interval, calibration rows of such scores speak against it."
     )
     if lit:
         text += " Dark: the path of the chosen row."
