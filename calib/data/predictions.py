@@ -99,8 +99,8 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     if target is None:
         return False
     typed = typed_frame(frame)
-    called = filter(SCORE_NAME.search, _constants(typed, target))
-    scores = [column.name for column in _numbers(typed, target)] or list(called)
+    scores = [column.name for column in _numbers(typed, target)]
+    scores = scores or list(filter(SCORE_NAME.search, _constants(typed, target)))
     if not scores:
         return False
     named = [name for name in scores if SCORE_NAME.search(name)]

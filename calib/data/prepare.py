@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
 from calib.data.columns import BEYOND, Column, bounded, inspect, is_number
 from calib.data.errors import DataError
@@ -14,6 +15,7 @@ from calib.data.matrix import imputations
 from calib.data.roles import read_roles
 from calib.data.target import choose_classes, coded_labels
 from calib.data.typed import typed_frame
+from calib.kernel.memory import LARGE
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers
 
@@ -132,7 +134,8 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
     if not columns:
         remedy = "Choose another label, or take a table with more columns."
         raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
-    return pd.DataFrame({key: column.array for key, column in columns.items()}, index=frame.index), remarks
+    # Of many rows not copied into one block, which would be the table once more
+    return pd.DataFrame(columns, index=frame.index, copy=len(frame) < LARGE), remarks
 
 
 def _typed(column: pd.Series, found: Column) -> pd.Series:
@@ -140,7 +143,9 @@ def _typed(column: pd.Series, found: Column) -> pd.Series:
     if found.kind == "number" and column.dtype == np.float64 and not found.infinite:
         return column
     if found.kind == "mixed":
-        return bounded(pd.to_numeric(column.astype(object), errors="coerce"))
+        codes, levels = pd.factorize(column)  # of which there may be few: each is read once
+        numbers = bounded(pd.Series(pd.to_numeric(levels.to_numpy(object), errors="coerce")))
+        return pd.Series(np.append(numbers, np.nan)[codes], index=column.index)
     if pd.api.types.is_bool_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
         return column.astype("boolean" if found.missing else "bool")
     if is_number(column):
@@ -153,7 +158,7 @@ def _typed(column: pd.Series, found: Column) -> pd.Series:
 def _in_order(column: pd.Series) -> pd.Categorical:
     """Texts as categories in sorted order: only the levels are sorted, which for few rows is a third of the work."""
     codes, levels = (column if column.dtype == "str" else column.astype("str")).array.factorize()
-    order = np.argsort(levels.to_numpy(object))
+    order = pc.sort_indices(levels.__arrow_array__()).to_numpy()  # of UTF-8 as of its characters
     places = np.full(len(order) + 1, -1)  # a gap has code −1, the last place
     places[order] = np.arange(len(order))
     return pd.Categorical.from_codes(places[codes], levels[order])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from calib.data.columns import inspect
@@ -29,10 +31,18 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     for name, column in typed.items():
         found = inspect(column, str(name))
         share = round(100 * found.missing / max(1, len(typed)), 1)
-        values = [value for value in column.unique()[:4] if pd.notna(value)][:3]
-        examples = ", ".join(_short(label(value)) for value in values)
+        examples = ", ".join(_short(label(value)) for value in _first(column))
         rows.append((name, WORDS.get(found.kind, found.kind), found.missing, share, found.distinct, examples))
     return pd.DataFrame(rows, columns=["column", "type", "missing", "missing %", "distinct", "examples"])
+
+
+def _first(column: pd.Series) -> list[Any]:
+    """The first different values, gaps left out: mostly the first rows have enough of them."""
+    for part in (column.iloc[:1000], column):
+        values = part.unique()[:4]
+        if len(values) == 4:
+            break
+    return [value for value in values if pd.notna(value)][:3]
 
 
 def _short(text: str, most: int = 30) -> str:

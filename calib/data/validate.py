@@ -11,6 +11,7 @@ from calib.data.columns import BEYOND, Column, inspect
 from calib.data.errors import DataError
 from calib.data.leakage import leaks
 from calib.data.predictions import prepare_predictions, ranking_problems, scores_among_features
+from calib.data.repeats import repeats
 from calib.data.roles import propose_roles, read_roles
 from calib.data.target import (
     choose_classes,
@@ -108,7 +109,7 @@ def _features(
         yield from _feature(column)
     if not any(column.usable for column in features):
         yield Problem("error", None, "No column is left to learn from.", "Take a table with more columns.")
-    yield from _duplicates(typed)
+    yield from _duplicates(typed, columns)
     if target is not None and str(target) in typed.columns:
         yield from _leaks(frame, typed, str(target), positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
@@ -281,8 +282,9 @@ def _feature(column: Column) -> Iterator[Problem]:
         )
 
 
-def _duplicates(frame: pd.DataFrame) -> Iterator[Problem]:
-    repeated = int(frame.duplicated().sum())
+def _duplicates(frame: pd.DataFrame, columns: Mapping[str, Column]) -> Iterator[Problem]:
+    unlike = any(column.distinct == len(frame) for column in columns.values())
+    repeated = 0 if unlike else repeats(frame)
     if repeated:
         message = f"{repeated:,} of {len(frame):,} rows repeat an earlier row exactly."
         remedy = (
