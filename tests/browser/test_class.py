@@ -36,6 +36,7 @@ def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(new_tab):
     phone.page.reload()
     phone.page.get_by_text("Your answer is in").wait_for()
     host.page.get_by_text("2 of 2 answered").wait_for()
+    assert host.by_key("counted").get_attribute("aria-live") == "polite", "how many have answered is read out"
     heights = "buttons => buttons.map(button => button.getBoundingClientRect().height)"
     answers = phone.by_key("room_answers").get_by_role("button")  # which the page draws anew now and then
     until(lambda: min(answers.evaluate_all(heights), default=0) >= 48, "the answers are as high as a thumb")

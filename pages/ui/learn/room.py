@@ -291,7 +291,9 @@ def _ballots(code: str, key: str, seen: Seen) -> None:
     """How many have answered, and how, as soon as it may be seen."""
     record: Ballots = prepare(seen)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{plain(record.title)}**", width="stretch")
+        with st.container(key="counted", width="stretch"):
+            browser.read_out("counted")
+            st.markdown(f"**{plain(record.title)}**")
         if not seen.revealed:
             label = "Hide the answers" if seen.shown else "Show the answers so far"
             show = partial(_move, rooms().show, code, key, not seen.shown)
