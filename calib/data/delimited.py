@@ -23,6 +23,8 @@ SAMPLE_LINES = 200
 SAMPLE_CHARACTERS, FEWEST_LINES = 500_000, 10  # of a sample that only tells the delimiter
 AT_ONCE = 50_000_000  # characters
 PIECE = 1_000_000  # characters
+MANY_COLUMNS = 100
+GIVEN_BACK = 1_000_000  # cells that are typed before memory is given back
 TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
@@ -54,10 +56,9 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     text, skipped = _blanks_apart(text, delimiter), max(at or 0, 1) - 1
     rows, lines = numbered(text, delimiter)
     check_columns(max(map(len, rows), default=0))
-    if at is None and rows:
-        skipped = lines[rows_above(rows)] - 1
+    if at is None and rows and (skipped := lines[rows_above(rows)] - 1):
         text, above = text.split("\n", skipped)[-1], above + skipped
-    rows = sample(text, delimiter)
+        rows = sample(text, delimiter)
     if max(map(len, rows), default=0) < fewest:
         raise DataError(
             "Only one column was found.",
@@ -76,6 +77,7 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
         notes.append(_called(names))
     if skipped:
         notes.append(found_note(above + 1, skipped, "line"))
+    del rows, lines  # of thousands of columns a hundred megabytes
     given = [_parse(text, delimiter, names, headed, above)]
     del text, whole
     frame = _typed(given, delimiter, notes)
@@ -237,7 +239,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             pyarrow.csv.ReadOptions(column_names=keys, skip_rows_after_names=int(headed), block_size=1 << 24),
             pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
             pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string())),
-            memory_pool=pa.system_memory_pool(),  # which gives each column back when it is typed
+            memory_pool=_pool(len(names)),
         )
     except pa.ArrowInvalid:
         raise _ragged(text, delimiter, len(names), above) from None
@@ -247,7 +249,13 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
     check_cells(len(table), len(names), errors.MOST_CELLS)
+    give_back(len(table) * len(names))
     return table.rename_columns(list(names))
+
+
+def _pool(columns: int) -> pa.MemoryPool:
+    """What gives each column back when it is typed; but of many columns each piece would take a page of memory."""
+    return pa.system_memory_pool() if columns < MANY_COLUMNS else pa.default_memory_pool()
 
 
 def _encoded(text: str) -> pa.NativeFile:
@@ -268,7 +276,8 @@ class _Encoded(io.RawIOBase):
 
     def read(self, size: int = -1) -> bytes:
         """At most so many bytes: a character has up to four."""
-        end = len(self._text) if size < 0 else self._at + max(1, size // 4)
+        widest = 1 if self._text.isascii() else 4
+        end = len(self._text) if size < 0 else self._at + max(1, size // widest)
         piece = self._text[self._at : end]
         self._at += len(piece)
         return piece.encode("utf-8", "replace")
@@ -300,9 +309,12 @@ def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.Da
         comma = "certain"
     texts, typed = dict(zip(table.column_names, table.columns, strict=True)), dict[str, Typed]()
     del table  # texts of millions of rows are heavy: each goes when it is typed
+    done = 0
     for name in list(texts):
         typed[name] = typed_text(texts.pop(name), name, comma)
-        give_back(len(typed[name].values))
+        if (done := done + len(typed[name].values)) >= GIVEN_BACK:
+            give_back()
+            done = 0
     frame = in_one_table({name: column.values for name, column in typed.items()})
     frame.attrs = {
         "notes": (*notes, *(column.note for column in typed.values() if column.note)),

@@ -54,8 +54,8 @@ def too_large(name: str, most: int) -> DataError:
 def large_excel() -> DataError:
     """The refusal of an Excel file that would take too long."""
     return DataError(
-        f"The Excel file holds more than {MOST_EXCEL_CELLS:,} cells, or more than {MOST_XML >> 20} MB of XML,"
-        " the most that is read of it.",
+        f"The Excel file holds more than {MOST_EXCEL_CELLS:,} cells (or other markup that takes as long), or more"
+        f" than {MOST_XML >> 20} MB of XML, the most that is read of it.",
         "Save the sheet as CSV or Parquet, of which more is read.",
     )
 

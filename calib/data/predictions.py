@@ -54,21 +54,25 @@ def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
         Its label column.
     """
     typed = typed_frame(frame)
-    numbers = _numbers(typed, str(target))
+    found = _but(str(target), typed)
+    numbers = _numbers(found)
     scores = [c.name for c in numbers if c.role == "score" or _is_margin(typed[c.name])]
-    return scores or [c.name for c in numbers] or _constants(typed, str(target))
+    return scores or [c.name for c in numbers] or _constants(typed, found)
 
 
-def _constants(typed: pd.DataFrame, target: str) -> list[str]:
+def _but(target: str, typed: pd.DataFrame) -> list[Column]:
+    """All columns beside the label's."""
+    return [inspect(column, name) for name, column in typed.items() if name != target]
+
+
+def _constants(typed: pd.DataFrame, found: Sequence[Column]) -> list[str]:
     """Columns of one and the same number in every row."""
-    found = [inspect(column, name) for name, column in typed.items() if name != target]
     alone = [column.name for column in found if column.kind == "constant" and column.role not in BESIDE]
     return [name for name in alone if is_number(typed[name]) and np.isfinite(as_float(typed[name])).all()]
 
 
-def _numbers(typed: pd.DataFrame, target: str) -> list[Column]:
+def _numbers(found: Sequence[Column]) -> list[Column]:
     """Columns of numbers that can be scores."""
-    found = [inspect(column, name) for name, column in typed.items() if name != target]
     return [column for column in found if column.kind == "number" and column.role not in BESIDE]
 
 
@@ -99,16 +103,16 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     if target is None:
         return False
     typed = typed_frame(frame)
-    scores = [column.name for column in _numbers(typed, target)]
-    scores = scores or list(filter(SCORE_NAME.search, _constants(typed, target)))
+    found = _but(target, typed)
+    scores = [column.name for column in _numbers(found)]
+    scores = scores or list(filter(SCORE_NAME.search, _constants(typed, found)))
     if not scores:
         return False
     named = [name for name in scores if SCORE_NAME.search(name)]
     unit = [name for name in scores if in_unit_interval(typed[name])]
     if not all(name in named or name in unit or _is_margin(typed[name]) for name in scores):
         return False
-    others = [inspect(typed[name], name) for name in typed.columns if name not in (target, *scores)]
-    if any(column.role not in BESIDE for column in others):
+    if any(column.role not in BESIDE for column in found if column.name not in scores):
         told = named == scores or target.lower() in TRUTH or any(MODEL_NAME.search(name) for name in scores)
         return told and bool(unit)
     return named == scores or (len(scores) <= FEW_SCORES and bool(unit))
@@ -117,7 +121,7 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
     """Columns that a model would learn from and that another model seems to have made: called so, and within [0, 1]."""
     called = [name for name in typed if SCORE_NAME.search(name) or MODEL_NAME.search(name)]
-    numbers = _numbers(typed[called], target)
+    numbers = _numbers(_but(target, typed[called]))
     return [column.name for column in numbers if in_unit_interval(typed[column.name])]
 
 

@@ -14,8 +14,7 @@ from calib.data.join import of_both
 from calib.data.matrix import imputations
 from calib.data.roles import read_roles
 from calib.data.target import choose_classes, coded_labels
-from calib.data.typed import typed_frame
-from calib.kernel.memory import LARGE
+from calib.data.typed import in_one_table, typed_frame
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers
 
@@ -134,8 +133,7 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
     if not columns:
         remedy = "Choose another label, or take a table with more columns."
         raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
-    # Of many rows not copied into one block, which would be the table once more
-    return pd.DataFrame(columns, index=frame.index, copy=len(frame) < LARGE), remarks
+    return in_one_table(columns, frame.index), remarks
 
 
 def _typed(column: pd.Series, found: Column) -> pd.Series:

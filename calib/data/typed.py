@@ -38,6 +38,7 @@ SPELT_VALUES = 100
 # inf and nan among them: a column that begins otherwise is words
 STARTS_NUMBER = frozenset("0123456789+-.,iInN")
 TOO_LARGE = 10**15
+MANY_CELLS = 10_000_000  # a copy is 80 MB or more
 LONG_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account number, not a quantity
 DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"
 COMMA_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
@@ -80,7 +81,8 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
     >>> typed_text(pa.chunked_array([["1,5", "1.234,5"]])).values.tolist()
     [1.5, 1234.5]
     """
-    pieces = [_without(pc.utf8_trim_whitespace(piece), MISSING) for piece in text.chunks]
+    chunks = text.chunks if len(text) >= LARGE else [text.combine_chunks()]
+    pieces = [_without(pc.utf8_trim_whitespace(piece), MISSING) for piece in chunks]
     text = pa.chunked_array(pieces, text.type)
     del pieces
     give_back(len(text))
@@ -106,10 +108,10 @@ def own(values: pa.ChunkedArray) -> pd.Series:
     return pd.Series(np.array(values.to_numpy()), copy=False)
 
 
-def in_one_table(columns: Mapping[str, pd.Series]) -> pd.DataFrame:
-    """Columns that nobody else holds; of many rows they are not copied into one block, which is quick to go through."""
-    few = max(map(len, columns.values()), default=0) < LARGE
-    return pd.DataFrame({name: column.array for name, column in columns.items()}, copy=few)
+def in_one_table(columns: Mapping[str, pd.Series], index: pd.Index | None = None) -> pd.DataFrame:
+    """Columns that nobody else holds; of many cells they are not copied into one block, which is quick to go through."""
+    few = sum(map(len, columns.values())) < MANY_CELLS
+    return pd.DataFrame({name: column.array for name, column in columns.items()}, index, copy=few)
 
 
 def arrow(column: pd.Series) -> pa.ChunkedArray:
@@ -156,8 +158,12 @@ def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
         if max(abs(ends["min"]), abs(ends["max"])) >= TOO_LARGE and _any_match(text, LONG_NUMBER):
             return None
         # Arrow reads 0x1F as 31; a person who sees it in a table does not.
-        return None if kind == pa.int64() and _any_match(text, "[xX]") else values
+        return None if kind == pa.int64() and any(_holds(text, letter) for letter in "xX") else values
     return None
+
+
+def _holds(text: pa.ChunkedArray, letter: str) -> bool:
+    return bool(pc.any(pc.match_substring(text, letter)).as_py())
 
 
 def _any_match(text: pa.ChunkedArray, pattern: str) -> bool:

@@ -163,7 +163,7 @@ def test_an_excel_file_that_takes_long_is_refused_before_its_end(costly, monkeyp
     content = COSTLY[costly]()
     monkeypatch.setattr(errors, "MOST_EXCEL_CELLS", 2_000)
     monkeypatch.setattr(errors, "MOST_XML", 1 << 20)
-    with pytest.raises(DataError, match=r"more than 2,000 cells, or more than 1 MB of XML.*CSV or Parquet"):
+    with pytest.raises(DataError, match=r"more than 2,000 cells .*or more than 1 MB of XML.*CSV or Parquet"):
         read_table(content, "long.xlsx")
 
 
@@ -291,6 +291,13 @@ def _honest() -> bytes:
     return b"a,b,w,y\n" + "".join(lines).encode() * 270
 
 
+def _wide(*values: bytes) -> bytes:
+    """As many columns as are read, and nearly as many cells."""
+    names = b",".join(b"c%d" % i for i in range(errors.MOST_COLUMNS))
+    rows = [b",".join([value] * errors.MOST_COLUMNS) for value in values]
+    return b"\n".join([names, *rows * (errors.MOST_CELLS // errors.MOST_COLUMNS // len(rows))])
+
+
 def _attributes() -> bytes:
     lines = ["@relation r", *(f"@attribute {name} numeric" for name in "ab"), "@attribute y {0,1}", "@data"]
     return "\n".join([*lines, *["1.25,37,0", "2.5,1,1"] * 500_000]).encode()
@@ -319,6 +326,8 @@ HONEST = {
     "short.csv": _honest,
     "short.csv.gz": lambda: gzip.compress(_honest(), 1),
     "digits.csv": lambda: b"a,b,c,d,e,f,g,y\n" + b"1,2,3,4,5,6,7,0\n" * 6_000_000,
+    "wide.csv": lambda: _wide(b"1", b"2"),
+    "wide words.csv": lambda: _wide(b"no", b"yes"),
     "blanks.csv": lambda: b"a b c y\n" + b"1   2  3 0\n" * 8_000_000,
     "short.arff": _attributes,
     "numbers.xlsx": lambda: sheet([HEADER, *[ROW.replace(">1<", ">1.25<")] * 140_000]),
