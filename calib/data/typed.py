@@ -109,7 +109,7 @@ def own(values: pa.ChunkedArray) -> pd.Series:
 
 
 def in_one_table(columns: Mapping[str, pd.Series], index: pd.Index | None = None) -> pd.DataFrame:
-    """Columns that nobody else holds; of many cells they are not copied into one block, which is quick to go through."""
+    """Columns that nobody else holds; of few cells copied into one block, which is quick to go through."""
     few = sum(map(len, columns.values())) < MANY_CELLS
     return pd.DataFrame({name: column.array for name, column in columns.items()}, index, copy=few)
 
