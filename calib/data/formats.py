@@ -35,6 +35,7 @@ ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"
 TOP_ROWS = 20  # of a sheet, kept for the choice of the header
 LAST_ROW = 1 << 20  # of an Excel sheet
 BATCH = 1 << 16  # cells of a Parquet file unpacked at a time: texts may be long
+COLUMNS_AT_ONCE = 64  # of a Parquet file: batches of thousands of columns, a few rows each, take minutes
 ROWS_AT_ONCE = 50_000  # of an ARFF file
 Row = tuple[Any, ...]  # of a sheet, up to its last filled cell
 PLAIN = ("numeric", "integer", "real", "string", "date")
@@ -65,20 +66,23 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
 
 
 def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
-    """All columns, batch by batch: a few thousand bytes may stand for gigabytes."""
-    rows, kinds = file.metadata.num_rows, file.schema_arrow.types
-    columns = [(_Numbers if _is_number(kind) else _Others)(rows, kind) for kind in kinds]
-    size, at, most = 0, 0, most_unpacked(packed)
-    for batch in file.iter_batches(max(1, BATCH // max(1, len(columns)))):
-        size += batch.nbytes
-        if size > most:
-            raise too_large(name, most)
-        batch.validate(full=True)
-        for column, piece in zip(columns, batch.columns, strict=True):
-            column.put(at, piece)
-        at += len(batch)
-    if at < rows:
-        raise ValueError(f"{at:,} of {rows:,} rows are there")
+    """All columns, a few at a time and these batch by batch: a few thousand bytes may stand for gigabytes."""
+    rows, schema = file.metadata.num_rows, file.schema_arrow
+    columns = [(_Numbers if _is_number(field.type) else _Others)(rows, field.type) for field in schema]
+    size, most = 0, most_unpacked(packed)
+    for first in range(0, len(columns), COLUMNS_AT_ONCE):
+        names, at = schema.names[first : first + COLUMNS_AT_ONCE], 0
+        for batch in file.iter_batches(BATCH // len(names), columns=names):
+            size += batch.nbytes
+            if size > most:
+                raise too_large(name, most)
+            batch.validate(full=True)
+            for column, key in zip(columns[first:], names, strict=False):
+                # by name: where a struct a has a b, Arrow hands over both for a column "a.b"
+                column.put(at, batch.column(key))
+            at += len(batch)
+        if at < rows:
+            raise ValueError(f"{at:,} of {rows:,} rows are there")
     give_back(rows)
     return columns
 

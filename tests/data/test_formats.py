@@ -177,6 +177,19 @@ def test_parquet_types_become_columns_a_model_can_use():
     assert not any(frame[name].dtype == object for name in frame)
 
 
+def test_columns_of_parquet_that_come_a_few_at_a_time_are_all_in_their_place(monkeypatch):
+    monkeypatch.setattr(formats, "COLUMNS_AT_ONCE", 2)
+    columns = {f"c{i}": [i, i + 1, i + 2] for i in range(5)}
+    # Arrow hands over the b of "a" where "a.b" is asked for
+    columns |= {"a": [{"b": 7}, {"b": 8}, None], "a.b": ["x", "y", "z"], "a.c": [1.5, 2.5, 3.5]}
+    frame = parquet(pa.table(columns))
+    assert list(frame) == list(columns)
+    assert all(frame[f"c{i}"].tolist() == columns[f"c{i}"] for i in range(5))
+    assert frame["a"].tolist()[:2] == ['{"b": 7}', '{"b": 8}']
+    assert frame["a.b"].tolist() == ["x", "y", "z"]
+    assert frame["a.c"].tolist() == [1.5, 2.5, 3.5]
+
+
 def test_numbers_of_parquet_that_come_batch_by_batch_are_all_in_their_place(monkeypatch):
     monkeypatch.setattr(formats, "BATCH", 6)
     whole, gaps = list(range(10)), [*range(7), None, 8, 9]

@@ -334,6 +334,9 @@ HONEST = {
     "long.parquet": lambda: parquet(
         dict(zip("aby", np.random.default_rng(0).integers(0, 1000, (3, 12_000_000)), strict=True))
     ),
+    "wide.parquet": lambda: parquet(
+        {f"c{i}": np.random.default_rng(i).integers(0, 1000, 12_000) for i in range(5000)}
+    ),
     "dates.parquet": lambda: parquet(
         {
             "b": np.random.default_rng(0).random(4_000_000) < 0.5,
