@@ -50,8 +50,16 @@ DATE_FORMATS = (
     *("%Y/%m/%d", "%Y.%m.%d"),
 )
 TIMES = ("", " %H:%M", " %H:%M:%S")
-ISO = "ISO8601"
+# Forms whose dates pandas may know: it takes a millisecond to say no
+PARTS = {"Y": r"\d{4}", "m": "(1[0-2]|0?[1-9])", "d": r"(3[01]|[12]\d|0?[1-9])"}
+PARTS |= dict.fromkeys("HMS", r"\d{1,2}") | {".": r"\.", " ": r"\s+"}
+DATE_SHAPES = {
+    form: re.compile(re.sub("%?(.)", lambda part: PARTS.get(part[1], part[1]), form) + "$")
+    for form in (date + time for date in DATE_FORMATS for time in TIMES)
+}
+ISO, YEAR_FIRST = "ISO8601", re.compile(r"^\d{4}")
 ROWS_AT_ONCE = 1 << 18  # of which pandas makes objects
+FEW_ROWS = 10_000  # are taken at once
 
 Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal commas
 
@@ -150,8 +158,8 @@ def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     for kind in (pa.int64(), pa.float64()):
         try:
             # Arrow goes through all words before it says that they are no numbers
-            pc.cast(text.slice(0, 1000), kind)
-            values = pc.cast(text, kind)
+            for rows in (20, 1000, len(text)):
+                values = pc.cast(text.slice(0, rows), kind)
         except pa.ArrowInvalid:
             continue
         ends = pc.min_max(values).as_py()
@@ -199,11 +207,12 @@ def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
 
 
 def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
-    if not all(map(DATE.match, _distinct(text, 100))):
+    some = _distinct(text, 100)
+    if not all(map(DATE.match, some)):
         return None
-    if (dates := _read_as(text, ISO)) is not None:
+    if all(map(YEAR_FIRST.match, some)) and (dates := _read_as(text, ISO)) is not None:
         return Typed(dates, {})
-    readings = (_read_as(text, form + time) for form in DATE_FORMATS for time in TIMES)
+    readings = (_read_as(text, form) for form, shape in DATE_SHAPES.items() if all(map(shape.match, some)))
     complete = (dates for dates in readings if dates is not None)
     if (dates := next(complete, None)) is None:
         return None
@@ -213,7 +222,7 @@ def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
 
 def _blocks(text: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
     """Texts in parts; the first is short, as it tells most that do not fit."""
-    at, rows = 0, 1000
+    at, rows = 0, 1000 if len(text) > FEW_ROWS else len(text)
     while at < len(text):
         yield text.slice(at, rows)
         at, rows = at + rows, ROWS_AT_ONCE
@@ -223,7 +232,7 @@ def _distinct(text: pa.ChunkedArray, most: int) -> list[str]:
     """The first different texts."""
     found: dict[str, None] = {}
     for block in _blocks(text):
-        found |= dict.fromkeys(pc.unique(block.drop_null()).to_pylist())
+        found |= dict.fromkeys(pc.unique(block.drop_null()).slice(0, most).to_pylist())
         if len(found) >= most:
             break
     return list(found)[:most]
