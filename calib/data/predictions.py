@@ -108,7 +108,8 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     scores = scores or list(filter(SCORE_NAME.search, _constants(typed, found)))
     if not scores:
         return False
-    named = [name for name in scores if SCORE_NAME.search(name)]
+    labels = set(coded_labels(frame, target).counts)
+    named = [name for name in scores if SCORE_NAME.search(name) or name in labels]
     unit = [name for name in scores if in_unit_interval(typed[name])]
     if not all(name in named or name in unit or _is_margin(typed[name]) for name in scores):
         return False
@@ -128,11 +129,13 @@ def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
 def named_class(column: str, names: Sequence[str]) -> str | None:
     """The label whose probability a column says by its name that it holds, or None.
 
-    >>> [named_class(name, ["no", "yes"]) for name in ("p_yes", "probNo", "P(yes) of model 2", "p_model")]
-    ['yes', 'no', 'yes', None]
+    >>> [named_class(name, ["no", "yes"]) for name in ("p_yes", "probNo", "P(yes) of model 2", "no", "p_model")]
+    ['yes', 'no', 'yes', 'no', None]
     >>> named_class("prob_1", ["0", "1"]), named_class("score_1", ["0", "1"])
     ('1', None)
     """
+    if column in names:
+        return column
     words, found = _words(column), []
     for name in sorted(names, key=len):
         label = _words(name)
@@ -169,7 +172,8 @@ def prepare_predictions(
         None chooses the class that the score columns are named after (``p_yes``), else the one that is
         positive by convention (1 of 0 and 1, yes of no and yes …), else the rarer one.
     scores
-        The score columns; None takes ``score_columns``, of two that add up to one only the positive class's.
+        The score columns; None takes ``score_columns``, of two that add up to one, or of a column a class,
+        only the positive class's.
     roles
         weight, time, cluster and part → the column that holds it, which is then no score.
 
@@ -189,7 +193,7 @@ def prepare_predictions(
     named = {column: named_class(column, list(counts)) for column in chosen}
     chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
     classes = choose_classes(counts, chosen_class, why, of_both(frame))
-    for column in [] if scores else _other_class(values, named, classes.positive):
+    for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):
         del values[column]
     finite = {column: np.isfinite(given) for column, given in values.items()}
     rows = np.logical_and.reduce([label.there, known.rows, *finite.values()])
@@ -244,19 +248,22 @@ def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tup
     return conventional(list(counts)), f"the usual one of {listed([repr(name) for name in counts])}"
 
 
-def _other_class(
-    values: Mapping[str, np.ndarray], named: Mapping[str, str | None], positive: str
+def _other_classes(
+    values: Mapping[str, np.ndarray], named: Mapping[str, str | None], positive: str, classes: int
 ) -> list[str]:
-    """Columns named after the other class that add up to one with a column of the positive class."""
+    """Columns of other classes beside one of the positive class.
+
+    Of two classes, where each may have a model of its own, those that add up to one with it.
+    """
     own = [column for column in values if named[column] == positive]
-    return [
-        column
-        for column in values
-        if named[column] not in (None, positive)
-        and any(
-            np.nanmax(np.abs(values[column] + values[mine] - 1), initial=0.0) <= COMPLEMENT for mine in own
-        )
-    ]
+    others = [column for column in values if named[column] not in (None, positive)]
+    if classes > 2:
+        return others if own else []
+    return [column for column in others if any(_add_up(values[column], values[mine]) for mine in own)]
+
+
+def _add_up(a: np.ndarray, b: np.ndarray) -> bool:
+    return bool(np.nanmax(np.abs(a + b - 1), initial=0.0) <= COMPLEMENT)
 
 
 def ranking_problems(data: Dataset) -> list[Problem]:

@@ -88,6 +88,8 @@ def test_scores_never_turn_the_labels_round(pair, positive, share):
         (["p_no", "p_yes"], ("no", "yes"), "yes"),
         (["p_a", "p_b"], ("a", "b"), "a"),  # both are named: the rarer one
         (["p_no", "forest"], ("no", "yes"), "no"),
+        (["no"], ("no", "yes"), "no"),  # the label itself
+        (["0", "1"], (0, 1), "1"),
     ],
 )
 def test_a_score_column_may_be_named_after_its_class(names, labels, positive):
@@ -105,6 +107,23 @@ def test_of_two_columns_that_add_up_to_one_the_positive_class_s_is_the_score():
     assert "Not used as scores: prob_0." in data.notes
     both = prepare_predictions(pd.DataFrame({"y": Y.astype(int), "prob_0": p**2, "prob_1": p}), "y")
     assert both.X.columns.tolist() == ["prob_0", "prob_1"]
+
+
+@pytest.mark.parametrize("head", ["", "prob_"])
+def test_of_a_column_a_class_the_positive_class_s_is_the_score(head):
+    """What predict_proba gives for three classes: the other columns are no scores of the positive class."""
+    share = RNG.dirichlet((1, 1, 1, 1), N).round(3)
+    names = ["cat", "dog", "fox", "owl"]
+    label = [RNG.choice(names, p=row / row.sum()) for row in share]
+    frame = pd.DataFrame({"label": label, **{head + name: share[:, k] for k, name in enumerate(names)}})
+    assert looks_like_predictions(frame)
+    for positive in names:
+        data = prepare_predictions(frame, "label", positive)
+        assert data.X.columns.tolist() == [head + positive]
+        assert ranking_problems(data) == []
+    assert list(prepare_predictions(frame, "label", "dog", [f"{head}cat"]).X) == [f"{head}cat"]
+    without = prepare_predictions(frame.drop(columns=f"{head}cat"), "label", "cat")
+    assert len(without.X.columns) == 3
 
 
 def backwards(n=400, strength=0.2, seed=0):
