@@ -287,6 +287,25 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     return found
 
 
+def scale_problems(data: Dataset) -> list[Problem]:
+    """Score columns that may be percentages, and would be taken for scores that are no probabilities.
+
+    >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [2.5, 70.0, 99.0]})
+    >>> scale_problems(prepare_predictions(table, "y"))[0].remedy
+    'If they are percentages, divide them by 100.'
+    """
+    return [
+        Problem(
+            "warning",
+            str(column),
+            f"Scores from {number(low)} to {number(high)} are not taken as probabilities, which lie between 0 and 1.",
+            "If they are percentages, divide them by 100.",
+        )
+        for column, low, high in zip(data.X.columns, data.X.min(), data.X.max(), strict=True)
+        if low >= 0 and high <= 100 and high > 50
+    ]
+
+
 def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:
     """The warning about scores whose AUC does not exceed one half for sure."""
     negative, positive = data.classes

@@ -10,7 +10,12 @@ import pandas as pd
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.errors import DataError
 from calib.data.leakage import leaks
-from calib.data.predictions import prepare_predictions, ranking_problems, scores_among_features
+from calib.data.predictions import (
+    prepare_predictions,
+    ranking_problems,
+    scale_problems,
+    scores_among_features,
+)
 from calib.data.repeats import repeats
 from calib.data.roles import propose_roles, read_roles
 from calib.data.target import (
@@ -175,6 +180,7 @@ def _predictions(
     yield Problem(
         "info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Use as features"
     )
+    yield from scale_problems(data)
     yield from ranking_problems(data)
 
 

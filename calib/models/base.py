@@ -176,6 +176,12 @@ def fit_model(
     return model, X
 
 
+def model_name(estimator: BaseEstimator) -> str:
+    """What a message calls a model, alone or at the end of a pipeline: its class, or the column that stands for one."""
+    model = last_step(estimator)
+    return "the score column" if getattr(model, "trained_elsewhere", False) else type(model).__name__
+
+
 def last_step(estimator: BaseEstimator) -> BaseEstimator:
     """The model at the end of a pipeline (of pipelines), or the estimator itself."""
     while isinstance(estimator, Pipeline):

@@ -28,7 +28,7 @@ from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models import class_one_score, gives_probability
-from calib.models.base import before_last_step, fit_model, fit_takes, last_step
+from calib.models.base import before_last_step, fit_model, fit_takes, last_step, model_name
 from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
 from calib.splits import SPLITS, Known, Splitter
 
@@ -335,7 +335,7 @@ class Placement(ABC):
             if copy.on == "log-odds" and copy.clip is None and self.decides and inside:
                 copy.set_params(clip=CLIP)  # the log-odds are the decision function: as it is
         if copy.input == "probability" and not self.probability:
-            raise only_margins(copy.label, type(last_step(self.estimator)).__name__)
+            raise only_margins(copy.label, model_name(self.estimator))
         return copy
 
     def _input(self, calibrator: BaseEstimator) -> np.ndarray:
@@ -370,7 +370,7 @@ def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
     """Votes of every tree of a fitted forest (at the end of a pipeline) for the rows X, (n, n_trees)."""
     ensemble = ensemble_of(last_step(model))
     if not isinstance(ensemble, BAGGED):
-        raise no_trees(type(ensemble).__name__)
+        raise no_trees(model_name(model))
     return vote_table(ensemble, before_last_step(model, X))
 
 

@@ -12,8 +12,9 @@ from calib.data import (
     prepare_predictions,
     read_table,
     score_columns,
+    validate,
 )
-from calib.data.predictions import ranking_problems, scores_among_features
+from calib.data.predictions import ranking_problems, scale_problems, scores_among_features
 
 N = 200
 RNG = np.random.default_rng(2)
@@ -169,6 +170,17 @@ def test_of_several_classes_none_can_be_switched_to():
     (found,) = ranking_problems(prepare_predictions(frame, "y", "c"))
     assert "backwards" in found.message
     assert found.fix is None
+
+
+def test_percentages_are_noticed_where_they_would_pass_for_margins():
+    table = pd.DataFrame({"y": Y.astype(int), "p": (100 * GOOD).round(1)})
+    (found,) = scale_problems(prepare_predictions(table, "y"))
+    assert (found.severity, found.column) == ("warning", "p")
+    assert f"from {table['p'].min():.3g} to {table['p'].max():.3g}" in found.message
+    assert "divide them by 100" in found.remedy
+    assert found.message in [problem.message for problem in validate(table, "y", content="predictions")]
+    for other in (table.assign(p=GOOD), table.assign(p=table["p"] - 50), table.assign(p=9 * table["p"])):
+        assert scale_problems(prepare_predictions(other, "y")) == []
 
 
 def test_scores_that_say_nothing_leave_the_rarer_class():
