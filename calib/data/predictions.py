@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ FILLERS = frozenset(("of", "for", "class", "label"))
 SCORE_WORDS = PROBABILITY_WORDS | frozenset(
     ("score", "scores", "pred", "prediction", "predicted", "confidence", "risk")
 )
-COMPLEMENT = 1e-3  # two columns whose sum is one but for rounding say the same
+ROUNDING = 0.0051  # of a probability with two decimals
 
 
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
@@ -148,6 +148,19 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
     return found[-1] if found else None
 
 
+def _named(values: Mapping[str, np.ndarray], names: list[str]) -> dict[str, str | None]:
+    """score column → the class that it is named after; by its end, where a column a class add up to one."""
+    ends = {column: _at_the_end(column, names) for column in values}
+    if len(values) == len(names) and set(ends.values()) == set(names) and _add_up(list(values.values())):
+        return ends
+    return {column: named_class(column, names) for column in values}
+
+
+def _at_the_end(column: str, names: list[str]) -> str | None:
+    fitting = [name for name in names if column.casefold().endswith(name.casefold())]
+    return max(fitting, key=len, default=None)
+
+
 def _words(text: str) -> list[str]:
     words = re.findall(r"[^\W\d_]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).casefold())
     return [word for word in words if word not in FILLERS]
@@ -190,7 +203,7 @@ def prepare_predictions(
     taken = {str(column) for column in (roles or {}).values()}
     chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
     values = {column: _scores(typed, column, target) for column in chosen}
-    named = {column: named_class(column, list(counts)) for column in chosen}
+    named = _named(values, list(counts))
     chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
     classes = choose_classes(counts, chosen_class, why, of_both(frame))
     for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):
@@ -259,11 +272,12 @@ def _other_classes(
     others = [column for column in values if named[column] not in (None, positive)]
     if classes > 2:
         return others if own else []
-    return [column for column in others if any(_add_up(values[column], values[mine]) for mine in own)]
+    return [column for column in others if any(_add_up((values[column], values[mine])) for mine in own)]
 
 
-def _add_up(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool(np.nanmax(np.abs(a + b - 1), initial=0.0) <= COMPLEMENT)
+def _add_up(columns: Collection[np.ndarray]) -> bool:
+    """Whether columns (n,) add up to one in every row, but for rounding."""
+    return bool(np.nanmax(np.abs(sum(columns) - 1), initial=0.0) <= ROUNDING * len(columns))
 
 
 def ranking_problems(data: Dataset) -> list[Problem]:

@@ -14,7 +14,7 @@ from calib.data import (
     score_columns,
     validate,
 )
-from calib.data.predictions import ranking_problems, scale_problems, scores_among_features
+from calib.data.predictions import named_class, ranking_problems, scale_problems, scores_among_features
 
 N = 200
 RNG = np.random.default_rng(2)
@@ -125,6 +125,20 @@ def test_of_a_column_a_class_the_positive_class_s_is_the_score(head):
     assert list(prepare_predictions(frame, "label", "dog", [f"{head}cat"]).X) == [f"{head}cat"]
     without = prepare_predictions(frame.drop(columns=f"{head}cat"), "label", "cat")
     assert len(without.X.columns) == 3
+
+
+@pytest.mark.parametrize("head", ["class_", "score_", "p"])
+@pytest.mark.parametrize("names", [["0", "1", "10"], ["no", "yes"], ["a", "B", "ab"]])
+def test_of_a_column_a_class_that_add_up_to_one_the_end_is_the_class(head, names):
+    """A number after "score" is a model's otherwise, and "class_a" says nothing of a probability."""
+    share = RNG.dirichlet([1] * len(names), N).round(2)
+    label = [RNG.choice(names, p=row / row.sum()) for row in share]
+    frame = pd.DataFrame({"label": label, **{head + name: share[:, k] for k, name in enumerate(names)}})
+    for positive in names:
+        assert prepare_predictions(frame, "label", positive).X.columns.tolist() == [head + positive]
+    frame[head + names[0]] /= 2
+    if named_class(head + names[1], names) is None:
+        assert list(prepare_predictions(frame, "label", names[1]).X) == [head + name for name in names]
 
 
 def backwards(n=400, strength=0.2, seed=0):
