@@ -43,6 +43,7 @@ LONG_NUMBER = r"^[+-]?\d{16,}$"  # beyond exact floating point: an account numbe
 DECIMAL_COMMA = r"^[+-]?(\d+|[1-9]\d{0,2}(\.\d{3})+)?(,\d*)?([eE][+-]?\d+)?$"
 COMMA_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
 DOT_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d{1,3})$"
+PERCENT = r"^[^%]*\d\s*%$"
 DATE = re.compile(r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?$")
 # Where both fit, the day comes first, and a note says so.
 DATE_FORMATS = (
@@ -136,6 +137,8 @@ def _numbers(
     text: pa.ChunkedArray, name: str, comma: Comma
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
     """(numbers, the text they were, remark), or None where the column is not all numbers."""
+    if _all_match(text.slice(0, 20), PERCENT) and _all_match(text, PERCENT):
+        return _shares(text, name, comma)
     digits, note = text, None
     if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
         digits = pc.replace_substring(text, ".", "")
@@ -152,6 +155,17 @@ def _numbers(
         note = f"Column {name!r}: commas were read as thousands separators (1,234 is 1234)."
     values = None if digits is text else _cast(digits)
     return None if values is None else (values, text, note)
+
+
+def _shares(
+    text: pa.ChunkedArray, name: str, comma: Comma
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
+    found = _numbers(pc.replace_substring_regex(text, r"\s*%$", ""), name, comma)
+    if found is None:
+        return None
+    values, _, note = found
+    said = f"Column {name!r}: percentages were read as shares (45% is 0.45)."
+    return pc.divide(pc.cast(values, pa.float64()), 100.0), text, f"{note} {said}" if note else said
 
 
 def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:

@@ -88,6 +88,25 @@ def test_dates(cells, days):
     assert column.isna().tolist() == [False, False, True, True]
 
 
+@pytest.mark.parametrize(
+    ("cells", "shares"),
+    [
+        (["45%", "7.5 %", "100%", "?"], [0.45, 0.075, 1.0, np.nan]),
+        (["0%", "n/a", "-12,5%", "1.250,0%"], [0.0, np.nan, -0.125, 12.5]),
+    ],
+)
+def test_percentages_are_shares(cells, shares):
+    found = typed_text(pa.chunked_array([cells]), "p")
+    assert found.values.tolist() == pytest.approx(shares, nan_ok=True)
+    assert "45% is 0.45" in found.note
+    assert found.spelling[0.45 if cells[0] == "45%" else 0.0] == cells[0]
+
+
+@pytest.mark.parametrize("other", ["45", "%", "a%", "4%5%"])
+def test_what_is_not_all_percentages_is_left_as_it_is(other):
+    assert typed("12%", "7%", other).tolist() == ["12%", "7%", other]
+
+
 def test_a_date_that_could_be_two_is_said():
     text = pa.chunked_array([["1/2/2020", "3/4/2020"]])
     found = typed_text(text, "day")
