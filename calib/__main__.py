@@ -21,7 +21,7 @@ import sqlite3
 import sys
 import time
 from codecs import BOM_UTF8
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -247,8 +247,23 @@ def _on_file(
     for problem in found:
         if problem.severity == "warning" and not any(problem.message in note for note in dataset.notes):
             column = f"{problem.column}: " if problem.column else ""
-            print(f"warning: {column}{problem.message} {problem.remedy}", file=sys.stderr)
+            how = f"{problem.remedy}{_in_the_recipe(problem.fix)}"
+            print(f"warning: {column}{problem.message} {how}", file=sys.stderr)
     return recipe, dataset
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else text.split(",")
+
+
+def _in_the_recipe(fix: Mapping[str, Any] | None) -> str:
+    """The fields that do what a button does on the page."""
+    return f" In the Recipe: {json.dumps(dict(fix), ensure_ascii=False)[1:-1]}." if fix else ""
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    """Without a byte-order mark: programs read it."""
+    return safe_csv(frame).removeprefix(BOM_UTF8)
 
 
 def _check_folders(*paths: Path | None) -> None:
@@ -256,6 +271,8 @@ def _check_folders(*paths: Path | None) -> None:
     for path in paths:
         if path and not path.parent.is_dir():
             raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+        if path and path.is_dir():
+            raise InputError(f"{path} is a folder: name a file in it.")
 
 
 def _print(table: pd.DataFrame) -> None:
@@ -269,7 +286,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     recipe = Recipe.from_json(_read(args.recipe))
     if not recipe.calibrators:
         raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
-    keys = args.metrics and [checks.one_of(key, METRICS, "--metrics") for key in args.metrics.split(",")]
+    keys = [checks.one_of(key, METRICS, "--metrics") for key in _listed(args.metrics) or ()]
     recipe, dataset = _on_file(recipe, args.data, args.judge_on, args.onnx)
     _say_price(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
@@ -288,7 +305,7 @@ def _evaluate(args: argparse.Namespace) -> int:
         if args.pdf:
             _write(args.pdf, print_pdf(report.decode()))
     if args.csv:
-        _write(args.csv, safe_csv(evaluation.frame()))
+        _write(args.csv, _csv(evaluation.frame()))
     for key, why in evaluation.refused.items():
         print(f"error: {key}: {why}", file=sys.stderr)
     return 1 if evaluation.refused else 0
@@ -342,6 +359,8 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _simulate(args: argparse.Namespace) -> int:
+    if args.experiment is None and (args.set or args.csv or args.html):
+        raise InputError("EXPERIMENT: name one; --list names them all.")
     if args.list or args.experiment is None:
         print(_experiments() if args.experiment is None else _settings(_experiment(args.experiment)))
         return 0
@@ -362,7 +381,7 @@ def _simulate(args: argparse.Namespace) -> int:
         print()
         if args.csv:
             path = args.csv if i == 0 else args.csv.with_stem(f"{args.csv.stem}_{chart.key}")
-            _write(path, safe_csv(chart.record.to_frame()))
+            _write(path, _csv(chart.record.to_frame()))
     if args.html:
         _write(args.html, experiment_html(run))
     return 0
@@ -376,7 +395,7 @@ def _study(args: argparse.Namespace) -> int:
     for name, (low, value) in checked.items():
         if value is not None:
             checks.in_range(value, f"--{name}", low, 10_000, integer=True)
-    protocol = load_protocol(args.protocol).measuring(args.metrics and args.metrics.split(","))
+    protocol = load_protocol(args.protocol).measuring(_listed(args.metrics))
     sets = load_sets(args.data or protocol.data.sets, protocol.data)
     if protocol.default and not args.setups:
         print(
@@ -405,7 +424,7 @@ def _study(args: argparse.Namespace) -> int:
         except sqlite3.Error as error:
             raise InputError(f"{args.store}: {error}. What was kept before stays.") from None
         if args.csv:
-            _write(args.csv, safe_csv(store.rows(of=done.keys)).removeprefix(BOM_UTF8))  # programs read it
+            _write(args.csv, _csv(store.rows(of=done.keys)))
         if args.report:
             # Of hundreds of setups it takes a while.
             print(f"writing {args.report}", file=sys.stderr, flush=True)

@@ -306,9 +306,16 @@ def test_a_place_that_cannot_be_written_to_is_said_before_the_work(files, capsys
     assert "no folder" in capsys.readouterr().err
 
 
-def test_a_folder_in_the_file_s_place_is_an_error(files, capsys):
-    assert run(files, "--csv", files) == 2
-    assert "cannot be written" in capsys.readouterr().err
+@pytest.mark.parametrize("option", ["--csv", "--html", "--pdf"])
+def test_a_folder_in_the_file_s_place_is_said_before_the_work(files, capsys, monkeypatch, option):
+    monkeypatch.setattr("calib.__main__.evaluate", None)
+    assert run(files, option, files) == 2
+    assert re.search("^error: .* is a folder: name a file in it", capsys.readouterr().err)
+
+
+def test_no_metrics_are_not_all_of_them(files, capsys):
+    assert run(files, "--metrics", "") == 2
+    assert "--metrics must be one of 'accuracy'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -328,7 +335,10 @@ def test_predictions_made_elsewhere_and_other_formats_are_taken_too(files, capsy
     pd.DataFrame({"verdict": label, "p_model": p}).to_csv(files / "scores.tsv.gz", sep="\t", index=False)
     recipe = Recipe(content="predictions", target="verdict", positive="yes", calibrators=("none", "isotonic"))
     assert run(files, "--csv", files / "out.csv", recipe=recipe, data="scores.tsv.gz") == 0
-    table = pd.read_csv(files / "out.csv", encoding="utf-8-sig")
+    table = pd.read_csv(files / "out.csv", encoding="utf-8")
+    assert (
+        (files / "out.csv").read_text(encoding="utf-8").startswith("row,")
+    )  # for programs: no byte-order mark
     np.testing.assert_array_equal(table["none"], p[table["row"] - 1])
 
 
@@ -368,3 +378,5 @@ def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys)
     assert run(tmp_path, recipe=RECIPE.replace(content="predictions"), data="p.csv") == 0
     said = capsys.readouterr().err
     assert said.count("rank the classes backwards: AUC 0.") == 1
+    assert run(tmp_path, recipe=RECIPE, data="p.csv") == 0
+    assert 'In the Recipe: "content": "predictions".\n' in capsys.readouterr().err

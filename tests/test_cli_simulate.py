@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from types import ModuleType
 
@@ -66,7 +67,7 @@ def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_l
     )
     for name, record in records.items():
         file = tmp_path / ("a.csv" if name == key else f"a_{name}.csv")
-        assert file.read_bytes() == safe_csv(record.to_frame())
+        assert BOM_UTF8 + file.read_bytes() == safe_csv(record.to_frame())  # the page's is for spreadsheets
     assert in_html((tmp_path / "a.html").read_text(encoding="utf-8")) == list(traces.values())
 
     learn = {f"{key}.{name}": value for name, value in settings.items()}
@@ -145,6 +146,9 @@ def test_the_lists_name_every_experiment_and_every_setting(capsys):
         (["theorem", "--set", "gap"], "name=value, but got 'gap'"),
         (["theorem", "--seed", "-1"], "seed must be a whole number from 0"),
         (["theorem", "--csv", "nowhere/a.csv"], "no folder"),
+        (["theorem", "--csv", "."], "is a folder"),
+        (["--csv", "a.csv"], "EXPERIMENT: name one; --list names them all"),
+        (["--set", "gap=1"], "EXPERIMENT: name one"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_is_allowed(capsys, arguments, words):

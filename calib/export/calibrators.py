@@ -252,6 +252,11 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     calib.kernel.checks.InputError: The calibrator file: format must be one of 'calib.calibrator', but is ...
     """
     top = parse(content, "The calibrator file")
+    if "format" not in top.value:
+        raise InputError(
+            "The calibrator file is not a calibrator as the page saves it: there is no format in it. "
+            "Take what Calibrator (JSON) on Compare and report gives."
+        )
     top.choice("format", [FORMAT])
     top.choice("version", [VERSION])
     given, table = top.object("input"), top.object("map")

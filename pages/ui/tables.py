@@ -128,7 +128,11 @@ def metrics(evaluation: Evaluation) -> None:
     )
     with st.container(horizontal=True):
         taken = [*evaluation.metrics, *_chosen(evaluation)]
-        download("Metrics (CSV)", lambda: safe_csv(evaluation.measured(taken), index=True), "metrics.csv")
+        download(
+            "Metrics (CSV)",
+            lambda: safe_csv(evaluation.measured(taken).rename_axis("calibrator"), index=True),
+            "metrics.csv",
+        )
         download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
 
 

@@ -71,7 +71,7 @@ def test_the_metrics_and_predictions_are_those_of_evaluate(tab, evaluation):
     tab.open("explore_reliability", **QUERY)
     button = tab.page.get_by_role("button", name="Metrics (CSV)")
     table = read_csv(tab.download(button.click), index_col=0)
-    pd.testing.assert_frame_equal(table, evaluation.metrics, check_names=False)
+    pd.testing.assert_frame_equal(table, evaluation.metrics.rename_axis("calibrator"))
     button = tab.page.get_by_role("button", name="Predictions (CSV)")
     table = read_csv(tab.download(button.click))
     pd.testing.assert_frame_equal(table, evaluation.frame(), check_dtype=False)
