@@ -258,9 +258,18 @@ def auc_influence(y: Array, p: Array, weights: Array) -> tuple[float, Array]:
     return area, (placements - area) * (m + n) / np.where(y == 1, m, n)
 
 
+def _less_one(rows: CheckedRows) -> Array:
+    """(n,) by which √(N / (N − 1)) becomes that of a row's own class, as DeLong has it; NaN where that has one row."""
+    draws = rows.weights if rows.counts is None else rows.counts
+    n, total = np.bincount(rows.y, weights=draws, minlength=2), draws.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.where(n > 1, n / (n - 1) * (total - 1) / total, np.nan)
+        return np.sqrt(factor)[rows.y]
+
+
 def _auc(rows: CheckedRows) -> tuple[float, float]:
     area, influence = auc_influence(rows.y, rows.p, rows.weights)
-    error = rows.error(influence)
+    error = rows.error(influence if rows.cluster is not None else influence * _less_one(rows))
     if not (0 < area < 1 and error > FINEST):
         return math.nan, math.nan
     low, high = _around(float(logit(area)), error / (area * (1 - area)), rows.z)

@@ -16,15 +16,25 @@ def rows(seed, n=400):
     return (rng.random(n) < expit(x)).astype(int), expit(0.3 + 1.3 * x).round(2)
 
 
-def test_auc_has_delongs_interval():
+@pytest.mark.parametrize("positives", [2, 3, 10, 150])
+def test_auc_has_delongs_interval(positives):
     """Counted pair by pair: the variances of the placements of either class, each over its rows."""
     y, p = rows(0)
+    kept = (y == 0) | (np.cumsum(y) <= positives)
+    y, p = y[kept], p[kept]
     one, zero = p[y == 1], p[y == 0]
     wins = (one[:, None] > zero) + 0.5 * (one[:, None] == zero)
     area = wins.mean()
     error = np.sqrt(wins.mean(axis=1).var(ddof=1) / len(one) + wins.mean(axis=0).var(ddof=1) / len(zero))
     expected = expit(logit(area) + np.array([-1, 1]) * Z * error / (area * (1 - area)))
-    np.testing.assert_allclose(confidence_interval("auc", y, p), expected, rtol=2e-3)
+    np.testing.assert_allclose(confidence_interval("auc", y, p), expected, rtol=1e-9)
+
+
+def test_of_one_row_of_a_class_the_spread_of_auc_is_not_known():
+    y, p = rows(0)
+    kept = (y == 0) | (np.cumsum(y) == 1)
+    assert np.isnan(confidence_interval("auc", y[kept], p[kept])).all()
+    assert np.isnan(confidence_interval("auc", 1 - y[kept], 1 - p[kept])).all()
 
 
 @pytest.mark.parametrize("metric", INTERVALS)
