@@ -33,6 +33,7 @@ BACKENDS = ("loky", "dask")
 MOST_DEATHS = 3  # workers lost in a row without one result
 IDLE = 10  # seconds until a worker without work ends, as one must whose study was killed
 WAIT = 20  # seconds for a Dask scheduler to answer, and for its first worker
+HOSTLESS = ("inproc", "ucx")  # kinds of a Dask address without HOST:PORT to be read
 
 Numbered = tuple[int, list[Result]]
 Runs = Callable[[Sequence[Task]], Generator[Numbered]]
@@ -313,11 +314,14 @@ def _client(scheduler: str | None) -> Any:
         raise InputError("--backend dask needs the scheduler's address: --scheduler tcp://HOST:8786.")
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port, parse_address
     except ImportError:
         raise InputError(
             "--backend dask needs the package distributed: pip install -r requirements-dask.txt."
         ) from None
     try:
+        if parse_address(scheduler)[0] not in HOSTLESS:
+            get_address_host_port(scheduler)  # refused by Client itself, it ends in its traceback 40 s later
         client = Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from None

@@ -109,6 +109,17 @@ def test_a_scheduler_without_workers_is_said(monkeypatch):
     assert closed
 
 
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [("here", "missing port number"), ("tcp://here:x", "'x'"), ("far://here:1", "scheme 'far'")],
+)
+def test_an_address_that_is_none_is_refused_before_a_client_is_made(address, why, monkeypatch):
+    """One made for it would wait for 40 s to be closed and leave a traceback."""
+    monkeypatch.setattr("distributed.Client", lambda *args, **more: pytest.fail("a client is made"))
+    with pytest.raises(InputError, match=f"There is no Dask scheduler at {address} .*{why}"):
+        runner._client(address)
+
+
 def test_no_scheduler_at_an_address_is_said(tmp_path, monkeypatch):
     def nobody(*args, **more):
         raise OSError("Timed out trying to connect")
