@@ -94,6 +94,14 @@ def test_predictions_are_suggested_to_be_kept_under_the_name_of_their_file():
     assert go(at, "explore_compare").text_input(key="recipe_name").placeholder == "Scores, mine.csv"
 
 
+def test_of_several_score_columns_the_one_in_use_names_the_settings():
+    rows = 20 * b"0,0.2,0.3\n1,0.8,0.9\n1,0.2,0.4\n"
+    at = bring(page("explore_data", **QUICK), "file", "mine.csv", b"y,p_old,p_new\n" + rows)
+    at = go(at, "explore_compare")
+    assert at.text_input(key="recipe_name").placeholder == "p_old, mine.csv"
+    assert list(keep(at).session_state["kept_recipes"]) == ["p_old, mine.csv"]
+
+
 def test_a_file_of_recipes_comes_back_as_it_was():
     at = keep(page("explore_compare", **QUICK, bins="9"), "kept")
     content = write_recipes(at.session_state["kept_recipes"])
@@ -168,7 +176,7 @@ def test_a_saved_calibrator_is_applied_to_a_new_file(saved):
 
 def test_files_that_are_none_are_refused_each_in_its_place(saved):
     at = bring(page("explore_compare", **QUICK), "calibrator_file", "x.json", b"{}")
-    assert any("format must be one of" in text for text in messages(at))
+    assert any("is not a calibrator as the page saves it" in text for text in messages(at))
     bad = json.loads(saved) | {"version": 99}
     at = bring(at, "calibrator_file", "x.json", json.dumps(bad).encode())
     assert any("version must be one of 1" in text for text in messages(at))

@@ -37,7 +37,7 @@ from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, current, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
-from pages.ui.evaluations import evaluations_of, is_fitted
+from pages.ui.evaluations import evaluations_of, is_fitted, load
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
 
@@ -86,8 +86,19 @@ def keep(recipe: Recipe) -> None:
 
 def _suggestion(recipe: Recipe) -> str:
     if recipe.content == "predictions":
-        return f"{recipe.score or 'Scores'}, {recipe.file or recipe.data.partition(':')[2]}"[:LONGEST]
+        return f"{recipe.score or _first_score(recipe)}, {recipe.file or recipe.data.partition(':')[2]}"[
+            :LONGEST
+        ]
     return f"{MODELS[recipe.model].label}, {PLACEMENTS[recipe.placement].label.lower()}"
+
+
+def _first_score(recipe: Recipe) -> str:
+    """The column that is judged where none is chosen, if there are others."""
+    try:
+        columns = load(recipe).X.columns
+    except InputError:
+        return "Scores"  # the page itself says why
+    return str(columns[0]) if len(columns) > 1 else "Scores"
 
 
 def _keep(recipe: Recipe) -> None:
