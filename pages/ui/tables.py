@@ -142,9 +142,9 @@ def named(evaluation: Evaluation) -> None:
         if on_stage:
             lesson, number = place(state.lesson_open())
             keys = [key for key in lesson.steps[number - 1].beside if key in METRICS]
-            st.dataframe(
-                formatted_metrics(evaluation, keys), width="stretch", key="named", alt="Metrics named"
-            )
+            table = formatted_metrics(evaluation, keys)
+            wide = len(keys) > len(table)  # wider than the words beside the chart
+            st.dataframe(table.T if wide else table, width="stretch", key="named", alt="Metrics named")
 
 
 def _chosen(evaluation: Evaluation) -> list[str]:

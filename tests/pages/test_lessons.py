@@ -320,7 +320,7 @@ def beside(block):
         key[str(label)]
         for table in block.dataframe
         if len(table.value.columns) < 4
-        for label in table.value.columns
+        for label in (*table.value.columns, *table.value.index)
         if label in key
     }
     return named | {"advice" for title in block.subheader if title.value.startswith("Which calibrator")}
