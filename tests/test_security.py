@@ -9,7 +9,7 @@ import pytest
 from streamlit import config
 
 from calib import Recipe
-from calib.data import onnx_model
+from calib.data import errors, onnx_model
 from calib.export import page_source, python_source
 from calib.export.source import PAGE_BODIES
 from calib.lessons import room
@@ -209,7 +209,7 @@ def test_the_servers_settings():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     assert settings["server"]["enableXsrfProtection"] is settings["server"]["enableCORS"] is True
     assert settings["server"]["address"] == "127.0.0.1"
-    assert settings["server"]["maxUploadSize"] <= 400
+    assert settings["server"]["maxUploadSize"] == errors.LARGEST >> 20
     assert settings["browser"]["gatherUsageStats"] is False
     assert settings["client"]["showErrorDetails"] == "none"
     assert settings["logger"]["enableRich"] is False

@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data.typed import arrow
-from calib.kernel.memo import once
+from calib.kernel.memo import is_known, once
 
 BEYOND = 1e30
 NAMED = {"b": "boolean", "M": "date"}  # of NumPy's kinds
 # Of ASCII letters a number holds only those of nan, infinity and e
 WORDLIKE = "[B-DGHJ-MO-SU-XZb-dghj-mo-su-xz]"
+FEW_LEVELS = 1 << 15  # whose places take two bytes each
 FEW_ROWS = 20  # below this, "every value differs" says nothing
 # So large a share of numbers, of more than so many values, is a column of numbers
 MOSTLY, FEW_NUMBERS = 0.8, 10
@@ -288,13 +289,29 @@ def _strays(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
 
 def _values(column: pd.Series) -> tuple[pa.Array, np.ndarray]:
     """(different values as texts (k,), how often each comes (k,)), gaps left out."""
-    if isinstance(column.array, pd.arrays.ArrowStringArray):
-        found = pc.value_counts(arrow(column).drop_null())
-        return found.field("values"), found.field("counts").to_numpy()
-    codes, values = (
-        (column.cat.codes.to_numpy(), column.cat.categories)
-        if isinstance(column.dtype, pd.CategoricalDtype)
-        else column.array.factorize()
-    )
+    codes, values = coded(column)
     rows = np.bincount(codes[codes >= 0], minlength=len(values))
+    if isinstance(values, pd.arrays.ArrowStringArray):
+        return values.__arrow_array__().combine_chunks(), rows
     return pa.array(np.array(values.astype("str"), dtype=object)[rows > 0], pa.string()), rows[rows > 0]
+
+
+def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
+    """(places of a column's values among the different ones, int (n,), −1 for a gap; these (k,)).
+
+    Of texts of up to ``FEW_LEVELS`` values it is worked out once.
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy(), column.cat.categories
+    if not isinstance(column.array, pd.arrays.ArrowStringArray):
+        return column.array.factorize()
+    texts = arrow(column)
+    if is_known(texts, "coded"):
+        return once(texts, "coded", lambda: _narrow(column))
+    codes, values = _narrow(column)
+    return once(texts, "coded", lambda: (codes, values)) if len(values) <= FEW_LEVELS else (codes, values)
+
+
+def _narrow(column: pd.Series) -> tuple[np.ndarray, Any]:
+    codes, values = column.array.factorize()
+    return codes.astype(np.min_scalar_type(-len(values) - 1)), values

@@ -21,6 +21,7 @@ from calib.kernel.memory import give_back
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
 SAMPLE_LINES = 200
 SAMPLE_CHARACTERS, FEWEST_LINES = 500_000, 10  # of a sample that only tells the delimiter
+SAMPLE_CELLS, FEWEST_ROWS = 200_000, 20  # of the rows that tell whether the first is a header
 AT_ONCE = 50_000_000  # characters
 PIECE = 1_000_000  # characters
 MANY_COLUMNS = 100
@@ -189,8 +190,7 @@ def sniff(text: str) -> str:
 
 def _first_lines(text: str) -> str:
     """Enough of a text to tell its delimiter: of lines of thousands of cells fewer, of which 200 take a second."""
-    end = text.rfind("\n", 0, SAMPLE_CHARACTERS)
-    return text if end < 0 or text.count("\n", 0, end) < FEWEST_LINES else text[:end]
+    return "\n".join(_lines(text, max(FEWEST_LINES, text.count("\n", 0, SAMPLE_CHARACTERS))))
 
 
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
@@ -211,7 +211,8 @@ def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[l
     first, rest = list(rows[0]), rows[1:]
     width = Counter(len(row) for row in rest or rows).most_common(1)[0][0]
     if headed is None:
-        headed = not is_data(first, [row for row in rest if len(row) == len(first)])
+        below = rest[: max(FEWEST_ROWS, SAMPLE_CELLS // len(first))]
+        headed = not is_data(first, [row for row in below if len(row) == len(first)])
     if not headed:
         return [f"column {i}" for i in range(1, len(first) + 1)], False
     if width == len(first) + 1 > 2:

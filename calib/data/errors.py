@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from calib.kernel.checks import InputError
 
-LARGEST = 1 << 29  # bytes of a file once unpacked
+LARGEST = 200 << 20  # bytes of a file once unpacked: read within ten seconds, whatever its columns hold
 # What is packed may become so many bytes, or so many times its own: no table shrinks more. Reading takes up to
 # four times the bytes once unpacked, and 500 MB
 ALWAYS, TIMES = 1 << 26, 50
 # Of a text or a Parquet file: read, a cell takes twelve bytes, and may stand in two of the file's
-MOST_CELLS = 64_000_000
+MOST_CELLS = 40_000_000
 # Cells of a format that is read cell by cell, from five to nine seconds each
 MOST_OBJECTS, MOST_ARFF_CELLS = 4_000_000, 3_000_000  # JSON, whose cells are Python's own; ARFF
 MOST_EXCEL_CELLS = 1_500_000
@@ -38,7 +38,7 @@ def most_unpacked(packed: int) -> int:
     """Bytes that a compressed file of so many may become: more is a bomb, or costs as much.
 
     >>> most_unpacked(1_000) >> 20, most_unpacked(1 << 30) >> 20
-    (64, 512)
+    (64, 200)
     """
     return min(LARGEST, max(ALWAYS, TIMES * packed))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import Column, as_float, is_number
+from calib.data.columns import Column, as_float, coded, held, is_number
 from calib.data.ranking import auc, auc_interval
 
 NEARLY, AT_LEAST = 0.99, 0.8  # the best honest columns of forty real sets reach 0.975
@@ -69,23 +69,33 @@ def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Lea
 def _worth_more(
     typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.ndarray
 ) -> Iterator[Column]:
-    """The columns that tell the classes apart in these rows; those of finite numbers are looked at many at once."""
-    held = typed if len(rows) == len(typed) else typed.iloc[rows]
-    y = y[rows] if held is not typed else y
+    """The columns that tell the classes apart in these rows; those without gaps are looked at many at once."""
+    whole = len(rows) == len(typed)
+    rows, y = (np.arange(len(y)), y) if whole else (rows, y[rows])
     for start in range(0, len(columns), TOGETHER):
         some = columns[start : start + TOGETHER]
-        series = {column.name: held[column.name] for column in some}
-        plain = [
-            column.name
-            for column in some
-            if column.kind == "number" and not column.missing and not column.infinite
-        ]
-        areas = auc(np.column_stack([as_float(series[name]) for name in plain]), y) if plain else np.empty(0)
-        known = dict(zip(plain, np.maximum(areas, 1 - areas), strict=True))
+        known = _known(typed, y, [column for column in some if not column.missing], rows)
         for column in some:
-            area = known[column.name] if column.name in known else _best(series[column.name], y)
+            if (area := known.get(column.name)) is None:
+                series = typed[column.name]
+                area = _best(series if whole else series.iloc[rows], y)
             if area >= WORTH_MORE:
                 yield column
+
+
+def _known(typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.ndarray) -> dict[str, float]:
+    """Name → ``_best`` of these rows of columns without gaps, where they hold finite numbers, dates or texts."""
+    plain = [column.name for column in columns if column.kind in ("number", "date") and not column.infinite]
+    words = [column.name for column in columns if held(typed[column.name]) == "text"]
+    numbers = (_numbers(typed[name].iloc[rows]) for name in plain)
+    levels = (_others_of_level(coded(typed[name])[0][rows], y) for name in words)
+    areas, by_level = (
+        auc(np.column_stack(list(each)), y) if names else np.empty(0)
+        for names, each in ((plain, numbers), (words, levels))
+    )
+    return dict(zip(plain, np.maximum(areas, 1 - areas), strict=True)) | dict(
+        zip(words, by_level, strict=True)
+    )
 
 
 def _spread(rows: np.ndarray) -> np.ndarray:
@@ -100,7 +110,7 @@ def _best(column: pd.Series, y: np.ndarray) -> float:
         areas.append(_either_way(_filled(column), y))
     else:
         # One way only: leaving a row out puts it below the other class in a level that says nothing.
-        areas.append(float(auc(_others_of_level(column, y)[:, None], y)[0]))
+        areas.append(float(auc(_others_of_level(coded(column)[0], y)[:, None], y)[0]))
     return max(areas)
 
 
@@ -117,14 +127,19 @@ def _gaps(column: pd.Series) -> list[np.ndarray]:
 def _filled(column: pd.Series) -> np.ndarray:
     """Numbers or dates (n,), gaps in the middle."""
     missing = column.isna().to_numpy(dtype=bool)
-    values = column.to_numpy("datetime64[us]").astype(float) if column.dtype.kind == "M" else as_float(column)
+    values = _numbers(column)
     known = values[~missing & np.isfinite(values)]
     return np.where(missing, np.median(known) if len(known) else 0.0, values)
 
 
-def _others_of_level(column: pd.Series, y: np.ndarray) -> np.ndarray:
-    """For each row (n,) the share of class 1 among the other rows of its level, gaps being a level."""
-    codes = column.array.factorize()[0] + 1
+def _numbers(column: pd.Series) -> np.ndarray:
+    """Numbers or dates as float64 (n,)."""
+    return column.to_numpy("datetime64[us]").astype(float) if column.dtype.kind == "M" else as_float(column)
+
+
+def _others_of_level(codes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """For each row (n,) the share of class 1 among the other rows of its level; gaps, of code −1, are a level."""
+    codes = codes.astype(np.intp) + 1
     count, of_class_1 = np.bincount(codes), np.bincount(codes, weights=y)
     return np.where(count[codes] > 1, (of_class_1[codes] - y) / np.maximum(count[codes] - 1, 1), y.mean())
 

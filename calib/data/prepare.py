@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from calib.data.columns import BEYOND, Column, bounded, inspect, is_number
+from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.join import of_both
 from calib.data.matrix import imputations
@@ -155,7 +155,7 @@ def _typed(column: pd.Series, found: Column) -> pd.Series:
 
 def _in_order(column: pd.Series) -> pd.Categorical:
     """Texts as categories in sorted order: only the levels are sorted, which for few rows is a third of the work."""
-    codes, levels = (column if column.dtype == "str" else column.astype("str")).array.factorize()
+    codes, levels = coded(column if column.dtype == "str" else column.astype("str"))
     order = pc.sort_indices(levels.__arrow_array__()).to_numpy()  # of UTF-8 as of its characters
     places = np.full(len(order) + 1, -1)  # a gap has code −1, the last place
     places[order] = np.arange(len(order))

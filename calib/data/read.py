@@ -71,6 +71,7 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+FILLED = re.compile(rb"[^\x00 \t\r\n]")
 CONTROLS = re.compile("[\x01-\x08\x0e-\x19\x1b-\x1f]")
 CONTROL_SHARE = 0.002  # a stray control character happens; many are no text
 
@@ -115,7 +116,7 @@ def read_table(
     """
     content, name = _content(data, name)
     extension, content = _unpack(content, name)
-    if not content.strip(b"\x00 \t\r\n"):
+    if not FILLED.search(content):
         raise DataError(f"{name} is empty.", "Choose a file with a header line and rows below it.")
     found = _recognise(content)
     if found not in (None, PARQUET, EXCEL):
@@ -244,7 +245,7 @@ def _decode(content: bytes, name: str) -> tuple[str, str | None]:
     ) or _unmarked_utf16(content)
     fallback = None
     try:
-        text = content.decode(encoding or "utf-8")
+        text = _whole_lines(content, encoding or "utf-8")
     except UnicodeDecodeError:
         if encoding is not None:
             raise DataError(
@@ -272,9 +273,16 @@ def _unmarked_utf16(content: bytes) -> str | None:
 
 def _western(content: bytes) -> tuple[str, str]:
     try:
-        return content.decode("cp1252"), "Windows-1252"
+        return _whole_lines(content, "cp1252"), "Windows-1252"
     except UnicodeDecodeError:
-        return content.decode("latin-1"), "Latin-1"
+        return _whole_lines(content, "latin-1"), "Latin-1"
+
+
+def _whole_lines(content: bytes, encoding: str) -> str:
+    """The text without the end of its last line, which to cut off later would copy a large text."""
+    last = content[-64:]
+    spare = 0 if encoding.startswith(("utf-16", "utf-32")) else len(last) - len(last.rstrip(b"\r\n\x1a"))
+    return str(memoryview(content)[: len(content) - spare], encoding)
 
 
 def _text_format(text: str, expected: str | None, name: str) -> str:

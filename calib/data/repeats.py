@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calib.data.columns import sortable
+from calib.data.columns import coded, sortable
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, of evenly spread bits (Knuth 1998, 6.4)
 HALF = np.uint64(32)
@@ -45,7 +45,7 @@ def repeats(frame: pd.DataFrame) -> int:
 def _bits(column: pd.Series) -> np.ndarray:
     """One number for each value (n,), different ones for different values."""
     if not sortable(column.dtype):
-        return pd.factorize(column)[0].astype(np.int64, copy=False).view(np.uint64)
+        return coded(column)[0].astype(np.int64).view(np.uint64)
     values = column.to_numpy()
     if values.dtype.kind != "f":
         return values.astype(np.int64).view(np.uint64)

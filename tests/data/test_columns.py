@@ -85,6 +85,21 @@ def test_a_column_of_texts_is_inspected_once_however_often_its_table_is_asked(mo
     assert sorted(looked) == ["a", "b"]
 
 
+@pytest.mark.parametrize("few", [0, 40])
+def test_texts_are_given_their_places_as_pandas_does_and_once_where_they_are_few(few, monkeypatch):
+    monkeypatch.setattr(columns, "FEW_LEVELS", few)
+    cells = ["?" if i % 11 == 0 else f"w{i * i % 37}" for i in range(300)]
+    frame = typed_frame(read_table("\n".join(["a,y", *(f"{cell},1" for cell in cells)]).encode(), "t.csv"))
+    worked, narrow = [], columns._narrow
+    monkeypatch.setattr(columns, "_narrow", lambda column: worked.append(1) or narrow(column))
+    for _ in range(2):
+        codes, values = columns.coded(frame["a"])
+    expected = pd.factorize(np.array([None if cell == "?" else cell for cell in cells], dtype=object))
+    assert codes.tolist() == expected[0].tolist()
+    assert list(values) == list(expected[1])
+    assert len(worked) == (1 if few else 2)
+
+
 def test_what_is_written_into_a_column_of_texts_is_seen():
     frame = read_table(b"a,y\n" + b"u,0\nv,1\n" * 20, "t.csv")
     assert inspect(frame["a"]).distinct == 2

@@ -325,7 +325,7 @@ HONEST = {
     "moments of days first.csv": lambda: _moments((DAY, MONTH, YEAR), b"/"),
     "short.csv": _honest,
     "short.csv.gz": lambda: gzip.compress(_honest(), 1),
-    "digits.csv": lambda: b"a,b,c,d,e,f,g,y\n" + b"1,2,3,4,5,6,7,0\n" * 6_000_000,
+    "digits.csv": lambda: b"a,b,c,d,e,f,g,y\n" + b"1,2,3,4,5,6,7,0\n" * 5_000_000,
     "wide.csv": lambda: _wide(b"1", b"2"),
     "wide words.csv": lambda: _wide(b"no", b"yes"),
     "blanks.csv": lambda: b"a b c y\n" + b"1   2  3 0\n" * 8_000_000,
@@ -335,7 +335,7 @@ HONEST = {
         dict(zip("aby", np.random.default_rng(0).integers(0, 1000, (3, 12_000_000)), strict=True))
     ),
     "wide.parquet": lambda: parquet(
-        {f"c{i}": np.random.default_rng(i).integers(0, 1000, 12_000) for i in range(5000)}
+        {f"c{i}": np.random.default_rng(i).integers(0, 1000, 8_000) for i in range(5000)}
     ),
     "dates.parquet": lambda: parquet(
         {

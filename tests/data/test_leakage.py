@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from calib.data import prepare, read_table, validate
 from calib.data.columns import inspect
-from calib.data.leakage import NEARLY, leaks
+from calib.data.leakage import NEARLY, _best, _known, leaks
 from calib.data.typed import typed_frame
 from tests import shared
 
@@ -59,6 +59,18 @@ def test_every_kind_of_column_can_give_the_label_away(what):
     assert leak.auc >= NEARLY
     if what in ("number", "nearly"):
         assert leak.auc == pytest.approx(roc_auc_score(Y, GIVEN_AWAY[what]))
+
+
+def test_columns_looked_at_together_reach_what_each_reaches_alone():
+    frame = typed_frame(
+        pd.DataFrame(GIVEN_AWAY | {"noise": RNG.random(200), "level": RNG.choice(list("abc"), 200)})
+    )
+    some = np.sort(RNG.choice(200, 150, replace=False))
+    whole = [column for name in frame if not (column := inspect(frame[name], name)).missing]
+    together = _known(frame, Y[some].astype(int), whole, some)
+    assert set(together) == {"number", "the other way", "category", "date", "nearly", "noise", "level"}
+    for name, area in together.items():
+        assert area == pytest.approx(_best(frame[name].iloc[some], Y[some].astype(int)), abs=1e-12)
 
 
 def test_the_other_columns_of_a_category_whose_own_is_the_label():

@@ -1,0 +1,122 @@
+"""The largest files that are read, each filled to its limit: how long a person waits on *Data* for what is shown.
+
+Seconds of the processor, whatever else the machine does: for the table, for its problems, and for what is made of it
+with the table of its columns. No wait is longer than ten seconds. Beside text stands how long pandas takes to read the
+same bytes, which finds out no decimal commas, headers, dates or remarks.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from benchmarks._ratios import Verdicts
+from calib.data import errors, prepare, read_table, summarise, validate
+from tests.data.test_hostile import HEADER, ROW, sheet
+
+LONGEST_WAIT = 10  # seconds
+RNG = np.random.default_rng(0)
+WIDE = errors.MOST_COLUMNS
+
+
+def main(part: float = 1.0) -> int:
+    """``part`` of each limit."""
+    verdict = Verdicts()
+    print(f"{'file':36}{'MB':>5}{'table':>18}{'problems':>18}{'columns':>18}   pandas reads it in")
+    for name, file in FILES.items():
+        content = file(part)
+        held = "".join(f"{verdict(wait, LONGEST_WAIT):>18}" for wait in waits(content, name))
+        beside = f"{by_pandas(content):12.2f}" if name.endswith(".csv") else ""
+        print(f"{name:36}{len(content) >> 20:5}{held}{beside}", flush=True)
+    return verdict.status
+
+
+def waits(content: bytes, name: str) -> np.ndarray:
+    """Seconds until the table is there, then its problems, then its columns."""
+    at = [time.process_time()]
+    table = read_table(content, name)
+    at.append(time.process_time())
+    validate(table, "y")
+    at.append(time.process_time())
+    summarise(prepare(table, "y").X)
+    return np.diff([*at, time.process_time()])
+
+
+def by_pandas(content: bytes) -> float:
+    begin = time.process_time()
+    pd.read_csv(io.BytesIO(content))
+    return time.process_time() - begin
+
+
+def text(part: float, columns: int, values: Sequence[str]) -> bytes:
+    """Rows of so many columns, the last of them a label, up to the cells or bytes that are read."""
+    some = [",".join([*RNG.choice(values, columns - 1), str(i % 2)]).encode() + b"\n" for i in range(400)]
+    names = ",".join([*(f"c{i}" for i in range(columns - 1)), "y"]).encode() + b"\n"
+    most = min(errors.MOST_CELLS // columns, (errors.LARGEST - len(names)) // max(map(len, some)))
+    return names + b"".join(some[i] for i in RNG.integers(0, len(some), int(part * most)))
+
+
+def days() -> Iterator[str]:
+    return (day.strftime("%d/%m/%Y") for day in pd.date_range("1990-01-01", periods=9_000))
+
+
+def measured(part: float) -> bytes:
+    """Few columns of many different numbers."""
+    rows = int(part * errors.LARGEST) // 31
+    table = pd.DataFrame(RNG.random((rows, 4)), columns=list("abcd")).assign(y=RNG.integers(0, 2, rows))
+    return table.to_csv(index=False, float_format="%.4f", lineterminator="\n").encode()
+
+
+def named(part: float) -> bytes:
+    """A text in every row that occurs nowhere else."""
+    rows = range(int(part * errors.LARGEST) // 35)
+    lines = (b"x%09d w%d,text here %07d,%d\n" % (i, i % 9, i * 7919 % 1_000_003, i % 2) for i in rows)
+    return b"id,t,y\n" + b"".join(lines)
+
+
+def records(part: float) -> bytes:
+    rows = RNG.random((int(part * errors.MOST_OBJECTS) // 11, 9)).round(4).tolist()
+    return json.dumps(
+        [dict(zip("abcdefghi", row, strict=True)) | {"y": i % 2} for i, row in enumerate(rows)]
+    ).encode()
+
+
+def relation(part: float) -> bytes:
+    head = [
+        "@relation r",
+        *(f"@attribute {name} numeric" for name in "abcdefghi"),
+        "@attribute y {0,1}",
+        "@data",
+    ]
+    rows = RNG.random((int(part * errors.MOST_ARFF_CELLS) // 10, 9)).round(4).astype(str).tolist()
+    return "\n".join([*head, *(",".join([*row, str(i % 2)]) for i, row in enumerate(rows))]).encode()
+
+
+def workbook(part: float) -> bytes:
+    rows = [ROW.replace("<v>1<", f"<v>{value:.4f}<") for value in RNG.random(1_000)]
+    label = [row[: -len("</row>")] + f"<c><v>{i % 2}</v></c></row>" for i, row in enumerate(rows)]
+    head = HEADER.replace("</row>", '<c t="str"><v>y</v></c></row>')
+    return sheet([head, *(label[i % 1_000] for i in range(int(part * errors.MOST_EXCEL_CELLS) // 12))])
+
+
+FILES: dict[str, Callable[[float], bytes]] = {
+    f"{WIDE:,} columns of words.csv": lambda part: text(part, WIDE, ["red", "green", "blue", "no"]),
+    f"{WIDE:,} columns of numbers.csv": lambda part: text(part, WIDE, RNG.random(200).round(3).astype(str)),
+    f"{WIDE:,} columns of whole numbers.csv": lambda part: text(part, WIDE, list(map(str, range(100)))),
+    f"{WIDE:,} columns of dates, days first.csv": lambda part: text(part, WIDE, list(days())),
+    "8 columns of words.csv": lambda part: text(part, 8, ["red", "green", "blue", "no"]),
+    "4 columns of different numbers.csv": measured,
+    "2 columns of different texts.csv": named,
+    "10 columns.json": records,
+    "10 columns.arff": relation,
+    "11 columns.xlsx": workbook,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
