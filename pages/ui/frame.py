@@ -57,7 +57,8 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
 # two by two, below the chart, which is on the first screen. A square diagram above a histogram has no gap between
 # them: its chart is as high as its width allows. While a question is open, and in a lesson, a row of panels is a
-# strip to be moved sideways, so that its answers and what is said of them are near.
+# strip to be moved sideways, so that its answers and what is said of them are near. Why the browser does not
+# upload a file is read without pointing at it.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding-top: 3.75rem}
@@ -65,6 +66,9 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .st-key-doors {padding-top: .5rem}
 .st-key-scheme, .st-key-top, [class*="st-key-focus_"], [class*="st-key-live_"] {position: absolute}
 .stMain {scroll-padding-top: 4rem}
+.stFileChip[aria-invalid=true] {flex-wrap: wrap; height: auto; max-width: 100%}
+.stFileChip [role=alert] {position: static !important; width: auto !important; height: auto !important;
+    clip: auto !important; clip-path: none !important; margin: 0 !important; white-space: normal !important}
 .stMain .katex-display {padding: 0 3px}
 .st-key-headline :is([data-testid="stMetricDelta"], [data-testid="stMetricValue"]),
 .st-key-headline :is([data-testid="stMetricDelta"], [data-testid="stMetricValue"]) :is(div, p)

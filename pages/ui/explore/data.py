@@ -18,6 +18,7 @@ from calib.data import (
     summarise,
     target_candidates,
 )
+from calib.data.errors import LARGEST
 from calib.data.target import spelt_alike
 from calib.data.typed import typed_frame
 from calib.kernel.checks import InputError
@@ -33,7 +34,8 @@ from pages.ui.uploads import received
 from pages.ui.widget import shown
 
 KEPT_FILES, KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 4, 6, 6, 2
-FORMATS = "CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped"
+MEGABYTES = min(LARGEST >> 20, st.get_option("server.maxUploadSize"))
+FORMATS = f"CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped, up to {MEGABYTES} MB"
 
 
 def uploader(recipe) -> None:
@@ -51,7 +53,8 @@ def uploader(recipe) -> None:
         f"A table with a label column, or predictions made elsewhere: {FORMATS}",
         key="file",
         on_change=_received,
-        help="The file stays in this session's memory and is never written to disk.",
+        help="The file stays in this session's memory and is never written to disk. Of a larger one bring a sample of "
+        "its rows, fewer columns, or Parquet.",
     )
 
 
