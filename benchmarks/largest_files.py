@@ -28,12 +28,12 @@ WIDE = errors.MOST_COLUMNS
 def main(part: float = 1.0) -> int:
     """``part`` of each limit."""
     verdict = Verdicts()
-    print(f"{'file':36}{'MB':>5}{'table':>18}{'problems':>18}{'columns':>18}   pandas reads it in")
+    print(f"{'file':40}{'MB':>5}{'table':>18}{'problems':>18}{'columns':>18}   pandas reads it in")
     for name, file in FILES.items():
         content = file(part)
         held = "".join(f"{verdict(wait, LONGEST_WAIT):>18}" for wait in waits(content, name))
         beside = f"{by_pandas(content):12.2f}" if name.endswith(".csv") else ""
-        print(f"{name:36}{len(content) >> 20:5}{held}{beside}", flush=True)
+        print(f"{name:40}{len(content) >> 20:5}{held}{beside}", flush=True)
     return verdict.status
 
 
