@@ -199,7 +199,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+        raise InputError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
 
 
 def _write(path: Path, content: bytes) -> None:

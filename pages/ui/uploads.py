@@ -12,6 +12,7 @@ from pages.ui import state
 from pages.ui.text import about_file, plain
 
 Found = TypeVar("Found")
+LARGE = 20_000_000  # bytes, of which reading takes a second or more
 
 
 def received(widget: str, read: Callable[[bytes, str], Found]) -> Found | None:
@@ -23,6 +24,8 @@ def received(widget: str, read: Callable[[bytes, str], Found]) -> Found | None:
     if file is None:
         return None
     state.say(None)
+    if file.size > LARGE:
+        st.toast(f"Reading {plain(file.name)} …", duration="long")
     try:
         return read(file.getvalue(), file.name)
     except InputError as error:

@@ -236,3 +236,11 @@ def test_a_file_that_is_no_table_gives_one_message_and_nothing_is_lost():
         assert words in said
         assert not at.exception
         assert (at.session_state["recipe"], headline(at)) == before
+
+
+@pytest.mark.parametrize(("large", "said"), [(10, ["Reading \\*t\\*\\.csv …"]), (10**6, [])])
+def test_that_a_large_file_is_being_read_is_said(large, said, monkeypatch):
+    monkeypatch.setattr("pages.ui.uploads.LARGE", large)
+    at = bring(page("explore_data"), "*t*.csv", b"a,y\n" + b"1,0\n2,1\n" * 20)
+    assert [toast.value for toast in at.toast] == said
+    assert not faults(at)
