@@ -332,10 +332,10 @@ HONEST = {
     "short.arff": _attributes,
     "numbers.xlsx": lambda: sheet([HEADER, *[ROW.replace(">1<", ">1.25<")] * 140_000]),
     "long.parquet": lambda: parquet(
-        dict(zip("aby", np.random.default_rng(0).integers(0, 1000, (3, 12_000_000)), strict=True))
+        dict(zip("aby", np.random.default_rng(0).integers(0, 1000, (3, 8_000_000)), strict=True))
     ),
     "wide.parquet": lambda: parquet(
-        {f"c{i}": np.random.default_rng(i).integers(0, 1000, 8_000) for i in range(5000)}
+        {f"c{i}": np.random.default_rng(i).integers(0, 1000, 5_000) for i in range(5000)}
     ),
     "dates.parquet": lambda: parquet(
         {

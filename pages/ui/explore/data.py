@@ -54,7 +54,7 @@ def uploader(recipe) -> None:
         key="file",
         on_change=_received,
         help="The file stays in this session's memory and is never written to disk. Of a larger one bring a sample of "
-        "its rows, fewer columns, or Parquet.",
+        "its rows, or fewer columns.",
     )
 
 
