@@ -26,6 +26,7 @@ from calib.kernel.memo import once, share
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
+from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind
 from calib.kernel.wording import counted, listed, number, outside_range
 from calib.metrics import METRICS, metric_value, takes_weights
@@ -170,6 +171,11 @@ class Evaluation:
         """
         held = None if self.before is None else self.before.weight
         return held if held is not None and are_whole(held) else None
+
+    @property
+    def sample(self) -> Rows:
+        """The test rows as a sample: labels, weights, counts and clusters, from which all intervals are made."""
+        return Rows(self.y, weight=self.weight, counts=self.counts, cluster=self.cluster)
 
     @property
     def calibration_size(self) -> int:
@@ -495,6 +501,8 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
     predictions, refused, calibrators = {}, {}, {}
     y = _end_to_end([fitted.dataset.y[part.test] for part in fitted.parts])
     weight = _joined([part.weight for part in fitted.parts])
+    rows = _end_to_end([part.test for part in fitted.parts])
+    cluster = None if fitted.dataset.cluster is None else fitted.dataset.cluster[rows]
     watch, count = watch or Watch(), len(recipe.calibrators)
     for i, key in enumerate(recipe.calibrators):
         fits, outcomes = [], []
@@ -511,10 +519,9 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
                 raise
             refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."
             continue
-        predictions[key] = _pooled(y, outcomes, weight)
+        predictions[key] = _pooled(y, outcomes, weight, cluster)
         calibrators[key] = tuple(fits)
     give_back(fitted.dataset.n)
-    rows = _end_to_end([part.test for part in fitted.parts])
     posterior = fitted.dataset.posterior
     return Evaluation(
         recipe=fitted.recipe.replace(
@@ -632,11 +639,14 @@ def _outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
         yield f"{outside_range(outside, total, 'test score', one)} {then}."
 
 
-def _pooled(y: np.ndarray, outcomes: list[Outcome], weight: np.ndarray | None) -> Predictions:
+def _pooled(
+    y: np.ndarray, outcomes: list[Outcome], weight: np.ndarray | None, cluster: np.ndarray | None
+) -> Predictions:
     """The folds' answers one after the other; a calibrator gives intervals in all of them or in none."""
     ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
     joined = {name: _end_to_end([getattr(outcome, name) for outcome in outcomes]) for name in ends}
-    return Predictions(y, _end_to_end([outcome.p for outcome in outcomes]), **joined, weight=weight)
+    p = _end_to_end([outcome.p for outcome in outcomes])
+    return Predictions(y, p, **joined, weight=weight, cluster=cluster)
 
 
 def fits_every_row(recipe: Recipe) -> bool:

@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from calib.calibrators import label_of
-from calib.comparison import mean_over_sets, ranks, regrets
+from calib.comparison import mean_share, ranks, regrets
 from calib.metrics import METRICS
 
 CASE = ["data", "model", "placement", "repeat"]
@@ -49,7 +49,7 @@ def standings(table: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
     rates = pd.DataFrame((k - ranks(values, higher_is_better)) / (k - 1), table.index, table.columns)
     lost = pd.DataFrame(regrets(values, higher_is_better), table.index, table.columns)
     by_set, lost_by_set = (each.groupby(level="data").mean() for each in (rates, lost))
-    found = mean_over_sets(by_set.to_numpy())
+    found = mean_share(by_set.to_numpy())
     lines = {
         "rate": found.mean,
         "lower": found.lower,

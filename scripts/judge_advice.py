@@ -30,14 +30,13 @@ from sklearn.model_selection import train_test_split
 
 from calib import Recipe
 from calib.analysis.choice import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
-from calib.analysis.differences import paired_interval
 from calib.calibrators import CALIBRATORS, label_of
 from calib.data import prepare, read_table
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
 from calib.kernel.wording import within_a_sentence
 from calib.metrics import METRICS, brier_score, log_loss
-from calib.metrics.scoring import squared_errors
+from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
 
 JUDGED = ("random_forest", "gradient_boosting", "naive_bayes", "decision_tree", "logistic_regression")
@@ -80,7 +79,11 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
     fitted = fit(recipe, drawn)
     evaluation, part = calibrate(recipe, fitted), fitted.parts[0]
     found, tests = advise(evaluation), part.placed.score(data.X.iloc[rest])
-    seen = {key: squared_errors(evaluation.y, each.p) for key, each in evaluation.predictions.items()}
+
+    def beats(key: str, start: str) -> bool:
+        first, second = (evaluation.predictions[each].p for each in (key, start))
+        return difference_interval("brier", evaluation.sample, first, second)[2] < 0
+
     lines = []
     for key, line in found.table.iterrows():
         p = part.placed.predict(evaluation.calibrators[str(key)][0], tests).p
@@ -94,7 +97,7 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
                 "log_loss": log_loss(data.y[rest], np.clip(p, CLIP, 1 - CLIP)),
                 "infinite": bool(np.isinf(log_loss(data.y[rest], p))),
                 **{f"seen_{name}": line[name] for name in SEEN},
-                **{f"beats_{at}": paired_interval(seen[str(key)], seen[at])[2] < 0 for at in BEGIN},
+                **{f"beats_{at}": beats(str(key), at) for at in BEGIN},
             }
         )
     return pd.DataFrame(lines)

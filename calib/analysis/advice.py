@@ -243,7 +243,8 @@ def _equal(found: Choice) -> str:
 def _with_interval(evaluation: Evaluation, found: Choice) -> str:
     """Methods that cannot be told from the choice but also say how sure they are."""
     given = [key for key in _tried(found) if evaluation.predictions[key].lower is not None]
-    alike = [label_of(key) for key in given if found.table.chance[key] > 0.05]
+    gaps = found.table.loc[given]
+    alike = [label_of(str(key)) for key in gaps.index[(gaps.gap_lower <= 0) & (gaps.gap_upper >= 0)]]
     if found.choice == "none" or found.choice in given or not alike:
         return ""
     return f"{listed(alike)} also {'give' if len(alike) > 1 else 'gives'} an interval with each probability."

@@ -1,6 +1,6 @@
 """Which of the methods compared to use on these rows: the one comparison that advice, headline and titles rest on.
 
-Methods are judged by the Brier score, a proper score that is always finite, by paired t intervals on the test
+Methods are judged by the Brier score, a proper score that is always finite, by paired intervals on the test
 rows. The choice begins where, over many real tables, least was lost: with Platt, or where that is not
 compared with Venn–Abers (docs/results.md: of all fixed choices Platt lost least in Brier score and in log
 loss, whichever data set is left out). On a single tree, whose leaves tie many rows, it begins with Venn–Abers,
@@ -22,12 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
-from calib.analysis.differences import paired_interval
 from calib.calibrators import complexity_of
 from calib.evaluate import Evaluation
 from calib.kernel.memo import once
+from calib.metrics.paired_intervals import difference_interval
 from calib.metrics.scoring import log_losses, mean, squared_errors
 from calib.models import MODELS
 
@@ -54,7 +53,6 @@ class Choice:
         - surest: how near it came to 0 or 1, in calibration rows; sure: whether nearer than they allow
         - change, lower, upper: score − that of the uncalibrated model, with its 95% interval; else NaN
         - gap, gap_lower, gap_upper: score − that of the choice, likewise
-        - chance: two-sided p-value of the gap (paired t), 1 for the choice
     """
 
     choice: str
@@ -102,12 +100,11 @@ def _advise(evaluation: Evaluation) -> Choice:
     )
     gaps = ("gap", "gap_lower", "gap_upper")
     table.insert(3, "sure", table["surest"] < SURE)
-    table = table.join(_against(evaluation, losses, "none", ("change", "lower", "upper")))
+    table = table.join(_against(evaluation, "none", ("change", "lower", "upper")))
     start = start_of(table, begins(evaluation))
-    to_start = _against(evaluation, losses, start, gaps)
+    to_start = _against(evaluation, start, gaps)
     choice = choose(table, to_start["gap_upper"] < 0, start, own=not _is_tree(evaluation))
-    table = table.join(to_start if choice == start else _against(evaluation, losses, choice, gaps))
-    table["chance"] = _chance(table["gap"], table["gap_upper"], _draws(evaluation))
+    table = table.join(to_start if choice == start else _against(evaluation, choice, gaps))
     return Choice(choice, start, table)
 
 
@@ -127,19 +124,15 @@ def _simplest_equal(key: str, predicted: dict[str, np.ndarray]) -> str:
     return min(equal, key=complexity_of)
 
 
-def _draws(evaluation: Evaluation) -> int:
-    """How many of the test rows know nothing of each other."""
-    return evaluation.size if evaluation.cluster is None else len(np.unique(evaluation.cluster))
-
-
-def _against(
-    evaluation: Evaluation, losses: dict[str, np.ndarray], reference: str, names: Sequence[str]
-) -> pd.DataFrame:
+def _against(evaluation: Evaluation, reference: str, names: Sequence[str]) -> pd.DataFrame:
     """The mean difference of every method's losses to those of the reference, with its interval."""
-    if reference not in losses:
-        return pd.DataFrame(np.nan, list(losses), names)
-    rows = evaluation.weight, evaluation.cluster
-    lines = {key: paired_interval(loss, losses[reference], *rows) for key, loss in losses.items()}
+    predicted = {key: each.p for key, each in evaluation.predictions.items()}
+    if reference not in predicted:
+        return pd.DataFrame(np.nan, list(predicted), names)
+    lines = {
+        key: difference_interval("brier", evaluation.sample, p, predicted[reference])
+        for key, p in predicted.items()
+    }
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
 
 
@@ -195,11 +188,3 @@ def choose(
 def _lowest(table: pd.DataFrame) -> str:
     """Of equal scores the simplest."""
     return min(table.index, key=lambda key: (table.score[key], complexity_of(key)))
-
-
-def _chance(gap: pd.Series, upper: pd.Series, n: int) -> pd.Series:
-    """Two-sided p-values of paired differences from the half-width of their 95% intervals."""
-    freedom = max(n - 1, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = gap.abs() / ((upper - gap) / student.ppf(0.975, freedom))
-    return pd.Series(np.where(gap == 0, 1.0, 2 * student.sf(t, freedom)), gap.index)

@@ -17,20 +17,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
-from scipy.stats import beta, binom
+from scipy.stats import binom
 
 from calib.analysis.clusters import Clusters, clusters_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
+from calib.kernel.binomial import binomial_interval
 from calib.kernel.memo import once
 from calib.kernel.pav import Blocks, pool_adjacent_violators, pool_ties
 from calib.kernel.weights import are_whole
 from calib.recipe import BANDS
 
 Array = np.ndarray
-
-INTERVALS = ("wilson", "clopper_pearson")
 
 FEW = 10  # a bin with fewer rows says little: pictures draw it faint, or not at all
 NEAREST = 1e-6  # to 0 and 1, for log-odds
@@ -163,40 +162,6 @@ class SmoothCurve(Points):
     band_upper: Array
     span: float
     level: float
-
-
-def binomial_interval(
-    successes: ArrayLike, n: ArrayLike, *, level: float = 0.95, interval: str = "wilson"
-) -> tuple[Array, Array]:
-    """Two-sided confidence limits of a frequency from ``successes`` of ``n``, arrays of one shape; NaN where n is 0.
-
-    Parameters
-    ----------
-    interval
-        "wilson", the score interval, right on average; or "clopper_pearson", exact, never too short.
-
-    Examples
-    --------
-    >>> [round(float(end), 3) for end in binomial_interval(3, 10)]
-    [0.108, 0.603]
-    >>> [round(float(end), 3) for end in binomial_interval(0, 10, interval="clopper_pearson")]     # 1 − 0.025^(1/10)
-    [0.0, 0.308]
-    """
-    checks.in_range(level, "level", 0, 1, open_ends=True)
-    checks.one_of(interval, INTERVALS, "interval")
-    k, n = np.asarray(successes, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    n = np.where(n > 0, n, np.nan)
-    tail = (1 - level) / 2
-    if interval == "clopper_pearson":
-        lower = np.where(k > 0, beta.ppf(tail, k, n - k + 1), 0.0)
-        upper = np.where(k < n, beta.ppf(1 - tail, k + 1, n - k), 1.0)
-    else:
-        z = -ndtri(tail)
-        center = (k + z**2 / 2) / (n + z**2)
-        half = z / (n + z**2) * np.sqrt(k * (1 - k / n) + z**2 / 4)
-        lower = np.where(k > 0, np.maximum(center - half, 0), 0.0)
-        upper = np.where(k < n, np.minimum(center + half, 1), 1.0)
-    return np.where(np.isnan(n), np.nan, lower), np.where(np.isnan(n), np.nan, upper)
 
 
 def binned_curve(

@@ -16,19 +16,15 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calib.analysis.differences import paired_interval, reference_of
+from calib.analysis.differences import reference_of
 from calib.analysis.selection import rows_frame
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.records import Predictions
 from calib.kernel.weights import or_ones
-from calib.metrics.bootstrap import Weighted
-from calib.metrics.confidence import clustered_mean
+from calib.metrics.confidence import mean_interval
 from calib.metrics.scoring import mean
 
-BOOTSTRAPPED = 20_000  # rows; the bootstrap of a mean over more is its normal approximation
-REPEATS = 1000
-NORMAL = 1.959963984540054
 COSTS = (0.001, 1_000_000)  # the range of each
 FALSE_ALARM, MISS = 1.0, 5.0  # the costs where none are given
 CURVE_THRESHOLDS = np.arange(1, 100) / 100
@@ -99,12 +95,12 @@ def benefits(y: np.ndarray, t: float) -> np.ndarray:
 def gain(evaluation: Evaluation, key: str, t: float) -> tuple[float, float, float]:
     """(mean, lower, upper) of a calibrator's net benefit at a threshold less that of the better simple rule.
 
-    The rule acts on all rows or on none. The interval is the paired t test's, of what each row brings.
+    The rule acts on all rows or on none.
     """
     each, share = benefits(evaluation.y, t), evaluation.share
     rule = each if share > (1 - share) * t / (1 - t) else np.zeros_like(each)
     acted = each * (evaluation.predictions[key].p > t)
-    return paired_interval(acted, rule, evaluation.weight, evaluation.cluster)
+    return mean_interval(evaluation.sample, acted - rule)
 
 
 def undecided(predictions: Predictions, t: float) -> np.ndarray:
@@ -177,12 +173,10 @@ def decide(
     *,
     cost_false_alarm: float = FALSE_ALARM,
     cost_miss: float = MISS,
-    random_state: int = 0,
 ) -> Decision:
     """Costs of acting by every calibrator's probabilities on the test rows, under two costs.
 
-    Intervals are percentile intervals of 1000 bootstrap resamples of the test rows, the same for all
-    calibrators; above 20 000 rows the normal approximation that these come to.
+    Intervals are those of means over the test rows (``calib.metrics.confidence.mean_interval``).
 
     Raises
     ------
@@ -203,7 +197,7 @@ def decide(
     t = threshold(false_alarm, miss)
     keys = list(evaluation.predictions)
     reference = reference_of(keys) if keys else "none"
-    table = _costs_of(evaluation, false_alarm, miss, reference, random_state)
+    table = _costs_of(evaluation, false_alarm, miss, reference)
     share = evaluation.share
     intervals = {key: each for key, each in evaluation.predictions.items() if each.lower is not None}
     straddling = MappingProxyType({key: undecided(each, t) for key, each in intervals.items()})
@@ -211,9 +205,7 @@ def decide(
     return Decision(evaluation, false_alarm, miss, t, table, reference, never, always, straddling)
 
 
-def _costs_of(
-    evaluation: Evaluation, false_alarm: float, miss: float, reference: str, random_state: int
-) -> pd.DataFrame:
+def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference: str) -> pd.DataFrame:
     """A line a calibrator: the rows acted on, the mistakes, and mean costs with their intervals."""
     y, weight, keys = evaluation.y, evaluation.weight, list(evaluation.predictions)
     p = [evaluation.predictions[key].p for key in keys]
@@ -226,64 +218,14 @@ def _costs_of(
         },
         index=pd.Index(keys, name="calibrator"),
     )
-    shape = len(keys), len(y)
-    expected = np.array([expected_costs(values, false_alarm, miss) for values in p]).reshape(shape)
-    realised = np.array([realised_costs(y, act, false_alarm, miss) for act in acted]).reshape(shape)
-    against = realised - realised[keys.index(reference)] if keys else realised
-    losses = np.concatenate([expected, realised, against])
-    lower, upper = mean_intervals(losses, random_state, weight, evaluation.counts, evaluation.cluster)
-    means = np.average(losses, axis=1, weights=weight)
-    for i, name in enumerate(("expected", "realised", "difference")):
-        part = slice(i * len(keys), (i + 1) * len(keys))
-        table[name], table[f"{name}_lower"], table[f"{name}_upper"] = means[part], lower[part], upper[part]
+    expected = [expected_costs(values, false_alarm, miss) for values in p]
+    realised = [realised_costs(y, act, false_alarm, miss) for act in acted]
+    against = [cost - realised[keys.index(reference)] for cost in realised]
+    for name, costs in (("expected", expected), ("realised", realised), ("difference", against)):
+        ends = np.array([mean_interval(evaluation.sample, each) for each in costs]).reshape(-1, 3)
+        table[[name, f"{name}_lower", f"{name}_upper"]] = ends
     return table
 
 
 def _rows(which: np.ndarray, weight: np.ndarray | None) -> int:
     return round(float(or_ones(weight, len(which)) @ which))
-
-
-def mean_intervals(
-    values: np.ndarray,
-    random_state: int,
-    weight: np.ndarray | None = None,
-    counts: np.ndarray | None = None,
-    cluster: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """95% intervals of means when the n rows are drawn anew.
-
-    Parameters
-    ----------
-    values : (k, n)
-        What is averaged, k quantities of the same rows.
-    weight : (n,)
-        How many rows each stands for.
-    counts : (n,)
-        How many rows each is, where its weight is more than that.
-    cluster : (n,)
-        Who each row belongs to: clusters are then drawn whole.
-
-    Returns
-    -------
-    tuple
-        (lower, upper), (k,) each.
-
-    Examples
-    --------
-    >>> mean_intervals(np.full((1, 5), 2.0), random_state=0)    # nothing varies
-    (array([2.]), array([2.]))
-    """
-    n = float(or_ones(weight, values.shape[1]).sum())
-    if n > BOOTSTRAPPED:
-        means = np.average(values, axis=1, weights=weight)
-        if cluster is None:
-            variance = np.average((values - means[:, None]) ** 2, axis=1, weights=weight)
-            errors = np.sqrt(variance / n)
-        else:
-            errors = np.array([clustered_mean(each, cluster, weight)[1] for each in values])
-        half = NORMAL * errors
-        return means - half, means + half
-    drawn = Weighted(values.shape[1], weight, counts, cluster).resamples(REPEATS, random_state)
-    means = np.concatenate([counts @ values.T / counts.sum(axis=1, keepdims=True) for counts in drawn])
-    lower, upper = np.quantile(means, [0.025, 0.975], axis=0)
-    return lower, upper

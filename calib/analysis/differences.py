@@ -1,11 +1,10 @@
 """What a calibrator changes against the uncalibrated model, and how far that varies by sampling.
 
-A difference is always "calibrator − uncalibrated". It varies with the test rows, while the fitted model
-stays: of a mean over rows (Brier score, log loss, accuracy) the interval is that of the paired t test; ECE
-and AUC are drawn again by bootstrap (Efron 1979). And it varies with the whole split, drawn again with
-another seed and everything fitted anew. Splits of one data set share most of their rows, so their spread
-alone is too small a measure: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003),
-its variance (1/J + test rows/training rows) s² for J splits.
+A difference is always "calibrator − uncalibrated". It varies with the test rows, while the fitted model stays: its
+interval is one of ``calib.metrics.confidence`` on the same rows. And it varies with the whole split, repeated with
+another seed and everything fitted anew. Splits of one data set share most of their rows, so their spread alone is too
+small a measure: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003), its variance
+(1/J + test rows/training rows) s² for J splits.
 """
 
 from __future__ import annotations
@@ -21,18 +20,13 @@ from calib.evaluate import Evaluation, evaluate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.kernel.weights import effective_weights, or_ones
-from calib.kernel.wording import listed
-from calib.metrics import METRICS, bootstrap_differences
-from calib.metrics.confidence import clustered_mean
+from calib.metrics.confidence import LEVEL, View
+from calib.metrics.paired_intervals import DIFFERENCES, difference_interval
 from calib.metrics.scoring import hits, log_losses, squared_errors
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 
-COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy")
-RESAMPLES = 1000
-MANY_ROWS, RESAMPLES_OF_MANY = 20_000, 200  # whose noise is then far below the interval's width
-LEVEL = 0.95
+COMPARED = tuple(DIFFERENCES)
 REPEATED = 20  # splits, where nothing else is asked for
 Line = tuple[str, str, float, float, float, int]  # a line of Differences.table
 # Metrics that are means over the rows
@@ -90,94 +84,42 @@ def differences(
     random_state: int = 0,
     watch: Watch | None = None,
 ) -> Differences:
-    """Every calibrator's difference to the uncalibrated model on the same test rows, with 95% intervals.
+    """Every calibrator's difference to the uncalibrated model on the same test rows, with 95 % intervals.
 
-    Means over rows by the paired t test, the others by 1000 resamples, 200 where there are more than 20 000
-    rows.
+    Parameters
+    ----------
+    evaluation
+        Of at least two calibrators.
+    metrics
+        Keys of ``COMPARED``.
+    random_state
+        Of the noise that is drawn for the ECE.
+    watch
+        Can cancel.
     """
-    metrics, n = list(metrics), evaluation.size
-    whole = "" if evaluation.cluster is None else ", rows of one cluster together"
-    reference = reference_of(evaluation.predictions)
-    repeats = RESAMPLES if n <= MANY_ROWS else RESAMPLES_OF_MANY
-    drawn = [metric for metric in metrics if metric not in PER_ROW]
-    resampled = _resampled(evaluation, drawn, reference, repeats, random_state, watch or Watch())
-    paired = {metric: _paired(evaluation, metric, reference) for metric in metrics if metric in PER_ROW}
-    lines = [line for metric in metrics for line in (paired | resampled).get(metric, [])]
-    by_bootstrap = listed([METRICS[metric].label for metric in COMPARED if metric not in PER_ROW])
-    basis = f"{evaluation.judged_by}, {by_bootstrap} by {repeats} bootstrap resamples of them{whole}"
-    return Differences(_table(lines), reference, basis)
-
-
-def _paired(evaluation: Evaluation, metric: str, reference: str) -> list[Line]:
-    """The lines of a metric that is a mean over rows."""
-    losses = {key: PER_ROW[metric](evaluation.y, each.p) for key, each in evaluation.predictions.items()}
-    weight, cluster = evaluation.weight, evaluation.cluster
+    watch = watch or Watch()
+    metrics, reference = list(metrics), reference_of(evaluation.predictions)
+    others = [key for key in evaluation.predictions if key != reference]
     lines = []
-    for key, loss in losses.items():
-        if key != reference:
-            infinite = np.isinf(loss + losses[reference])
-            unknown = round(float(or_ones(weight, len(loss)) @ infinite))
-            lines.append((metric, key, *paired_interval(loss, losses[reference], weight, cluster), unknown))
-    return lines
+    for metric in watch.loop(metrics, "Comparing on the test rows"):
+        lines += [
+            (metric, key, *_difference(evaluation, metric, key, reference, random_state)) for key in others
+        ]
+    whole = "" if evaluation.cluster is None else ", rows of one cluster together"
+    return Differences(_table(lines), reference, f"{evaluation.judged_by}{whole}")
 
 
-def _resampled(
-    evaluation: Evaluation, metrics: list[str], reference: str, repeats: int, random_state: int, watch: Watch
-) -> dict[str, list[Line]]:
-    """By metric the lines of those that are no means."""
-    if not metrics:
-        return {}
-    bins = {"bins": evaluation.recipe.bins, "strategy": evaluation.recipe.binning}
-    found = bootstrap_differences(
-        {key: bins if METRICS[key].binned else {} for key in metrics},
-        evaluation.y,
-        {key: each.p for key, each in evaluation.predictions.items()},
-        reference,
-        repeats=repeats,
-        level=LEVEL,
-        random_state=random_state,
-        watch=watch,
-        sample_weight=evaluation.weight,
-        counts=evaluation.counts,
-        cluster=evaluation.cluster,
+def _difference(
+    evaluation: Evaluation, metric: str, key: str, reference: str, seed: int
+) -> tuple[float, float, float, int]:
+    """(value, lower, upper, rows on which it is not known) of one method and metric."""
+    rows, p, base = evaluation.sample, evaluation.predictions[key].p, evaluation.predictions[reference].p
+    view = View(bins=evaluation.recipe.bins, strategy=evaluation.recipe.binning, seed=seed)
+    losses = (
+        [PER_ROW[metric](rows.y, each) for each in (p, base)] if metric in PER_ROW else [np.zeros(rows.n)] * 2
     )
-    rows = effective_weights(or_ones(evaluation.weight, evaluation.size))
-    alone = round(min(rows @ evaluation.y, rows @ (1 - evaluation.y))) < 2
-    lines: dict[str, list[Line]] = {}
-    for (metric, key), interval in found.items():
-        value, lower, upper = map(_without_rounding, (interval.value, interval.lower, interval.upper))
-        if alone and value and metric == "auc":  # no resample tells how another row of that class would rank
-            lower = upper = np.nan
-        lines.setdefault(metric, []).append((metric, key, value, lower, upper, repeats - interval.repeats))
-    return lines
-
-
-def paired_interval(
-    first: np.ndarray,
-    second: np.ndarray,
-    weight: np.ndarray | None = None,
-    cluster: np.ndarray | None = None,
-) -> tuple[float, float, float]:
-    """(mean, lower, upper) of first − second, losses (n,) of the same rows: the interval of the paired t test.
-
-    Rows of one cluster are one draw, of as many as there are clusters. A difference below 1e-12 is rounding,
-    and 0. NaN ends for a single row and where a loss is infinite.
-
-    >>> paired_interval(np.array([1.0, 2.0, 3.0]), np.zeros(3))           # 2 ± 4.303 √(1/3)
-    (2.0, -0.484..., 4.484...)
-    """
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-        if cluster is None:
-            mean, half = resampled_t(first - second, 0.0, weight=weight)
-        else:
-            mean, error, k = clustered_mean(first - second, cluster, weight)
-            half = float(student.ppf((1 + LEVEL) / 2, k - 1) * error) if k > 1 else np.nan
-    return _without_rounding(mean), _without_rounding(mean - half), _without_rounding(mean + half)
-
-
-def _without_rounding(value: float) -> float:
-    """Free of the rounding of sums, which is no difference."""
-    return 0.0 if abs(value) < 1e-12 else float(value)
+    unknown = round(float(rows.weights @ np.isinf(losses[0] + losses[1])))
+    return *difference_interval(metric, rows, p, base, view), unknown
 
 
 def _table(lines: list[Line]) -> pd.DataFrame:
@@ -236,9 +178,7 @@ class Repeats:
         )
 
 
-def resampled_t(
-    values: np.ndarray, test_to_training: float, level: float = LEVEL, weight: np.ndarray | None = None
-) -> tuple[float, float]:
+def resampled_t(values: np.ndarray, test_to_training: float, level: float = LEVEL) -> tuple[float, float]:
     """The corrected resampled t interval of differences from random splits.
 
     half-width = t_{J−1} √((1/J + test_to_training) s²)
@@ -249,8 +189,6 @@ def resampled_t(
         A difference a split.
     test_to_training
         Test rows for each training row.
-    weight : (J,)
-        How many values each stands for.
 
     Returns
     -------
@@ -267,12 +205,10 @@ def resampled_t(
     >>> mean, round(half, 3)                              # 4.303 √(2/3 · 1)
     (2.0, 3.513)
     """
-    j = float(or_ones(weight, len(values)).sum())
-    mean = float(np.average(values, weights=weight))
+    j, mean = len(values), float(np.mean(values))
     if j <= 1 or not np.isfinite(mean):
         return mean, np.nan
-    variance = values.var(ddof=1) if weight is None else float(weight @ (values - mean) ** 2) / (j - 1)
-    spread = np.sqrt((1 / j + test_to_training) * variance)
+    spread = np.sqrt((1 / j + test_to_training) * values.var(ddof=1))
     return mean, float(student.ppf((1 + level) / 2, j - 1) * spread)
 
 

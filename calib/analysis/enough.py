@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
+from calib.kernel.binomial import binomial_interval
 from calib.kernel.records import Problem
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import brief_percent, class_named, counted

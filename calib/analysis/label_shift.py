@@ -208,7 +208,7 @@ def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
     tables = []
     for place, found in places.items():
         table = found.measured(COMPARED)
-        means = [each.mean for each in found.predictions.values()]
+        means = [each.mean(each.p) for each in found.predictions.values()]
         left = {"calibrator": table.index, "place": place, "base_rate": found.share, "mean_p": means}
         tables.append(pd.concat([pd.DataFrame(left, index=table.index), table], axis=1))
     joined = pd.concat(tables, ignore_index=True)

@@ -2,9 +2,8 @@
 
 Where rows of one customer or of one week resemble each other, a random test part has relatives among the rows
 that learnt, and looks easier than what comes. The optimism is the mean loss on the honest test part minus
-that on a random one, model and calibrators fitted anew for each. The two parts are taken as drawn apart: the
-variances of the two means add up, each with the rows of one cluster as one draw (Liang & Zeger 1986) where
-clusters are known.
+that on a random one, model and calibrators fitted anew for each. The two parts are taken as independent: the
+squared reaches of the two means' intervals add up (Zou & Donner 2008).
 """
 
 from __future__ import annotations
@@ -13,18 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import number
 from calib.metrics import METRICS
-from calib.metrics.confidence import clustered_mean
-from calib.metrics.scoring import log_losses, mean, squared_errors
+from calib.metrics.confidence import mean_interval
+from calib.metrics.scoring import log_losses, squared_errors
 from calib.recipe import Recipe
 
 LOSSES = {"brier": squared_errors, "log_loss": log_losses}
-Z = float(norm.ppf(0.975))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,21 +87,13 @@ def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
         if key not in random.predictions:
             continue
         for metric, loss in LOSSES.items():
-            (one, one_se), (other, other_se) = (_mean_and_error(each, key, loss) for each in (honest, random))
+            one, other = (
+                mean_interval(each.sample, loss(each.y, each.predictions[key].p)) for each in (honest, random)
+            )
             with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-                value, half = float(np.subtract(one, other)), Z * float(np.hypot(one_se, other_se))
-                lines.append((key, metric, one, other, value, value - half, value + half))
+                value = float(np.subtract(one[0], other[0]))
+                below = float(np.hypot(one[0] - one[1], other[2] - other[0]))
+                above = float(np.hypot(one[2] - one[0], other[0] - other[1]))
+            lines.append((key, metric, one[0], other[0], value, value - below, value + above))
     columns = ["calibrator", "metric", "honest", "random", "value", "lower", "upper"]
     return Optimism(pd.DataFrame(lines, columns=columns))
-
-
-def _mean_and_error(evaluation: Evaluation, key: str, loss) -> tuple[float, float]:
-    """(mean loss, its standard error)."""
-    values, weight = loss(evaluation.y, evaluation.predictions[key].p), evaluation.weight
-    center = mean(values, weight)
-    if not np.isfinite(center):
-        return center, np.nan
-    if evaluation.cluster is None:
-        n = evaluation.size
-        return center, float(np.sqrt(mean((values - center) ** 2, weight) / max(n - 1, 1)))
-    return clustered_mean(values, evaluation.cluster, weight)[:2]

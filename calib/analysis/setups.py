@@ -14,13 +14,13 @@ from typing import Any
 import pandas as pd
 
 from calib.analysis.clusters import design_effect
-from calib.analysis.differences import paired_interval
 from calib.analysis.side_by_side import same_rows
 from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number
 from calib.metrics import METRICS, predicted_label_summary
-from calib.metrics.confidence import mean_interval
+from calib.metrics.confidence import INTERVALS, View, mean_interval
+from calib.metrics.paired_intervals import difference_interval
 from calib.metrics.scoring import hits, overconfidence, squared_errors
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -139,29 +139,28 @@ def _with_gaps(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> pd
     """The paired differences of setups that are judged on the same rows."""
     if table.empty or not same_rows(evaluations.values()):
         return table
-    first, own = next(iter(evaluations.values())), {}
+    first, p = next(iter(evaluations.values())), {}
     for name, line in table.iterrows():
-        p = evaluations[line.placement].predictions[line.calibrator].p
-        own[name] = squared_errors(first.y, p), hits(first.y, p).astype(float)
-    lowest, lines = table["brier"].idxmin(), {}
-    for name, (error, hit) in own.items():
-        held_out = str(name).replace("-oob", "-cal")
-        gaps = [(error, own[lowest][0])] + (
-            [(hit, own[held_out][1])] if held_out in own and held_out != name else []
-        )
-        found = [end for pair in gaps for end in paired_interval(*pair, first.weight, first.cluster)]
-        lines[name] = dict(zip(GAP_COLUMNS, found, strict=False))  # an own one for oob only
+        p[str(name)] = evaluations[line.placement].predictions[line.calibrator].p
+    lowest, lines = str(table["brier"].idxmin()), {}
+    for name, own in p.items():
+        held_out = name.replace("-oob", "-cal")
+        found = [*difference_interval("brier", first.sample, own, p[lowest])]
+        if held_out in p and held_out != name:
+            found += difference_interval("accuracy", first.sample, own, p[held_out])
+        lines[name] = dict(zip(GAP_COLUMNS, found, strict=False))  # accuracy for oob only
     return table.assign(**pd.DataFrame.from_dict(lines, orient="index").reindex(columns=[*GAP_COLUMNS]))
 
 
 def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
     """The numbers of one setup."""
     predictions, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
-    rows = weight, evaluation.cluster
     row = {"reliability": METRICS["reliability"].function(y, predictions.p, sample_weight=weight)}
     for metric, loss in MEANS.items():
-        row[metric], low, high = mean_interval(loss(y, predictions.p), *rows, counts=evaluation.counts)
-        row[f"{metric}_error"] = (high - low) / 2
+        row[metric], low, high = mean_interval(evaluation.sample, loss(y, predictions.p))
+        if metric == "accuracy":
+            low, high = INTERVALS[metric].ends(evaluation.sample, predictions.p, View())
+        row[f"{metric}_error"] = max(high - row[metric], row[metric] - low)
     if predictions.lower is not None:
         size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
         found = predicted_label_summary(

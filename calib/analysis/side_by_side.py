@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from calib.analysis.differences import PER_ROW, paired_interval
+from calib.analysis.differences import PER_ROW
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import change, number, some_of
-from calib.metrics.scoring import squared_errors
+from calib.metrics.paired_intervals import difference_interval
 
 Place = tuple[str, str]  # name of an evaluation, and calibrator
 
@@ -57,8 +57,8 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
     one, two = evaluations[best], evaluations[other]
     if not same_rows((one, two)):
         return f"{change(raw[other] - raw[best], np.nan, np.nan)} on other test rows"
-    higher, lowest = (squared_errors(each.y, each.predictions["none"].p) for each in (two, one))
-    value, lower, upper = paired_interval(higher, lowest, one.weight, one.cluster)
+    higher, lowest = (each.predictions["none"].p for each in (two, one))
+    value, lower, upper = difference_interval("brier", one.sample, higher, lowest)
     apart = "" if lower > 0 else ", no more than sampling variability"
     return f"{change(value, lower, upper)}{apart}"
 
@@ -66,18 +66,15 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
 def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequence[Place], metric: str) -> str:
     """Words that follow a best value: how many others differ from it beyond sampling variability.
 
-    Known, by the paired t test, of a mean over rows, where the rows are the same.
+    Known of a mean over rows, where the rows are the same.
     """
     if not others:
         return ""
     if metric not in PER_ROW or not same_rows(evaluations.values()):
         return "; differences may be sampling variability"
     one = evaluations[best[0]]
-    losses = {
-        place: PER_ROW[metric](one.y, evaluations[place[0]].predictions[place[1]].p)
-        for place in (best, *others)
-    }
-    found = [paired_interval(losses[place], losses[best], one.weight, one.cluster) for place in others]
+    p = {place: evaluations[place[0]].predictions[place[1]].p for place in (best, *others)}
+    found = [difference_interval(metric, one.sample, p[place], p[best]) for place in others]
     sure = sum(lower > 0 or upper < 0 or math.isinf(value) for value, lower, upper in found)
     return (
         f"; {some_of(sure, len(others), 'other')} differ{'s' if sure < 2 else ''} beyond sampling variability"

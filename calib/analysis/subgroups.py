@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
+from calib.kernel.binomial import binomial_interval
 
 MOST_GROUPS = 12
 QUANTILES = 5

@@ -22,7 +22,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.memo import once
 from calib.kernel.records import Predictions
 from calib.metrics import METRICS
-from calib.metrics.confidence import confidence_interval, mean_interval
+from calib.metrics.confidence import INTERVALS, View, mean_interval
 
 OVERALL = ("auc", "brier", "brier_skill", "log_loss", "accuracy")
 CALIBRATION = ("observed_expected", "in_the_large", "slope", "intercept", "ici", "ece")
@@ -58,7 +58,7 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
 
 
 def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFrame:
-    """Columns metric, calibrator, value, lower, upper: 95% intervals, of clusters drawn whole where they are known.
+    """Columns metric, calibrator, value, lower, upper: 95 % intervals.
 
     Parameters
     ----------
@@ -76,19 +76,11 @@ def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFram
 
 def _interval(evaluation: Evaluation, metric: str, predictions: Predictions) -> tuple[float, float]:
     bins, strategy = evaluation.recipe.bins, evaluation.recipe.binning
+    view = View(bins=bins, strategy=strategy)
     return once(
         predictions,
         ("interval", metric, bins, strategy) if METRICS[metric].binned else ("interval", metric),
-        lambda: confidence_interval(
-            metric,
-            predictions.y,
-            predictions.p,
-            predictions.weight,
-            evaluation.cluster,
-            counts=evaluation.counts,
-            bins=bins,
-            strategy=strategy,
-        ),
+        lambda: INTERVALS[metric].ends(evaluation.sample, predictions.p, view),
     )
 
 
@@ -112,12 +104,8 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     lines = []
     for t in at:
         for rule, p in rules.items():
-            lines.append((t, rule, *_mean(evaluation, (p > t) * benefits(evaluation.y, t))))
+            lines.append((t, rule, *mean_interval(evaluation.sample, (p > t) * benefits(evaluation.y, t))))
     return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
-
-
-def _mean(evaluation: Evaluation, values: np.ndarray) -> tuple[float, float, float]:
-    return mean_interval(values, evaluation.weight, evaluation.cluster, counts=evaluation.counts)
 
 
 def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:

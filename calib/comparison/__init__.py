@@ -11,7 +11,7 @@ from calib.comparison.ranks import (
     nemenyi_critical_difference,
     ranks,
 )
-from calib.comparison.wins import Means, mean_over_sets, regrets, win_rates, wins
+from calib.comparison.wins import Means, mean_share, regrets, win_rates, wins
 
 __all__ = [
     "FriedmanTest",
@@ -22,7 +22,7 @@ __all__ = [
     "cliques",
     "friedman",
     "leading",
-    "mean_over_sets",
+    "mean_share",
     "nemenyi_critical_difference",
     "paired_t",
     "paired_t_matrix",

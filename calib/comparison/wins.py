@@ -1,7 +1,9 @@
 """How often a method wins, and what it costs not to have taken the best: numbers that need no test to be read.
 
 Win-rates against all other methods are what CalArena (arXiv 2605.30188) ranks calibrators by; both are means
-over data sets, which are what a study samples, so that intervals come from data sets drawn anew.
+over data sets, which are what a study samples. A win-rate has an interval for other data sets. A regret has none: many
+are 0 and a few are large, so that with 5 to 50 data sets a t interval included the mean in only 8 to 92 % of simulated
+studies.
 """
 
 from __future__ import annotations
@@ -13,14 +15,13 @@ import numpy as np
 
 from calib.comparison.ranks import ranks
 from calib.kernel import checks
+from calib.kernel.binomial import bounded_mean_interval
 from calib.kernel.checks import Array
-
-REPEATS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """A mean over data sets of each method, (k,), with the ends of its bootstrap interval."""
+    """A mean over data sets of each method, (k,), with the ends of its interval over other data sets."""
 
     mean: Array
     lower: Array
@@ -46,9 +47,7 @@ def wins(table: Any, higher_is_better: bool) -> Array:
     return np.stack([(row < column).sum(0), (row == column).sum(0), (row > column).sum(0)], axis=-1)
 
 
-def win_rates(
-    table: Any, higher_is_better: bool, repeats: int = REPEATS, level: float = 0.95, random_state: int = 0
-) -> Means:
+def win_rates(table: Any, higher_is_better: bool, level: float = 0.95) -> Means:
     """Share of the other methods that each one beats, a tie counting half: the mean over the data sets.
 
     With rank r among k methods it is (k − r)/(k − 1), infinite results included.
@@ -56,8 +55,8 @@ def win_rates(
     Parameters
     ----------
     table : (n data sets, k methods)
-    repeats, level, random_state
-        Of the interval, as for ``mean_over_sets``.
+    level
+        Of the interval, as for ``mean_share``.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def win_rates(
     """
     places = ranks(table, higher_is_better)
     k = places.shape[1]
-    return mean_over_sets((k - places) / (k - 1), repeats, level, random_state)
+    return mean_share((k - places) / (k - 1), level)
 
 
 def regrets(table: Any, higher_is_better: bool) -> Array:
@@ -94,41 +93,22 @@ def regrets(table: Any, higher_is_better: bool) -> Array:
         return np.where(loss == best, 0.0, loss - best)
 
 
-def mean_over_sets(values: Any, repeats: int = REPEATS, level: float = 0.95, random_state: int = 0) -> Means:
-    """Means over data sets with percentile intervals of means over as many data sets drawn with replacement.
-
-    Where a value is infinite the mean is, and so is the mean of every draw that holds it: the upper end is
-    then mostly infinite and the lower end a number only where few data sets are infinite. One data set alone says
-    nothing of others: its interval is NaN.
+def mean_share(values: Any, level: float = 0.95) -> Means:
+    """Means over data sets of values in [0, 1], with Wilson's interval for what the data sets are worth.
 
     Parameters
     ----------
-    values : (n data sets, k methods), none of them −∞ or NaN
-    repeats
-        How often data sets are drawn.
+    values : (n data sets, k methods)
     level
-        Of the interval, in (0, 1).
-    random_state
-        Seed of the draws.
+        Of the interval, in (0, 1). NaN for one data set, which says nothing of others.
 
     Examples
     --------
-    >>> found = mean_over_sets([[1.0, 1.0], [1.0, np.inf]])
-    >>> found.mean.tolist(), found.lower.tolist(), found.upper.tolist()
-    ([1.0, inf], [1.0, 1.0], [1.0, inf])
+    >>> found = mean_share([[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]])
+    >>> found.mean.round(3).tolist(), found.lower.round(2).tolist()
+    ([0.833, 0.167], [0.15, 0.01])
     """
     values = np.asarray(values, dtype=np.float64)
-    checks.in_range(repeats, "repeats", low=1, integer=True)
     checks.in_range(level, "level", 0, 1, open_ends=True)
-    n = len(values)
-    if n < 2:
-        unknown = np.full(values.shape[1], np.nan)
-        return Means(values.mean(axis=0), unknown, unknown)
-    drawn = np.random.default_rng(random_state).multinomial(n, np.full(n, 1 / n), size=repeats)
-    infinite = np.isinf(values)
-    means = drawn @ np.where(infinite, 0.0, values) / n
-    means[drawn @ infinite.astype(np.int64) > 0] = np.inf
-    means.sort(axis=0)
-    tail = (1 - level) / 2
-    places = [min(repeats - 1, int(np.floor(share * repeats))) for share in (tail, 1 - tail)]
-    return Means(values.mean(axis=0), means[places[0]], means[places[1]])
+    lower, upper = np.array([bounded_mean_interval(column, level) for column in values.T]).T
+    return Means(values.mean(axis=0), lower, upper)

@@ -13,7 +13,6 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.clusters import CLUSTERED
-from calib.analysis.curves import binomial_interval
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
 from calib.figures.ink import outlined, reach
@@ -21,6 +20,7 @@ from calib.figures.panels import heading
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.figures.widths import NO_INTERVALS
+from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief_percent, class_named, number, some_of
 from calib.metrics.intervals import IntervalSummary, interval_summary, predicted_label_summary

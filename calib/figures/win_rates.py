@@ -60,8 +60,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         table,
         _finding(table, by, n),
         f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
-        f"{counted(n, 'data set')}{', with 95% intervals from data sets drawn anew' if n > 1 else ''}"
-        f"{' (too narrow with so few)' if 1 < n < FEWEST else ''}. At the line a "
+        f"{counted(n, 'data set')}{', with 95% intervals for other data sets' if n > 1 else ''}. At the line a "
         "setup wins as often as it loses." + drawn_of(len(table)),
         f"Win-rates against all others{by}. {summary}.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from calib.kernel.base_rate import move
-from calib.kernel.weights import rows_behind
+from calib.kernel.rows import Rows
+from calib.kernel.weights import are_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,61 +111,39 @@ class Dataset:
 
 
 @dataclass(frozen=True, eq=False)
-class Predictions:
+class Predictions(Rows):
     """One calibrator's answers on the test rows.
 
     Attributes
     ----------
-    y
-        Int array (m,), the labels.
+    y, weight, counts, cluster
+        As in ``Rows``.
     p
         Float array (m,), probability of class 1.
     lower, upper
         Float arrays (m,), the interval's ends (lower <= upper), or None for a method without intervals.
     p0, p1
         The multiprobability pair as the method gives it (full Venn–Abers may have p0 > p1), or None.
-    weight
-        Float array (m,), how much each row counts, or None.
     """
 
-    y: np.ndarray
     p: np.ndarray
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
     p0: np.ndarray | None = None
     p1: np.ndarray | None = None
-    weight: np.ndarray | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Predictions]) -> Predictions:
-        """Those of several parts one after the other; intervals and weights, which all of them have or none."""
+        """The predictions of several parts one after the other; all of them have intervals and weights, or none."""
         names = parts[0]._held()
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
-    def _held(self) -> dict[str, np.ndarray]:
-        """Name → the arrays that there are."""
-        held = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: values for name, values in held.items() if values is not None}
-
-    def of(self, rows: np.ndarray) -> Predictions:
-        """Those of some rows, by their positions or as a mask."""
-        return Predictions(**{name: values[rows] for name, values in self._held().items()})
-
-    @property
-    def size(self) -> int:
-        """How many rows they are, or stand for."""
-        return rows_behind(self.weight, len(self.y))
-
-    @property
-    def mean(self) -> float:
-        """The mean probability of class 1."""
-        return float(np.average(self.p, weights=self.weight))
-
     def moved(self, ratio: np.ndarray, weight: np.ndarray) -> Predictions:
-        """The same with all odds times ``ratio`` (m,), on rows of these weights (m,)."""
+        """Multiply all odds by ``ratio`` (m,) and weight the rows by ``weight`` (m,); whole weights become counts."""
+        counts = self.weight if self.weight is not None and are_whole(self.weight) else None
         ends = {name: getattr(self, name) for name in ("p", "lower", "upper", "p0", "p1")}
         moved = {name: move(end, ratio) for name, end in ends.items() if end is not None}
-        return replace(self, **moved, weight=weight)
+        return replace(self, **moved, weight=weight, counts=counts)
 
     @property
     def pairs(self) -> np.ndarray:

@@ -2,11 +2,7 @@
 
 from calib.metrics.average_precision import average_precision
 from calib.metrics.base import Metric, takes_weights
-from calib.metrics.bootstrap import (
-    BootstrapInterval,
-    bootstrap_differences,
-    bootstrap_interval,
-)
+from calib.metrics.bootstrap import BootstrapInterval, bootstrap_interval
 from calib.metrics.brier_skill import brier_skill
 from calib.metrics.calibration_error import (
     CalibrationLine,
@@ -73,7 +69,6 @@ __all__ = [
     "accuracy_gap",
     "auc",
     "average_precision",
-    "bootstrap_differences",
     "bootstrap_interval",
     "brier_score",
     "brier_skill",

@@ -1,13 +1,17 @@
-"""The interval of a number on test rows: what other rows of the same kind would have said, the model as it is.
+"""The interval of a number on test rows: what other rows of the same kind would have given, the model as it is.
 
-Means of a loss, AUC and Brier skill are smooth functions of means over the rows; each row's influence on them
-is known, and the standard error is that of the mean influence (Hampel 1974). For AUC that is DeLong, DeLong &
-Clarke-Pearson 1988, and the interval is made on the log-odds of the area (Pepe 2003), where it stays within 0
-and 1. O/E, level and line have the intervals of ``observed_expected``. Distances from a curve, ECE and ICI,
-have no such formula: their rows are drawn again (Efron 1979), gathered in cells of nearly equal predictions,
-so that a million cost no more than a thousand. Rows of one cluster know of each other: then influences are
-added up by cluster before they are squared (Liang & Zeger 1986; Obuchowski 1997 for AUC), and clusters are
-drawn whole.
+A mean of losses is f m₁ + (1 − f) m₀, with f the share of class 1 and m₁, m₀ the mean losses of the classes. f has
+Wilson's interval (1927), each mean Student's, and the three are joined as Zou and Donner (2008) do: the ends are moved
+by the root of the summed squares of their reaches. With rare events this covers where ± 1.96 standard errors do not,
+for most of what is not known is how many events there are. Brier skill, a function of the same three, is treated
+alike. A share, such as accuracy, has Wilson's interval; O/E is Wilson's of f over the mean prediction. AUC has DeLong,
+DeLong and Clarke-Pearson's (1988) on the log-odds of the area (Pepe 2003) with Student's quantile; level and line
+have Wald's, with a standard error that does not ask for the line to be right (MacKinnon & White 1985, HC3). Distances
+from a curve have a module of their own, ``distances``.
+
+Rows of one cluster are one draw: influences are then added up by cluster before they are squared (Liang & Zeger 1986;
+Obuchowski 1997 for AUC), and the quantile is Student's, of one degree of freedom less than there are clusters.
+``scripts/coverage.py`` measures how often each interval covers; where one would not, its ends are NaN.
 """
 
 from __future__ import annotations
@@ -18,94 +22,32 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, stdtrit
 
 from calib.kernel import checks
-from calib.kernel.binning import binned, group_sums
+from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties, rank_area
-from calib.kernel.weights import are_whole, effective_weights, or_ones
+from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.metrics.calibration_error import calibration_line
-from calib.metrics.observed_expected import (
-    Estimate,
-    about_ratio,
-    calibration_line_intervals,
-    observed_expected_interval,
-)
-from calib.metrics.scoring import hits, log_losses, mean, squared_errors
-from calib.metrics.smooth_differences import SPAN
+from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval
+from calib.metrics.scoring import hits, log_losses, squared_errors
 
-REPEATS = 400  # resamples: the ends of an interval then wobble by about a twentieth of its width
-# Of predictions, for distances from a curve, and points at which the curve is drawn again
-CELLS, GRID = 200, 60
+LEVEL = 0.95
+FEWEST = 5  # rows of either class, below which no interval of a mean of losses covers
 FINEST = 1e-12  # a smaller standard error is rounding
+Ends = tuple[float, float]
+UNKNOWN: Ends = (math.nan, math.nan)
 
 
-@dataclass(frozen=True, eq=False)
-class CheckedRows:
-    """Checked rows, and how a metric of them is taken.
+@dataclass(frozen=True)
+class View:
+    """How an interval is taken: its level, the bins of the ECE, and the seed of what is drawn."""
 
-    Attributes
-    ----------
-    y, p, weights : (n,)
-    cluster : int (n,)
-        Or None.
-    level
-        That of the interval.
-    bins, strategy
-        Those of the calibration error.
-    seed
-        That of the draws.
-    counts : (n,)
-        How many rows each is, where there are no clusters and the weight is another number; else None.
-    """
-
-    y: Array
-    p: Array
-    weights: Array
-    cluster: Array | None
-    level: float
-    bins: int
-    strategy: str
-    seed: int
-    counts: Array | None = None
-
-    @property
-    def alone(self) -> bool:
-        """Whether each weight counts rows that know nothing of each other."""
-        return self.cluster is None and self.counts is None
-
-    @property
-    def z(self) -> float:
-        return _z(self.level)
-
-    @property
-    def share(self) -> float:
-        return mean(self.y, self.weights)
-
-    def error(self, influence: Array) -> float:
-        """Standard error of a number from the influence (n,) of each row on it."""
-        return _standard_error(influence, self.weights, self.cluster, self.counts)
-
-
-def _z(level: float) -> float:
-    return float(ndtri((1 + level) / 2))
-
-
-def _standard_error(
-    influence: Array, weights: Array, cluster: Array | None, counts: Array | None = None
-) -> float:
-    """Of a number from the influence (n,) of each row on it; cluster as integers from 0 on."""
-    total = weights.sum()
-    if counts is not None:  # each row has its share of the weight
-        k, squares = counts.sum(), (weights**2 / counts) @ influence**2
-    elif cluster is None:
-        k, squares = total, weights @ influence**2
-    else:
-        sums = np.bincount(cluster, weights=weights * influence)
-        k, squares = len(sums), sums @ sums
-    return float(np.sqrt(squares * k / max(k - 1, 1)) / total)
+    level: float = LEVEL
+    bins: int = 20
+    strategy: str = "uniform"
+    seed: int = 0
 
 
 def confidence_interval(
@@ -116,12 +58,12 @@ def confidence_interval(
     cluster: ArrayLike | None = None,
     *,
     counts: ArrayLike | None = None,
-    level: float = 0.95,
+    level: float = LEVEL,
     bins: int = 20,
     strategy: str = "uniform",
     random_state: int = 0,
-) -> tuple[float, float]:
-    """(low, high) of one of ``INTERVALS`` on these rows; NaN where the number or its spread is not known.
+) -> Ends:
+    """(low, high) of one of ``INTERVALS`` on these rows; NaN where no interval would cover (``why_missing``).
 
     Parameters
     ----------
@@ -132,10 +74,10 @@ def confidence_interval(
     sample_weight
         (n,) counts of rows; a row of another weight is one draw.
     cluster
-        (n,) equal for rows that belong together; None where rows know nothing of each other.
+        (n,) equal for rows that belong together; None where rows are independent.
     counts
-        (n,) how many rows each is, where its weight is more than that, as at a stated base rate: each of these rows
-        is a draw, and has its share of the weight. In clusters it does not matter.
+        (n,) how many rows each is, where its weight is something else, as at a deployment base rate: each of these
+        rows is a draw, and has its share of the weight. In clusters it does not matter.
     level
         Of the interval, strictly between 0 and 1.
     bins, strategy
@@ -150,234 +92,228 @@ def confidence_interval(
 
     Examples
     --------
-    >>> low, high = confidence_interval("brier", [0, 1] * 50, [0.0, 0.5] * 50)     # 1/8 ± 1.96 · (1/8) / √99
-    >>> round(low, 4), round(high, 4)
-    (0.1004, 0.1496)
+    >>> low, high = confidence_interval("accuracy", [0, 1] * 25, [0.0, 1.0] * 25)      # all right: 50 / (50 + 1.96²)
+    >>> round(low, 4), high
+    (0.9287, 1.0)
     """
     checks.one_of(metric, INTERVALS, "metric")
     checks.in_range(level, "level", 0, 1, open_ends=True)
     labels, probabilities = checks.labelled_probabilities(y, p)
-    weights = checks.weight_vector(sample_weight, len(labels))
-    if cluster is not None:
-        checks.same_length(y=labels, cluster=np.asarray(cluster))
-    held = weights > 0
-    own = None if counts is None else checks.weight_vector(counts, len(labels))[held]
-    clusters = None if cluster is None else np.asarray(cluster)[held]
-    each, clusters, own = _draws(effective_weights(weights[held]), clusters, own)
-    found = CheckedRows(
-        labels[held], probabilities[held], each, clusters, level, bins, strategy, random_state, own
+    rows, (held,) = Rows.checked(
+        labels, probabilities, sample_weight=sample_weight, counts=counts, cluster=cluster
     )
-    return INTERVALS[metric].ends(found)
+    return INTERVALS[metric].ends(rows, held, View(level, bins, strategy, random_state))
 
 
-def _draws(
-    weights: Array, cluster: Array | None, counts: Array | None
-) -> tuple[Array, Array | None, Array | None]:
-    """(weights, clusters from 0 on, counts of rows), (n,) each: what is drawn, as ``CheckedRows`` has it.
+def why_missing(rows: Rows) -> str:
+    """Why intervals on these rows have no ends, as sentences; "" where the rows give no reason.
 
-    A row of a weight that is no count is one draw, however much it counts.
+    >>> why_missing(Rows(np.array([0, 0, 0, 0, 1])))
+    'Intervals of mean losses need at least 5 rows of each class; the minority class has 1.'
     """
-    if cluster is not None:
-        return weights, np.unique(cluster, return_inverse=True)[1], None
-    return weights, None, np.ones(len(weights)) if counts is None and not are_whole(weights) else counts
+    if rows.cluster is not None and rows.freedom < 1:
+        return ONE_CLUSTER
+    fewest = math.floor(rows.fewest)
+    if fewest < FEWEST:
+        return f"Intervals of mean losses need at least {FEWEST} rows of each class; the minority class has {fewest}."
+    return ""
 
 
-def mean_interval(
-    values: Array,
-    weights: Array | None = None,
-    cluster: Array | None = None,
-    level: float = 0.95,
-    counts: Array | None = None,
-) -> tuple[float, float, float]:
-    """(mean, low, high) of values (n,), one a row, as ``confidence_interval`` does for a loss.
+def _worth(rows: Rows, share: float, values: Array) -> float:
+    """Independent draws that tell as much of a share as these rows do; clusters that all agree are one draw each."""
+    error = rows.standard_error(values)
+    if rows.plain or not error > FINEST:
+        return rows.effective_size if rows.cluster is None else rows.freedom + 1
+    return share * (1 - share) / error**2
 
-    >>> mean_interval(np.array([0.0, 1.0] * 50))                       # ½ ± 1.96 · ½ / √99
-    (0.5, 0.401..., 0.598...)
+
+def _share(rows: Rows, values: Array, level: float) -> Ends:
+    share = rows.mean(values)
+    if rows.freedom <= 0 and rows.cluster is not None:
+        return UNKNOWN
+    return _wilson(share, _worth(rows, share, values), rows.quantile(level))
+
+
+def _wilson(share: float, n: float, quantile: float) -> Ends:
+    low, high = binomial_interval(share * n, n, quantile=quantile)
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class ClassMean:
+    """Mean of values over the rows of one class, its squared standard error, and Student's quantile."""
+
+    value: float
+    variance: float
+    quantile: float
+
+    @property
+    def reach(self) -> float:
+        return self.quantile * math.sqrt(self.variance)
+
+
+def _of_class(rows: Rows, values: Array, label: int, level: float) -> ClassMean:
+    own = rows.y == label
+    w, m, n = rows.weights[own], rows.draws[own], rows.worth(own)
+    center = float(np.average(values[own], weights=w))
+    spread = float((w**2 / m) @ (values[own] - center) ** 2) / w.sum() ** 2
+    freedom = max(n - 1, 1e-9)
+    return ClassMean(center, spread * n / freedom, float(stdtrit(freedom, (1 + level) / 2)))
+
+
+def mean_interval(rows: Rows, values: Array, level: float = LEVEL) -> tuple[float, float, float]:
+    """(mean, low, high) of values (n,), one per row: losses, costs, or differences of those.
+
+    NaN ends where a value is infinite, where a class has fewer than ``FEWEST`` rows, and from a single cluster.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([0, 1] * 50))
+    >>> [round(float(end), 3) for end in mean_interval(rows, rows.y + 0.0)]           # the share itself: Wilson's
+    [0.5, 0.404, 0.596]
     """
-    held = effective_weights(or_ones(weights, len(values)))
-    center = mean(values, held)
-    return center, *_around(
-        center, _standard_error(values - center, *_draws(held, cluster, counts)), _z(level)
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is no number
+        center = rows.mean(values)
+    if not math.isfinite(center) or rows.fewest < FEWEST:
+        return center, *UNKNOWN
+    if rows.cluster is not None:
+        half = rows.quantile(level) * rows.standard_error(values)
+        return center, center - half, center + half
+    one, zero, f = (_of_class(rows, values, 1, level), _of_class(rows, values, 0, level), rows.share)
+    low, high = _share(rows, rows.y, level)
+    moves = [(end - f) * (one.value - zero.value) for end in (low, high)]
+    within = (f * one.reach) ** 2 + ((1 - f) * zero.reach) ** 2
+    return (
+        center,
+        center - math.sqrt(min(moves) ** 2 + within),
+        center + math.sqrt(max(moves) ** 2 + within),
     )
 
 
-def clustered_mean(values: Array, cluster: Array, weights: Array | None = None) -> tuple[float, float, int]:
-    """(mean, its standard error, number of clusters) of values (n,), one a row: rows of one cluster are one draw.
-
-    >>> clustered_mean(np.array([0.0, 0.0, 1.0, 1.0]), np.array([7, 7, 9, 9]))      # of two draws, 0 and 1
-    (0.5, 0.5, 2)
-    """
-    center = mean(values, weights)
-    _, index = np.unique(cluster, return_inverse=True)
-    with np.errstate(invalid="ignore"):  # a loss may be infinite
-        error = _standard_error(values - center, or_ones(weights, len(values)), index)
-    return center, error, int(index.max()) + 1
-
-
-def _around(value: float, error: float, z: float) -> tuple[float, float]:
-    return value - z * error, value + z * error
-
-
-def _of_mean(loss: Callable[[Array, Array], Array]) -> Callable[[CheckedRows], tuple[float, float]]:
-    def ends(rows: CheckedRows) -> tuple[float, float]:
-        losses = loss(rows.y, rows.p)
-        center = mean(losses, rows.weights)
-        if not math.isfinite(center):
-            return math.nan, math.nan
-        return _around(center, rows.error(losses - center), rows.z)
+def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[[Rows, Array, View], Ends]:
+    def ends(rows: Rows, p: Array, view: View) -> Ends:
+        _, low, high = mean_interval(rows, loss(rows.y, p), view.level)
+        return (max(low, 0.0), min(high, most)) if math.isfinite(low) else UNKNOWN
 
     return ends
 
 
-def _brier_skill(rows: CheckedRows) -> tuple[float, float]:
-    """Of 1 − B/u, u = f(1 − f): a row moves B by its loss and f by its label."""
-    losses, f = squared_errors(rows.y, rows.p), rows.share
-    u, brier = f * (1 - f), mean(losses, rows.weights)
-    if u == 0:
-        return math.nan, math.nan
-    influence = -(losses - brier) / u + brier / u**2 * (1 - 2 * f) * (rows.y - f)
-    return _around(1 - brier / u, rows.error(influence), rows.z)
+def _accuracy(rows: Rows, p: Array, view: View) -> Ends:
+    return _share(rows, hits(rows.y, p), view.level)
 
 
-def auc_influence(y: Array, p: Array, weights: Array) -> tuple[float, Array]:
+def _brier_skill(rows: Rows, p: Array, view: View) -> Ends:
+    """1 − B/u with B/u = m₁/(1 − f) + m₀/f; over f that ratio has its least where √m₀ / f = √m₁ / (1 − f)."""
+    losses, f = squared_errors(rows.y, p), rows.share
+    if rows.fewest < FEWEST:
+        return UNKNOWN
+    if rows.cluster is not None:
+        u, brier = f * (1 - f), rows.mean(losses)
+        influence = -(losses - brier) / u + brier / u**2 * (1 - 2 * f) * (rows.y - f)
+        half = rows.quantile(view.level) * rows.standard_error(influence)
+        return 1 - brier / u - half, min(1 - brier / u + half, 1.0)
+    one, zero = _of_class(rows, losses, 1, view.level), _of_class(rows, losses, 0, view.level)
+    low, high = _share(rows, rows.y, view.level)
+    roots = math.sqrt(zero.value), math.sqrt(one.value)
+    least = roots[0] / sum(roots) if sum(roots) > 0 else f
+    at = np.clip([low, high, min(max(least, low), high)], 1e-12, 1 - 1e-12)
+    ratio, ratios = one.value / (1 - f) + zero.value / f, one.value / (1 - at) + zero.value / at
+    within = (one.reach / (1 - f)) ** 2 + (zero.reach / f) ** 2
+    up = ratio + math.sqrt((ratios.max() - ratio) ** 2 + within)
+    down = ratio - math.sqrt((ratio - ratios.min()) ** 2 + within)
+    return 1 - up, min(1 - down, 1.0)
+
+
+def auc_influence(rows: Rows, p: Array) -> tuple[float, Array]:
     """(AUC, the influence (n,) of each row on it): DeLong's placements about the area, over the share of the class.
 
-    >>> area, influence = auc_influence(np.array([0, 1, 1]), np.array([0.3, 0.3, 0.9]), np.ones(3))
+    >>> area, influence = auc_influence(Rows(np.array([0, 1, 1])), np.array([0.3, 0.3, 0.9]))
     >>> area, influence.round(3) + 0.0                      # of the ones: (½ − ¾) / ⅔ and (1 − ¾) / ⅔
     (0.75, array([ 0.   , -0.375,  0.375]))
     """
-    tied = pool_ties(p, y, weights)
+    tied = pool_ties(p, rows.y, rows.weight)
     at = np.searchsorted(tied.scores, p)
     ones, zeros = tied.sums, tied.weights - tied.sums
     below, above = np.cumsum(zeros) - zeros / 2, np.cumsum(ones[::-1])[::-1] - ones / 2
     m, n = ones.sum(), zeros.sum()
     if m == 0 or n == 0:
-        return math.nan, np.full(len(y), math.nan)
-    placements = np.where(y == 1, (below / n)[at], (above / m)[at])
+        return math.nan, np.full(rows.n, math.nan)
+    placements = np.where(rows.y == 1, (below / n)[at], (above / m)[at])
     area = rank_area(tied)
-    return area, (placements - area) * (m + n) / np.where(y == 1, m, n)
+    return area, (placements - area) * (m + n) / np.where(rows.y == 1, m, n)
 
 
-def _less_one(rows: CheckedRows) -> Array:
-    """(n,) by which √(N / (N − 1)) becomes that of a row's own class, as DeLong has it; NaN where that has one row."""
-    draws = rows.weights if rows.counts is None else rows.counts
-    n, total = np.bincount(rows.y, weights=draws, minlength=2), draws.sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.where(n > 1, n / (n - 1) * (total - 1) / total, np.nan)
-        return np.sqrt(factor)[rows.y]
+def auc_reach(rows: Rows, influence: Array, level: float) -> float:
+    """Quantile times standard error, each class with its own divisor, as DeLong has it; NaN from one row of a class."""
+    if rows.cluster is not None:
+        return rows.quantile(level) * rows.standard_error(influence)
+    fewest = rows.fewest
+    if fewest <= 1:
+        return math.nan
+    share = (1 - rows.share, rows.share)
+    variance = sum(share[i] ** 2 * _of_class(rows, influence, i, level).variance for i in (0, 1))
+    return float(stdtrit(fewest - 1, (1 + level) / 2)) * math.sqrt(variance)
 
 
-def _auc(rows: CheckedRows) -> tuple[float, float]:
-    area, influence = auc_influence(rows.y, rows.p, rows.weights)
-    error = rows.error(influence if rows.cluster is not None else influence * _less_one(rows))
-    if not (0 < area < 1 and error > FINEST):
-        return math.nan, math.nan
-    low, high = _around(float(logit(area)), error / (area * (1 - area)), rows.z)
-    return float(expit(low)), float(expit(high))
+def _auc(rows: Rows, p: Array, view: View) -> Ends:
+    area, influence = auc_influence(rows, p)
+    reach = auc_reach(rows, influence, view.level)
+    if not (0 < area < 1 and reach > FINEST):
+        return UNKNOWN
+    half = reach / (area * (1 - area))
+    return float(expit(logit(area) - half)), float(expit(logit(area) + half))
 
 
-def _observed_expected(rows: CheckedRows) -> tuple[float, float]:
-    if rows.alone:
-        return _ends(observed_expected_interval(rows.y, rows.p, rows.weights, rows.level))
-    observed, expected = rows.share, mean(rows.p, rows.weights)
-    if observed == 0 or expected == 0:
+def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
+    observed, expected = rows.share, rows.mean(p)
+    if expected == 0 or (rows.cluster is not None and rows.freedom <= 0):
+        return UNKNOWN
+    if rows.plain:
+        low, high = _wilson(observed, float(rows.draws.sum()), rows.quantile(view.level))
+        return low / expected, high / expected
+    if observed == 0:
         return 0.0, math.inf
     ratio = observed / expected
-    return about_ratio(ratio, rows.z * rows.error((rows.y - ratio * rows.p) / observed))
+    with np.errstate(over="ignore"):
+        factor = float(
+            np.exp(rows.quantile(view.level) * rows.standard_error((rows.y - ratio * p) / observed))
+        )
+    return ratio / factor, ratio * factor
 
 
-def _of_line(name: str) -> Callable[[CheckedRows], tuple[float, float]]:
-    """Of slope, intercept or level: by Fisher's information, and with clusters by the sandwich."""
+def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
+    """Of slope, intercept or level: robust standard errors, for slope and intercept no smaller than Fisher's."""
 
-    def ends(rows: CheckedRows) -> tuple[float, float]:
-        if rows.alone:
-            return _ends(getattr(calibration_line_intervals(rows.y, rows.p, rows.weights, rows.level), name))
-        line = calibration_line(rows.y, rows.p, rows.weights)
-        value = getattr(line, name)
-        alone = name == "in_the_large"
-        a, b = (line.in_the_large, 1.0) if alone else (line.intercept, line.slope)
+    def ends(rows: Rows, p: Array, view: View) -> Ends:
+        line = calibration_line(rows.y, p, rows.weight)
+        value, level = getattr(line, name), name == "in_the_large"
+        a, b = (line.in_the_large, 1.0) if level else (line.intercept, line.slope)
         if not (math.isfinite(a) and math.isfinite(b)):
-            return math.nan, math.nan
-        x = logit(np.clip(rows.p, 1e-300, 1 - 1e-16))
+            return UNKNOWN
+        x = logit(np.clip(p, 1e-300, 1 - 1e-16))
         fitted = expit(a + b * x)
-        columns = np.ones((len(x), 1)) if alone else np.column_stack([np.ones(len(x)), x])
-        information = (columns.T * (rows.weights * fitted * (1 - fitted))) @ columns / rows.weights.sum()
-        influence = np.linalg.solve(information, (columns * (rows.y - fitted)[:, None]).T)
-        return _around(value, rows.error(influence[1 if name == "slope" else 0]), rows.z)
+        columns = np.ones((len(x), 1)) if level else np.column_stack([np.ones(len(x)), x])
+        held = fitted * (1 - fitted)
+        inverse = np.linalg.inv((columns.T * (rows.weights * held)) @ columns)
+        at = 1 if name == "slope" else 0
+        leverage = np.einsum("ij,jk,ik->i", columns, inverse, columns) * held
+        residual = (rows.y - fitted) / np.where(rows.plain & (leverage < 1), 1 - leverage, 1)
+        influence = columns @ inverse[at] * residual * rows.weights.sum()
+        error = rows.standard_error(influence)
+        if rows.plain and not level:
+            error = max(error, math.sqrt(inverse[at, at]))
+        half = rows.quantile(view.level) * error
+        return value - half, value + half
 
     return ends
 
 
-def _ends(found: Estimate) -> tuple[float, float]:
-    return found.low, found.high
+def _ece(rows: Rows, p: Array, view: View) -> Ends:
+    return distance_interval(binned_gaps(rows, p, view.bins, view.strategy), rows, view.level, view.seed)
 
 
-def _resampled(rows: CheckedRows, cell: Array, cells: int) -> tuple[Array, Array]:
-    """Rows, and rows of class 1, of each cell in resamples, (REPEATS, cells) each; whole clusters where there are any.
-
-    Drawing rows and counting them by cell and label is drawing those counts from the multinomial law. Where weights
-    are no counts a cell has as many rows as its weight is worth, (Σw)²/Σw² (Kish 1965).
-    """
-    rng = np.random.default_rng(rows.seed)
-    place = 2 * cell + rows.y
-    if rows.cluster is None:
-        worth = group_sums(place, 2 * cells, weights=rows.weights)
-        counts = worth
-        if rows.counts is not None:
-            squares = group_sums(place, 2 * cells, weights=rows.weights**2 / rows.counts)
-            counts = worth**2 / np.where(squares > 0, squares, 1)
-        drawn = rng.multinomial(round(counts.sum()), counts / counts.sum(), size=REPEATS).astype(np.float64)
-        # What a row there counts: 1 where weights are counts
-        drawn *= worth / np.where(counts > 0, counts, 1)
-    else:
-        k = int(rows.cluster.max()) + 1
-        held = csr_array((rows.weights, (rows.cluster, place)), shape=(k, 2 * cells))
-        drawn = np.stack([np.bincount(rng.integers(k, size=k), minlength=k) @ held for _ in range(REPEATS)])
-    return drawn[:, ::2] + drawn[:, 1::2], drawn[:, 1::2]
-
-
-def _percentiles(values: Array, level: float) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def _ece(rows: CheckedRows) -> tuple[float, float]:
-    """In the bins of the data: a bin's mean prediction hardly moves, and is that of the rows at hand."""
-    placed = binned(rows.p, rows.bins, rows.strategy, rows.weights)
-    count = group_sums(placed.index, placed.count, weights=rows.weights)
-    mean_p = group_sums(placed.index, placed.count, rows.p, rows.weights) / np.where(count > 0, count, 1)
-    drawn, ones = _resampled(rows, placed.index, placed.count)
-    return _percentiles(np.abs(ones - drawn * mean_p).sum(axis=1) / drawn.sum(axis=1), rows.level)
-
-
-def _ici(rows: CheckedRows) -> tuple[float, float]:
-    """With the curve's windows as on the data, drawn at ``GRID`` points and straight between them."""
-    tied = pool_ties(rows.p, rows.y, rows.weights)
-    middle = np.cumsum(tied.weights) - tied.weights / 2
-    of_value = np.unique((middle * CELLS / tied.weights.sum()).astype(np.intp), return_inverse=True)[1]
-    cell, cells = of_value[np.searchsorted(tied.scores, rows.p)], int(of_value[-1]) + 1
-    count = group_sums(cell, cells, weights=rows.weights)
-    points = group_sums(cell, cells, rows.p, rows.weights) / count
-    drawn, ones = _resampled(rows, cell, cells)
-    curves = _loess(points, count, np.vstack([count, drawn]), np.vstack([np.zeros(cells), ones]))[1:]
-    return _percentiles((np.abs(curves - points) * drawn).sum(axis=1) / drawn.sum(axis=1), rows.level)
-
-
-def _loess(points: Array, count: Array, drawn: Array, ones: Array) -> Array:
-    """Curves (B, cells) at the cells of the rows (B, cells) drawn, by local parabolas as ``smooth_differences``."""
-    grid = np.unique(np.quantile(points, np.linspace(0, 1, GRID)))
-    away = points - grid[:, None]
-    far = np.abs(away)
-    order = np.argsort(far, axis=1)
-    enough = np.cumsum(count[order], axis=1) >= (SPAN - 1e-12) * count.sum()
-    reach = np.take_along_axis(far, np.take_along_axis(order, enough.argmax(axis=1)[:, None], axis=1), axis=1)
-    unit = away / np.maximum(reach, 1e-12)
-    kernel = np.clip(1 - np.abs(unit) ** 3, 1e-12, None) ** 3 * (far <= np.maximum(reach, 1e-12) * (1 + 1e-9))
-    moments = np.stack([drawn @ (kernel * unit**k).T for k in range(5)], axis=-1)
-    sums = np.stack([ones @ (kernel * unit**k).T for k in range(3)], axis=-1)
-    normal = np.stack([moments[..., k : k + 3] for k in range(3)], axis=-2)
-    at_grid = (np.linalg.pinv(normal, rcond=1e-10, hermitian=True) @ sums[..., None])[..., 0, 0]
-    return np.stack([np.interp(points, grid, np.clip(values, 0, 1)) for values in at_grid])
+def _ici(rows: Rows, p: Array, view: View) -> Ends:
+    return distance_interval(curve_gaps(rows, p), rows, view.level, view.seed)
 
 
 @dataclass(frozen=True)
@@ -387,27 +323,28 @@ class Interval:
     Attributes
     ----------
     ends
-        CheckedRows → (low, high).
+        (rows, p, view) → (low, high).
     how
         Where it comes from, in words.
     """
 
-    ends: Callable[[CheckedRows], tuple[float, float]]
+    ends: Callable[[Rows, Array, View], Ends]
     how: str
 
 
-BY_ROWS = "normal, from the spread over the rows"
-DRAWN = "percentiles of 400 bootstrap resamples"
+BY_CLASS = "Wilson for the share of class 1 and Student’s t within each class (Zou & Donner 2008)"
+WALD = "Wald, with robust standard errors (HC3)"
+DISTANCE = "bounds for noisy gaps, which cover at least as often as they say"
 INTERVALS: Mapping[str, Interval] = {
-    "auc": Interval(_auc, "DeLong, on the log-odds of the area"),
-    "observed_expected": Interval(_observed_expected, "normal, on the logarithm (Riley et al. 2021)"),
-    "in_the_large": Interval(_of_line("in_the_large"), "Wald"),
-    "slope": Interval(_of_line("slope"), "Wald"),
-    "intercept": Interval(_of_line("intercept"), "Wald"),
-    "ici": Interval(_ici, DRAWN),
-    "ece": Interval(_ece, DRAWN),
-    "brier": Interval(_of_mean(squared_errors), BY_ROWS),
-    "brier_skill": Interval(_brier_skill, "normal, by the delta method"),
-    "log_loss": Interval(_of_mean(log_losses), BY_ROWS),
-    "accuracy": Interval(_of_mean(hits), BY_ROWS),
+    "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student’s t"),
+    "observed_expected": Interval(_observed_expected, "Wilson for the events, over the mean prediction"),
+    "in_the_large": Interval(_of_line("in_the_large"), WALD),
+    "slope": Interval(_of_line("slope"), WALD),
+    "intercept": Interval(_of_line("intercept"), WALD),
+    "ici": Interval(_ici, DISTANCE),
+    "ece": Interval(_ece, DISTANCE),
+    "brier": Interval(_of_mean(squared_errors, 1.0), BY_CLASS),
+    "brier_skill": Interval(_brier_skill, BY_CLASS),
+    "log_loss": Interval(_of_mean(log_losses, math.inf), BY_CLASS),
+    "accuracy": Interval(_accuracy, "Wilson"),
 }

@@ -170,7 +170,7 @@ def regret_table(summary: MetricSummary) -> Table:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
         f"How far each setup's {within_a_sentence(summary.metric.label)} is from the best one of each data set, on "
-        "average, with 95% intervals over data sets."
+        "average. It has no interval: with so few data sets and most regrets near 0, none would cover."
     )
     for name, sets in summary.infinite.items():
         note += f" {name} is infinite on {counted(len(sets), 'data set')}."

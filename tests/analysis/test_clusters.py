@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, ttest_1samp
 
 from calib.analysis.choice import advise
 from calib.analysis.clusters import Clusters
 from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
-from calib.analysis.decision import decide, mean_intervals
+from calib.analysis.decision import decide
 from calib.analysis.differences import differences
 from calib.analysis.setups import setup_table
 from calib.analysis.subgroups import Grouping, judge_groups
@@ -21,7 +21,9 @@ from calib.analysis.validation import rows_needed
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES
 from calib.kernel.records import Predictions
-from calib.metrics import bootstrap_interval, interval_summary
+from calib.kernel.rows import ONE_CLUSTER, Rows
+from calib.metrics import bootstrap_interval, confidence_interval, interval_summary
+from calib.metrics.confidence import INTERVALS, mean_interval, why_missing
 from tests.analysis.given import given_evaluation, known_truth
 
 N, COPIES = 240, 4
@@ -45,22 +47,34 @@ def copies(alone) -> Evaluation:
 
 def test_differences_costs_and_advice_are_no_surer_of_copies(alone, copies):
     one, four = (differences(each, random_state=2) for each in (alone, copies))
-    ends = ["value", "lower", "upper"]
-    np.testing.assert_allclose(four.table[ends], one.table[ends], atol=1e-12)
+    np.testing.assert_allclose(four.table["value"], one.table["value"], atol=1e-12)
+    wide = (four.table["upper"] - four.table["lower"]) / (one.table["upper"] - one.table["lower"])
+    assert wide.between(0.9, 1.15).all(), wide
     assert "rows of one cluster together" in four.basis
     assert "cluster" not in one.basis
-    np.testing.assert_allclose(advise(copies).table["chance"], advise(alone).table["chance"], rtol=1e-9)
+    np.testing.assert_allclose(advise(copies).table["gap_upper"], advise(alone).table["gap_upper"], rtol=0.05)
     costs, of_copies = decide(alone).table, decide(copies).table
-    for name in ("realised_lower", "difference_upper", "expected_upper"):
-        np.testing.assert_allclose(of_copies[name], costs[name], atol=1e-12)
+    for name in ("realised", "difference", "expected"):
+        wide = [table[f"{name}_upper"] - table[f"{name}_lower"] for table in (of_copies, costs)]
+        np.testing.assert_allclose(*wide, rtol=0.1)
 
 
-def test_many_rows_have_the_normal_interval_of_their_clusters():
-    values = np.random.default_rng(3).normal(size=6000)
-    whose = np.repeat(np.arange(6000), COPIES)
-    low, high = mean_intervals(values[None, whose], 0, cluster=whose)
-    half = 1.959963984540054 * values.std(ddof=1) / np.sqrt(6000)
-    np.testing.assert_allclose([low[0], high[0]], values.mean() + np.array([-half, half]), rtol=1e-9)
+def test_the_interval_of_a_mean_is_students_of_the_means_of_clusters():
+    rng = np.random.default_rng(3)
+    whose, values = np.repeat(np.arange(7), COPIES), rng.normal(size=7 * COPIES)
+    found = mean_interval(Rows(rng.integers(0, 2, len(whose)), cluster=whose), values)
+    expected = ttest_1samp(values.reshape(7, COPIES).mean(axis=1), 0).confidence_interval()
+    np.testing.assert_allclose(found[1:], [expected.low, expected.high])
+
+
+def test_a_single_cluster_has_no_interval(alone):
+    """Its rows tell nothing of other clusters: width 0 was printed for it."""
+    y, p = alone.y, alone.predictions["none"].p
+    for metric in INTERVALS:
+        assert np.isnan(confidence_interval(metric, y, p, cluster=np.zeros(N))).all(), metric
+    one = replace(alone, dataset=replace(alone.dataset, cluster=np.zeros(N, dtype=int)))
+    assert differences(one).table[["lower", "upper"]].isna().all(axis=None)
+    assert why_missing(one.sample) == ONE_CLUSTER
 
 
 def test_groups_are_off_as_often_as_the_rows_alone(alone, copies):
@@ -183,7 +197,7 @@ def test_weights_of_rows_in_clusters_are_their_repetitions():
 def test_bars_of_setups_are_no_shorter_of_copies(alone, copies):
     one, four = (setup_table({"split": each}) for each in (alone, copies))
     for name in ("brier_error", "accuracy_error", "accuracy_gap_error"):
-        np.testing.assert_allclose(four[name].astype(float), one[name].astype(float), rtol=1e-9)
+        np.testing.assert_allclose(four[name].astype(float), one[name].astype(float), rtol=0.1)
 
 
 def test_an_interval_that_holds_for_the_rows_alone_holds_for_copies(alone):

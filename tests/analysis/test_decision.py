@@ -7,14 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from calib import Predictions, Recipe, evaluate
 from calib.analysis.decision import (
     CURVE_THRESHOLDS,
     decide,
     expected_costs,
-    mean_intervals,
     net_benefit,
     realised_costs,
     threshold,
@@ -77,19 +75,6 @@ def test_a_case_is_open_where_the_two_ends_of_its_interval_decide_differently(lo
     low, high = min(low, high) / 10, max(low, high) / 10
     predicted = Predictions(np.array([1]), np.array([low]), np.array([low]), np.array([high]))
     assert undecided(predicted, t / 10)[0] == ((low > t / 10) != (high > t / 10))
-
-
-def test_intervals_agree_with_scipys_bootstrap_and_with_the_normal_one_for_many_rows():
-    rng = np.random.default_rng(4)
-    values = rng.exponential(size=(2, 300))
-    lower, upper = mean_intervals(values, random_state=0)
-    for i in range(2):
-        reference = stats.bootstrap((values[i],), np.mean, method="percentile", n_resamples=9999, rng=1)
-        np.testing.assert_allclose([lower[i], upper[i]], reference.confidence_interval, rtol=0.015)
-    many = rng.exponential(size=(1, 30_000))
-    lower, upper = mean_intervals(many, random_state=0)
-    half = 1.959964 * many.std() / np.sqrt(30_000)
-    np.testing.assert_allclose([lower[0], upper[0]], [many.mean() - half, many.mean() + half])
 
 
 COSTS = {"cost_false_alarm": 2, "cost_miss": 6}

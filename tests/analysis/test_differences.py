@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import t as student
-from scipy.stats import ttest_1samp, ttest_rel
+from scipy.stats import ttest_1samp
 
 from calib import Recipe, evaluate
-from calib.analysis import differences as module
 from calib.analysis.differences import (
     COMPARED,
     Repeats,
@@ -19,41 +18,49 @@ from calib.analysis.differences import (
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset
-from tests.analysis.given import given_evaluation
+from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.figures.evaluations import dataset, evaluation
-from tests.metrics.cases import drawn_difference
+from tests.intervals import joined
 
 
 @pytest.mark.parametrize("binning", ["uniform", "quantile"])
-def test_every_difference_of_ece_and_auc_is_the_bootstrap_difference_of_its_pair(binning):
-    found = differences(
-        evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning), ("ece", "auc")
-    )
+def test_differences_of_ece_and_auc_are_those_of_the_metrics_and_their_intervals_include_them(binning):
     e = evaluation(calibrators=("none", "platt", "venn_abers"), binning=binning)
+    found = differences(e, ("ece", "auc"))
     assert list(found.table["metric"].unique()) == ["ece", "auc"]
     for row in found.table.itertuples():
-        options = {"bins": 10, "strategy": binning} if row.metric == "ece" else {}
-        pair = (e.predictions[row.calibrator].p, e.predictions["none"].p)
-        alone = drawn_difference(row.metric, options, e.y, *pair, random_state=0)
-        assert (row.value, row.lower, row.upper) == pytest.approx(
-            (alone.value, alone.lower, alone.upper), abs=1e-12
-        )
-    assert found.basis == "90 test rows, ECE and AUC by 1000 bootstrap resamples of them"
+        values = e.metrics[row.metric]
+        assert row.value == pytest.approx(values[row.calibrator] - values["none"], abs=1e-12)
+        assert row.lower <= row.value <= row.upper
+    assert found.basis == "90 test rows"
 
 
-def test_every_difference_of_a_mean_over_rows_is_that_of_the_paired_t_test():
+def test_the_difference_of_two_aucs_has_delongs_variance():
+    """Pair by pair: the variance of the differences of the placements of either class, each over its rows."""
+    y, truth, _, rng = known_truth(3, 300)
+    p, other = truth, jitter(truth, rng, 0.8)
+    win = [
+        (each[y == 1][:, None] > each[y == 0]) + 0.5 * (each[y == 1][:, None] == each[y == 0])
+        for each in (p, other)
+    ]
+    gap, m = win[0] - win[1], int(min(y.sum(), (1 - y).sum()))
+    error = np.sqrt(gap.mean(axis=1).var(ddof=1) / gap.shape[0] + gap.mean(axis=0).var(ddof=1) / gap.shape[1])
+    half = student.ppf(0.975, m - 1) * error
+    line = differences(given_evaluation(y, {"none": other, "platt": p}), ("auc",)).line("auc", "platt")
+    assert (line.lower, line.upper) == pytest.approx((gap.mean() - half, gap.mean() + half))
+
+
+def test_every_difference_of_losses_is_joined_from_the_classes():
     e = evaluation(calibrators=("none", "platt", "venn_abers"))
     by_hand = {
         "brier": lambda p: (p - e.y) ** 2,
         "log_loss": lambda p: -np.log(np.where(e.y == 1, p, 1 - p)),
-        "accuracy": lambda p: ((p > 0.5) == e.y).astype(float),
     }
     found = differences(e, by_hand).table
-    assert len(found) == 6
+    assert len(found) == 4
     for row in found.itertuples():
-        expected = ttest_rel(*(by_hand[row.metric](e.predictions[key].p) for key in (row.calibrator, "none")))
-        interval = expected.confidence_interval(0.95)
-        assert (row.lower, row.upper) == pytest.approx((interval.low, interval.high), abs=1e-12)
+        one, other = (by_hand[row.metric](e.predictions[key].p) for key in (row.calibrator, "none"))
+        assert (row.lower, row.upper) == pytest.approx(joined(e.y, one - other), abs=1e-12)
         metrics = e.metrics[row.metric]
         assert row.value == pytest.approx(metrics[row.calibrator] - metrics["none"], abs=1e-12)
 
@@ -71,8 +78,7 @@ def test_equal_predictions_differ_by_nothing_and_nothing_is_sure_of_a_single_row
 
 
 @pytest.mark.parametrize(("ones", "known"), [(1, False), (2, True)])
-def test_of_a_class_with_a_single_row_no_resample_tells_how_the_auc_varies(ones, known):
-    """All resamples rank that one row: the interval would leave 0 out whatever another row of the class would do."""
+def test_of_a_class_with_a_single_row_nothing_tells_how_the_auc_varies(ones, known):
     y, p = np.r_[np.ones(ones, int), np.zeros(60, int)], np.r_[np.full(ones, 0.5), np.linspace(0.1, 0.9, 60)]
     other = np.r_[np.full(ones, 0.9), p[ones:]]
     line = differences(given_evaluation(y, {"none": p, "platt": other}), ("auc",)).line("auc", "platt")
@@ -89,11 +95,6 @@ def test_without_the_uncalibrated_model_the_first_calibrator_is_the_reference():
 
 def test_a_single_calibrator_differs_from_nothing():
     assert differences(evaluation(calibrators=("none",))).table.empty
-
-
-def test_large_data_are_resampled_less_often(monkeypatch):
-    monkeypatch.setattr(module, "MANY_ROWS", 50)
-    assert "200 bootstrap resamples" in differences(evaluation(), ("auc",)).basis
 
 
 def test_differences_asked_for_apart_are_those_asked_for_together():

@@ -1,19 +1,18 @@
 """The optimism of a random split: by hand on made evaluations, and against the truth of the sample sets."""
 
 import importlib.util
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from calib.analysis.optimism import _mean_and_error, optimism, random_recipe
+from calib.analysis.optimism import optimism, random_recipe
 from calib.evaluate import evaluate, fit
 from calib.metrics import brier_score
-from calib.metrics.scoring import squared_errors
 from calib.recipe import Recipe
 from calib.sources import load
-from tests.analysis.given import given_evaluation
+from tests.analysis.given import given_evaluation, known_truth
+from tests.intervals import joined
 
 FOLDER = Path(__file__).parents[2] / "sample_data"
 SPEC = importlib.util.spec_from_file_location("make_samples", FOLDER / "make.py")
@@ -87,21 +86,15 @@ def test_the_counts_show_the_line_that_they_were_drawn_from():
     assert line.brier == pytest.approx(known, abs=1e-4)
 
 
-def made(y, p, cluster=None):
-    """(mean squared error, its standard error) of given predictions, in clusters or not."""
-    evaluation = given_evaluation(y, {"none": p})
-    data = replace(evaluation.dataset, cluster=cluster)
-    return _mean_and_error(replace(evaluation, dataset=data), "none", squared_errors)
-
-
-def test_rows_of_one_cluster_are_one_draw():
-    y, p = np.array([0, 1, 0, 1]), np.array([0.1, 0.3, 0.4, 0.9])
-    loss = (y - p) ** 2
-    mean, error = made(y, p)
-    assert (mean, error) == (pytest.approx(loss.mean()), pytest.approx(loss.std(ddof=1) / 2))
-    # each row twice, in clusters of two: no more is known than from the four
-    again = made(np.repeat(y, 2), np.repeat(p, 2), cluster=np.repeat(np.arange(4), 2))
-    assert again == (pytest.approx(mean), pytest.approx(error))
+def test_the_reaches_of_two_means_add_up_by_their_squares():
+    y, _, p, _ = known_truth(0, 300, lambda p: p**2)
+    one, two = given_evaluation(y, {"none": p}), given_evaluation(y[:150], {"none": p[:150]})
+    line = optimism(one, two).table.set_index("metric").loc["brier"]
+    (low, high), (below, above) = (
+        joined(each.y, (each.y - each.predictions["none"].p) ** 2) for each in (one, two)
+    )
+    assert line.lower == pytest.approx(line.value - np.hypot(line.honest - low, above - line.random))
+    assert line.upper == pytest.approx(line.value + np.hypot(high - line.honest, line.random - below))
 
 
 def test_an_infinite_loss_has_no_interval():

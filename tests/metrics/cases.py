@@ -3,8 +3,6 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from calib.metrics import METRICS, bootstrap_interval
-
 decimals = st.integers(0, 100).map(lambda i: i / 100)
 probabilities = st.one_of(
     st.floats(0, 1, allow_subnormal=False), decimals, st.sampled_from([0.0, 0.15, 0.29, 0.5, 1.0])
@@ -34,13 +32,3 @@ def random_case(seed, n=500, decimals=None):
     y = (rng.random(n) < truth).astype(int)
     p = np.clip(truth + 0.2 * rng.normal(size=n), 0.001, 0.999)
     return y, p if decimals is None else p.round(decimals)
-
-
-def drawn_difference(metric, options, y, first, second, **asked):
-    """The interval of a metric's difference, the metric called for both in every single resample."""
-    function = METRICS[metric].function
-
-    def difference(y, both):
-        return function(y, both[:, 0], **options) - function(y, both[:, 1], **options)
-
-    return bootstrap_interval(difference, y, np.column_stack([first, second]), **asked)

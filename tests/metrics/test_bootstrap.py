@@ -1,36 +1,22 @@
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.stats
 
 from calib.kernel.checks import InputError
-from calib.kernel.progress import Cancelled, Watch
 from calib.metrics import (
     METRICS,
     accuracy,
     auc,
-    bootstrap_differences,
     bootstrap_interval,
     brier_score,
     expected_calibration_error,
     interval_summary,
     log_loss,
 )
-from calib.metrics.bootstrap import FAST
 
-from .cases import drawn_difference, random_case
-
-
-@pytest.mark.parametrize("function", list(FAST), ids=lambda f: f.__name__)
-@pytest.mark.parametrize("decimals", [None, 1])
-def test_sums_over_counts_equal_the_metric_of_the_resampled_rows(function, decimals):
-    y, p = random_case(0, 70, decimals)
-    p = p.clip(0.01, 0.99)
-    fast = bootstrap_interval(function, y, p, repeats=200, random_state=3)
-    slow = bootstrap_interval(lambda y, p: function(y, p), y, p, repeats=200, random_state=3)
-    assert vars(fast) == pytest.approx(vars(slow), abs=1e-12)
+from .cases import random_case
 
 
 @pytest.mark.parametrize("bins", [5, 20])
@@ -47,7 +33,7 @@ def test_ece_options_reach_the_resamples(bins, strategy):
 @pytest.mark.parametrize("metric", [brier_score, log_loss, auc, accuracy])
 def test_intervals_agree_with_scipys_percentile_bootstrap(metric):
     y, p = random_case(2, 100)
-    ours = bootstrap_interval(metric, y, p, repeats=9999, level=0.9, random_state=0)
+    ours = bootstrap_interval(metric, y, p, repeats=4000, level=0.9, random_state=0)
     theirs = scipy.stats.bootstrap(
         (y, p),
         metric,
@@ -67,9 +53,9 @@ def test_intervals_agree_with_scipys_percentile_bootstrap(metric):
 def test_the_standard_error_of_a_mean_is_the_textbooks():
     y, p = random_case(3, 400)
     losses = (y - p) ** 2
-    found = bootstrap_interval("brier", y, p, repeats=20_000, random_state=0)
-    assert found.standard_error == pytest.approx(losses.std() / 20, rel=0.03)
-    assert found.bias == pytest.approx(0, abs=4 * found.standard_error / math.sqrt(20_000))
+    found = bootstrap_interval("brier", y, p, repeats=5000, random_state=0)
+    assert found.standard_error == pytest.approx(losses.std() / 20, rel=0.05)
+    assert found.bias == pytest.approx(0, abs=4 * found.standard_error / math.sqrt(5000))
 
 
 def test_intervals_cover_the_true_brier_score():
@@ -80,40 +66,6 @@ def test_intervals_cover_the_true_brier_score():
         found = bootstrap_interval("brier", rng.random(150) < p, p, repeats=300, level=0.9, random_state=seed)
         covered.append(found.lower <= 1 / 6 <= found.upper)  # ∫ p(1 − p) dp
     assert np.mean(covered) == pytest.approx(0.9, abs=0.05)
-
-
-def test_every_difference_is_made_on_the_same_resamples():
-    y, p = random_case(5, 90)
-    methods = {"none": p, "platt": p**0.8, "beta": 0.01 + 0.98 * p}
-    metrics = {"brier": {}, "slope": {}, "ece": {"bins": 5, "strategy": "quantile"}}
-    found = bootstrap_differences(metrics, y, methods, "none", repeats=60, level=0.8, random_state=3)
-    assert set(found) == {(key, name) for key in metrics for name in ("platt", "beta")}
-    for (key, name), interval in found.items():
-        drawn = drawn_difference(
-            key, metrics[key], y, methods[name], p, repeats=60, level=0.8, random_state=3
-        )
-        assert vars(interval) == pytest.approx(vars(drawn), abs=1e-12)
-    apart = bootstrap_interval("brier", y, p, repeats=60, random_state=3).standard_error
-    assert found["brier", "beta"].standard_error < apart / 5
-
-
-def test_many_differences_can_be_called_off_and_need_their_reference():
-    y, p = random_case(5, 20)
-    watch = Watch()
-    watch.cancel.set()
-    with pytest.raises(Cancelled):
-        bootstrap_differences({"brier": {}}, y, {"none": p, "platt": p}, "none", random_state=0, watch=watch)
-    with pytest.raises(InputError, match="reference"):
-        bootstrap_differences({"brier": {}}, y, {"platt": p}, "none", random_state=0)
-
-
-def test_a_method_does_not_differ_from_itself():
-    y, p = random_case(6, 60)
-    metrics = {"ece": {}, "auc": {}, "slope": {}}
-    for found in bootstrap_differences(
-        metrics, y, {"a": p, "b": p}, "a", repeats=20, random_state=0
-    ).values():
-        assert (found.value, found.lower, found.upper) == (0, 0, 0)
 
 
 def test_ece_of_calibrated_predictions_shows_its_bias():
@@ -139,11 +91,6 @@ def test_infinite_losses_stay_infinite():
     assert found.value == math.inf
     assert found.lower == pytest.approx(math.log(2))  # a third of the resamples miss the wrong one
     assert found.upper == math.inf
-    methods = {"wrong": p, "same": p, "half": np.full(4, 0.5)}
-    worse = bootstrap_differences({"log_loss": {}}, y, methods, "half", repeats=500, random_state=0)
-    assert worse["log_loss", "wrong"].value == worse["log_loss", "wrong"].upper == math.inf
-    both = bootstrap_differences({"log_loss": {}}, y, methods, "wrong", repeats=50, random_state=0)
-    assert math.isnan(both["log_loss", "same"].value)
 
 
 def test_metrics_of_intervals_and_posteriors_can_be_resampled():
@@ -162,15 +109,6 @@ def test_the_seed_decides_and_another_seed_differs():
     first, again, other = (bootstrap_interval("ece", y, p, repeats=50, random_state=s) for s in (0, 0, 1))
     assert first == again
     assert first != other
-
-
-def test_many_rows_fit_into_little_memory():
-    y, p = random_case(10, 100_000)
-    tracemalloc.start()
-    bootstrap_differences({"ece": {}}, y, {"a": p, "b": p**1.1}, "a", repeats=60, random_state=0)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 150e6
 
 
 @pytest.mark.parametrize(

@@ -320,7 +320,7 @@ def _summary(evaluation: Evaluation, positions) -> str:
         f"{label_of(key)} from {low:.3g} to {high:.3g}"
         for key, low, high in read_ranges(evaluation.recipe.setting("reliability.selection"))
     )
-    means = ", ".join(f"{label_of(key)} {percent(p.mean)}" for key, p in picked.predictions.items())
+    means = ", ".join(f"{label_of(key)} {percent(p.mean(p.p))}" for key, p in picked.predictions.items())
     return (
         f"{ranges}: {counted(picked.size, 'row')}, {round(picked.share * picked.size):,} of them in "
         f"{class_named(evaluation.dataset.classes[1])} ({percent(picked.share)}). "

@@ -1,0 +1,193 @@
+"""A sample of labelled rows: what each row counts, how many draws stand behind it, and which rows belong together.
+
+Every standard error of the house comes from here. With w the weight of a row, m the number of independent draws
+behind it and h its influence on a number, the variance of the number is Σ (w²/m) h² / (Σw)²; rows of one cluster are
+one draw, so that their influences are added up before they are squared (Liang & Zeger 1986) and the quantile is
+Student's with one degree of freedom less than there are clusters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, issparse
+from scipy.special import ndtri, stdtrit
+
+from calib.kernel import checks
+from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind
+
+Array = np.ndarray
+
+FEWEST_CLUSTERS = 2
+ONE_CLUSTER = "All rows belong to one cluster, so that nothing tells how other clusters would differ."
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Labelled rows and their sampling.
+
+    Attributes
+    ----------
+    y
+        Int array (n,) of 0 and 1.
+    weight
+        Float array (n,), how much each row counts, or None. Whole numbers are counts of repeated rows.
+    counts
+        Float array (n,), how many rows each one is, where its weight is something else (a deployment base rate
+        weights counts by class); or None.
+    cluster
+        Int array (n,), equal for rows that belong together, or None where rows are independent.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([0, 1]), weight=np.array([3.0, 1.0]))         # four rows, three of class 0
+    >>> rows.size, rows.share
+    (4, 0.25)
+    """
+
+    y: Array
+    weight: Array | None = field(default=None, kw_only=True)
+    counts: Array | None = field(default=None, kw_only=True)
+    cluster: Array | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def checked(
+        cls, y: Any, *arrays: Any, sample_weight: Any = None, counts: Any = None, cluster: Any = None
+    ) -> tuple[Self, list[Array]]:
+        """Check and keep the rows of positive weight, and ``arrays`` (n, …) there: (rows, arrays).
+
+        Real weights are put on the scale on which they add up to as many rows as they are worth.
+
+        Raises
+        ------
+        InputError
+            For labels, weights, counts or clusters that do not fit.
+        """
+        labels = checks.binary_labels(y)
+        whose = None if cluster is None else np.asarray(cluster)
+        if whose is not None:
+            checks.same_length(y=labels, cluster=whose)
+        held = np.ones(len(labels), dtype=bool)
+        weights = None
+        if sample_weight is not None:
+            weights = checks.weight_vector(sample_weight, len(labels))
+            held = weights > 0
+            weights = effective_weights(weights[held])
+        own = None if counts is None else checks.weight_vector(counts, len(labels))[held]
+        rows = cls(labels[held], weight=weights, counts=own, cluster=None if whose is None else whose[held])
+        return rows, [np.asarray(each)[held] for each in arrays]
+
+    @property
+    def n(self) -> int:
+        return len(self.y)
+
+    @property
+    def weights(self) -> Array:
+        """Float array (n,): ones where no weights are given."""
+        return or_ones(self.weight, self.n)
+
+    @property
+    def size(self) -> int:
+        """How many rows they are, or stand for."""
+        return rows_behind(self.weight, self.n)
+
+    @property
+    def share(self) -> float:
+        """Frequency of class 1."""
+        return self.mean(self.y)
+
+    def _held(self) -> dict[str, Array]:
+        """Name → the arrays that there are."""
+        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: values for name, values in held.items() if isinstance(values, np.ndarray)}
+
+    def of(self, rows: Array) -> Self:
+        """Some of the rows, by their positions or as a mask."""
+        return replace(self, **{name: values[rows] for name, values in self._held().items()})
+
+    def mean(self, values: Array) -> float:
+        """Weighted mean of values (n,)."""
+        return float(np.average(values, weights=self.weight))
+
+    @cached_property
+    def draws(self) -> Array:
+        """Float array (n,): independent draws behind each row: one for a real weight, as many as a count says."""
+        if self.counts is not None:
+            return self.counts
+        return self.weights if self.weight is not None and are_whole(self.weight) else np.ones(self.n)
+
+    @cached_property
+    def whose(self) -> Array | None:
+        """Int array (n,): clusters numbered from 0, or None."""
+        return None if self.cluster is None else np.unique(self.cluster, return_inverse=True)[1]
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of a standard error: clusters less one, else the draws less one."""
+        return float(self.draws.sum() if self.whose is None else self.whose.max() + 1) - 1
+
+    def worth(self, which: Array) -> float:
+        """Kish's number of independent draws behind the mean over some rows (n,) bool: (Σw)² / Σ(w²/m).
+
+        >>> Rows(np.zeros(3, int), weight=np.array([0.5, 0.5, 2.0])).worth(np.array([True, True, False]))
+        2.0
+        """
+        w, m = self.weights[which], self.draws[which]
+        return float(w.sum() ** 2 / (w**2 / m).sum()) if w.size else 0.0
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are independent and each counts as one, or as the rows that it repeats."""
+        return (
+            self.cluster is None and self.counts is None and (self.weight is None or are_whole(self.weight))
+        )
+
+    @property
+    def effective_size(self) -> float:
+        """``worth`` of all rows."""
+        return self.worth(np.ones(self.n, dtype=bool))
+
+    @property
+    def fewest(self) -> float:
+        """Independent draws behind the rows of the minority class."""
+        return min(self.worth(self.y == 0), self.worth(self.y == 1))
+
+    @cached_property
+    def _pooling(self) -> csr_array:
+        """(draws, n): sums the influences of the rows of each draw, √m of them for a row of m draws."""
+        if self.whose is None:
+            return diags_array(self.weights / np.sqrt(self.draws)).tocsr()
+        return csr_array((self.weights, (self.whose, np.arange(self.n))))
+
+    def covariance(self, values: Any) -> Array:
+        """(k, k): covariance of the k weighted means of ``values`` (n, k), dense or sparse; NaN from a single draw.
+
+        >>> Rows(np.zeros(3, int)).covariance(np.array([[1.0], [2.0], [3.0]]))       # variance 1, three rows
+        array([[0.333...]])
+        """
+        k, w = values.shape[1], self.weights
+        if self.freedom <= 0:
+            return np.full((k, k), np.nan)
+        center, drawn = w @ values / w.sum(), self._pooling @ values
+        squares, each = drawn.T @ drawn, self._pooling.sum(axis=1)
+        squares = squares.toarray() if issparse(squares) else squares
+        cross = np.outer(drawn.T @ each, center)
+        squares = squares - cross - cross.T + (each @ each) * np.outer(center, center)
+        return squares * ((self.freedom + 1) / self.freedom) / w.sum() ** 2
+
+    def standard_error(self, values: Array) -> float:
+        """Standard error of the weighted mean of values (n,); NaN from a single draw.
+
+        >>> rows = Rows(np.zeros(4, int), cluster=np.array([7, 7, 9, 9]))           # two draws, 0 and 1
+        >>> rows.standard_error(np.array([0.0, 0.0, 1.0, 1.0]))
+        0.5
+        """
+        return float(np.sqrt(max(self.covariance(values[:, None])[0, 0], 0.0)))
+
+    def quantile(self, level: float) -> float:
+        """Two-sided quantile of a standardised number: normal, and Student's where rows come in clusters."""
+        tail = (1 + level) / 2
+        return float(ndtri(tail) if self.cluster is None else stdtrit(max(self.freedom, 1e-300), tail))

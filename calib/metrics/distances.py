@@ -1,0 +1,213 @@
+"""Intervals of a distance Σ_b |Γ_b| from noisy gaps: ECE, ICI, and the difference of two methods' distances.
+
+A gap G_b is an unbiased estimate of Γ_b, but T = Σ |G_b| lies above θ = Σ |Γ_b|, because noise has a length, too.
+Quantiles of resamples therefore lie too high, and no shift of them is right for every Γ. Three bounds hold whatever Γ
+is. With E_b = G_b − Γ_b the noise and s_b = ±1:
+
+- θ ≤ T − Σ s_b E_b for s the signs of Γ: the upper end, with the spread of a mean over rows;
+- θ ≥ Σ s_b Γ_b for every s: a lower end from each pattern of signs that changes at most once, all of them together
+  at one level. It serves where a model is over- or underconfident, or wrong in level;
+- T − θ = Σ (|Γ_b + E_b| − |Γ_b|) is at most Σ max(E_b, −E_b − 2 a_b) in distribution for every a_b ≤ |Γ_b|: a lower
+  end for gaps of any shape. a_b = 0 is the noise of a calibrated model; a_b is the lower end of a simultaneous bound
+  where |G_b| is many standard errors from 0.
+
+So the intervals cover at least as often as they say. The price is their width where a distance is near 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import block_diag
+from scipy.sparse import csr_array, hstack
+from scipy.special import ndtri
+
+from calib.kernel.binning import binned, group_sums
+from calib.kernel.pav import pool_ties
+from calib.kernel.rows import Rows
+from calib.metrics.smooth_differences import SPAN
+
+Array = np.ndarray
+
+DRAWS = 2000  # of the noise: the ends then wobble by about a fiftieth of the interval
+BOUNDS = 0.1  # of the share below a lower end, spent on the bounds a
+# Of predictions, for distances from a curve, and points at which the curve is drawn
+CELLS, GRID = 200, 60
+FINEST = 1e-15  # a smaller spread is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """K gaps of one method, weighted means of linear mixes of ``influence``.
+
+    Attributes
+    ----------
+    values : (K,)
+        G_b.
+    influence : sparse (n, L)
+        What is averaged over the rows.
+    mix : (L, K)
+        How gaps are made of these means.
+    least : (L,)
+        Variances that those of the means must not fall below: those of a calibrated model. With few rows, or rare
+        events, the spread seen in a bin may be next to nothing.
+    """
+
+    values: Array
+    influence: csr_array
+    mix: Array
+    least: Array
+
+
+def binned_gaps(rows: Rows, p: Array, bins: int, strategy: str) -> Gaps:
+    """Σ w (y − p) / Σ w within each bin of p (n,): the sum of their absolute values is the ECE.
+
+    >>> binned_gaps(Rows(np.array([1, 0])), np.array([0.75, 0.25]), 2, "uniform").values
+    array([-0.125,  0.125])
+    """
+    placed = binned(p, bins, strategy, rows.weight)
+    k, at = placed.count, placed.index
+    values = group_sums(at, k, rows.y - p, rows.weights) / rows.weights.sum()
+    return Gaps(values, _in_cells(rows.y - p, at, k), np.eye(k), _by_chance(rows, p, at, k))
+
+
+def curve_gaps(rows: Rows, p: Array) -> Gaps:
+    """Share of the rows times loess curve less prediction, in cells of nearly equal p: their sizes add up to the ICI.
+
+    The curve is a linear map of the labels, drawn at ``GRID`` points and straight between them.
+    """
+    tied = pool_ties(p, rows.y, rows.weight)
+    middle = np.cumsum(tied.weights) - tied.weights / 2
+    of_value = np.unique((middle * CELLS / tied.weights.sum()).astype(np.intp), return_inverse=True)[1]
+    at, k = of_value[np.searchsorted(tied.scores, p)], int(of_value[-1]) + 1
+    count, ones, total = (group_sums(at, k, values, rows.weights) for values in (None, rows.y, p))
+    points, all_rows = total / count, rows.weights.sum()
+    smoother = _loess(points, count)
+    away = np.clip(smoother @ ones, 0, 1) - points
+    residual = rows.y - (away + points)[at]
+    # Rows move the curve, and how often each gap counts
+    mix = np.vstack([(smoother * (count[:, None])).T, np.diag(away)])
+    influence = hstack([_in_cells(residual, at, k), _in_cells(np.ones(rows.n), at, k)], format="csr")
+    least = np.r_[_by_chance(rows, p, at, k), np.zeros(k)]
+    return Gaps(count / all_rows * away, influence, mix, least)
+
+
+def _in_cells(values: Array, at: Array, k: int) -> csr_array:
+    """(n, k): the value of each row in the column of its cell."""
+    return csr_array((values, (np.arange(len(values)), at)), shape=(len(values), k))
+
+
+def _by_chance(rows: Rows, p: Array, at: Array, k: int) -> Array:
+    """(k,): variances of the means of y − p in cells, if the predictions are right."""
+    return group_sums(at, k, p * (1 - p), rows.weights**2 / rows.draws) / rows.weights.sum() ** 2
+
+
+def _loess(points: Array, count: Array) -> Array:
+    """(cells, cells): from sums of labels to the curve at the cells, by local parabolas as ``smooth_differences``."""
+    grid = np.unique(np.quantile(points, np.linspace(0, 1, GRID)))
+    away = points - grid[:, None]
+    far = np.abs(away)
+    order = np.argsort(far, axis=1)
+    enough = np.cumsum(count[order], axis=1) >= (SPAN - 1e-12) * count.sum()
+    reach = np.take_along_axis(far, np.take_along_axis(order, enough.argmax(axis=1)[:, None], axis=1), axis=1)
+    unit = away / np.maximum(reach, 1e-12)
+    kernel = np.clip(1 - np.abs(unit) ** 3, 1e-12, None) ** 3 * (far <= np.maximum(reach, 1e-12) * (1 + 1e-9))
+    powers = np.stack([kernel * unit**k for k in range(5)])
+    moments = powers @ count
+    normal = np.stack([moments[k : k + 3] for k in range(3)]).transpose(2, 0, 1)
+    lines = np.linalg.pinv(normal, rcond=1e-10, hermitian=True)[:, 0]
+    at_grid = np.einsum("gk,kgc->gc", lines, powers[:3])
+    return np.stack([np.interp(points, grid, column) for column in at_grid.T], axis=1)
+
+
+def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[float, float]:
+    """(low, high) of Σ |Γ_b|; NaN where a single draw tells no spread."""
+    noise = _noise([gaps], rows, seed)
+    if noise is None:
+        return np.nan, np.nan
+    return max(_least(noise[0], None, level), 0.0), -_least(None, noise[0], level)
+
+
+def distance_difference(
+    first: Gaps, second: Gaps, rows: Rows, level: float, seed: int
+) -> tuple[float, float]:
+    """(low, high) of Σ |Γ_b| of the first method less that of the second, on the same rows."""
+    noise = _noise([first, second], rows, seed)
+    if noise is None:
+        return np.nan, np.nan
+    return _least(noise[0], noise[1], level), -_least(noise[1], noise[0], level)
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Gaps (K,), draws (DRAWS, K) of their noise with its standard deviations (K,), and how many rows they rest on."""
+
+    values: Array
+    draws: Array
+    deviation: Array
+    rows: int
+
+    @property
+    def outward(self) -> Array:
+        """(DRAWS, K): the noise away from 0, by the signs seen."""
+        return self.draws * np.where(self.values < 0, -1.0, 1.0)
+
+
+def _noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
+    """Draw the noise of several methods' gaps on the same rows together: Student's where rows come in clusters."""
+    values = np.concatenate([each.values for each in methods])
+    covariance = rows.covariance(hstack([each.influence for each in methods], format="csr"))
+    if not np.isfinite(covariance).all():
+        return None
+    lacking = np.concatenate([each.least for each in methods]) - np.diag(covariance)
+    mix = block_diag(*(each.mix for each in methods))
+    covariance = mix.T @ (covariance + np.diag(np.maximum(lacking, 0.0))) @ mix
+    rng = np.random.default_rng(seed)
+    sizes, axes = np.linalg.eigh(covariance)
+    draws = rng.standard_normal((DRAWS, len(sizes))) @ (axes * np.sqrt(np.maximum(sizes, 0.0))).T
+    if rows.cluster is not None:
+        draws *= np.sqrt(rows.freedom / rng.chisquare(rows.freedom, DRAWS))[:, None]
+    cuts = np.cumsum([len(each.values) for each in methods])[:-1]
+    parts = (np.split(each, cuts, axis=-1) for each in (values, draws, np.sqrt(np.diag(covariance))))
+    n = int(rows.draws.sum())
+    return [Noise(own, drawn, deviation, n) for own, drawn, deviation in zip(*parts, strict=True)]
+
+
+def _least(plus: Noise | None, minus: Noise | None, level: float) -> float:
+    """Lower end of the distance of ``plus`` less that of ``minus``; one of the two may be missing."""
+    tail = (1 - level) / 2
+    taken = 0.0 if minus is None else float(np.abs(minus.values).sum())
+    less = (
+        np.zeros(DRAWS) if minus is None else -minus.outward.sum(axis=1)
+    )  # by which ``taken`` may be too small
+    if plus is None:
+        assert minus is not None, "one of the two distances"
+        return -taken - max(float(np.quantile(less, 1 - tail)), _of_few(minus, tail))
+    tail /= 2  # of which each of the two lower ends has one half
+    patterns = _patterns(len(plus.values))
+    noise = plus.draws @ patterns.T + less[:, None]
+    deviation = np.maximum(noise.std(axis=0), FINEST)
+    by_sign = patterns @ plus.values - deviation * np.quantile((noise / deviation).max(axis=1), 1 - tail)
+    reach = -ndtri(BOUNDS * tail / len(plus.values))
+    bounds = np.maximum(np.abs(plus.values) - reach * plus.deviation, 0.0)
+    above = np.maximum(plus.outward, -plus.outward - 2 * bounds).sum(axis=1) + less
+    by_size = np.abs(plus.values).sum() - np.quantile(above, 1 - tail * (1 - BOUNDS))
+    return float(max(by_sign.max(), by_size)) - taken
+
+
+def _patterns(k: int) -> Array:
+    """(2k, k): the signs that change at most once from one gap to the next.
+
+    >>> _patterns(2).tolist()
+    [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]
+    """
+    up = np.where(np.arange(k) < np.arange(k)[:, None], -1.0, 1.0)
+    return np.vstack([up, -up])
+
+
+def _of_few(noise: Noise, tail: float) -> float:
+    """Upper reach of a sum of few events, as Wilson's for a count: z²/2 + z √(V + z²/4) of n rows, V their squares."""
+    z = -float(ndtri(tail))
+    squares = float(noise.outward.sum(axis=1).var()) * noise.rows**2
+    return (z**2 / 2 + z * float(np.sqrt(squares + z**2 / 4))) / noise.rows
