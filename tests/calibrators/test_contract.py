@@ -287,6 +287,23 @@ def test_whole_weights_are_repetitions_and_zero_weights_absence(key, options):
         np.testing.assert_array_equal(weighted.predict_interval(new), repeated.predict_interval(new))
 
 
+@pytest.mark.parametrize(("key", "options"), VARIANTS)
+@pytest.mark.parametrize("factor", [0.001, 0.37, 250.3])
+def test_the_scale_of_weights_that_are_no_counts_does_not_matter(key, options, factor):
+    scores, y, new = problem(key)
+
+    def fitted(weights):
+        return CALIBRATORS[key](**options).fit(scores, y, sample_weight=weights).predict(new)
+
+    np.testing.assert_array_equal(fitted(np.full(len(y), factor)), fitted(None))
+    weights = np.random.default_rng(2).gamma(1, size=len(y))
+    if key in ("venn", "venn_abers", "rank"):
+        with pytest.raises(InputError, match="counts rows"):
+            fitted(factor * weights)
+    else:
+        np.testing.assert_allclose(fitted(factor * weights), fitted(weights), rtol=1e-7, atol=1e-9)
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_a_class_of_weight_zero_is_no_class(key):
     scores, y, new = problem(key)
