@@ -29,6 +29,7 @@ from calib.kernel.weights import effective_weights, rows_behind
 
 Steps = tuple[Array, Array]
 CONTINUED, KEPT = "formula continued", "outermost answer kept"
+STRAIGHT_ON = "straight on in log-odds, or kept at an end that falls"
 READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
 
 

@@ -180,7 +180,9 @@ def test_platts_file_says_what_it_was_fitted_on_and_gives_the_same_for_a_table_o
         ("beta", "formula continued"),
         ("isotonic", "outermost answer kept"),
         ("venn_abers", "outermost answer kept"),
-        ("venn", "that of the category"),
+        ("venn", "that of the category, 0 to 1 where it has no rows"),
+        ("histogram", "outermost answer kept"),
+        ("quadratic", "straight on in log-odds, or kept at an end that falls"),
         ("none", None),
     ],
 )
