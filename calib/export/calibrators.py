@@ -65,7 +65,7 @@ from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE_RULES, ScoreCalibrator, label_of
 from calib.evaluate import Evaluation
-from calib.export.saved import SavedCalibrator
+from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.fields import Fields, parse
@@ -213,7 +213,7 @@ def write_calibrator(
         "classes": list(classes),
         "calibration": dict(calibration or {}),
         "made": dict(made or {"calib": __version__}),
-        "notes": [*notes, *([RATE.format(rate)] if rate else [])],
+        "notes": [*notes, *own_notes(fitted), *([RATE.format(rate)] if rate else [])],
         "base_rate": asdict(rate) if rate else None,
         "map": _map_of(fitted),
     }

@@ -102,6 +102,8 @@ def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayL
     draws
         ``cluster`` and ``counts``, where they are known; else None.
 
+    Examples
+    --------
     >>> from calib.metrics import cumulative_differences
     >>> summarised(cumulative_differences, Predictions(np.array([1, 0]), np.array([0.75, 0.25]))).walk
     array([ 0.   , -0.125,  0.   ])

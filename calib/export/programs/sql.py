@@ -64,7 +64,7 @@ def write_sql(calibrator: Any, score: str | Sequence[str] = "score") -> str:
     str
         To stand between SELECT and FROM. A score that is NULL, or that ``predict`` would refuse, gives NULL.
         SQLite needs its mathematical functions for methods with logarithms or exponentials (in it since
-        3.35).
+        3.35). A probability below 1e-307 may be given as 0, since PostgreSQL refuses smaller products.
 
     Raises
     ------
