@@ -31,7 +31,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator
         A scikit-learn classifier or pipeline; clones of it are trained.
     calibrator
-        A key of CALIBRATORS or an instance.
+        A key of CALIBRATORS or an instance. "platt" and ``Platt()`` are fitted on the log-odds of probabilities,
+        and on margins as they come; ``Platt(on="score")`` on either as it comes.
     placement
         Which scores calibrate: "none", "split", "cv", "oob", "oob_whole", "train" or "full".
     calibration_size
@@ -52,6 +53,15 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> model = CalibratedClassifier(GaussianNB(), "venn_abers", random_state=0).fit(X, y)
     >>> model.predict([[0.0], [11.0]])
     array(['no', 'yes'], dtype='<U3')
+
+    Platt scaling here is the class ``Platt`` on the log-odds of the model's probabilities:
+
+    >>> from calib.calibrators import Platt
+    >>> model = CalibratedClassifier(GaussianNB(), "platt", random_state=0).fit(X, y)
+    >>> held_out, p = model.placed_, model.placed_.model.predict_proba(X)[:, 1]
+    >>> platt = Platt(on="log-odds", clip=model.calibrator_.clip_).fit(held_out.scores, held_out.y)
+    >>> bool((platt.predict(p) == model.predict_proba(X)[:, 1]).all()), model.calibrator_.notes_[0]
+    (True, 'fitted on the log-odds of the scores.')
     """
 
     def __init__(

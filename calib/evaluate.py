@@ -55,7 +55,7 @@ class Part:
     weight : float array (m,)
         How much each test row counts, or None.
     flow
-        How many rows train, calibrate, test or are unused.
+        How many rows train, calibrate or are unused.
     """
 
     train: np.ndarray
@@ -208,6 +208,7 @@ class Evaluation:
             strategy=binning,
             posterior=self.posterior,
             cluster=self.cluster if metric.clustered else None,
+            counts=self.counts if metric.clustered else None,
         )
         if metric.needs == "posterior":  # of which the predictions know nothing
             return call()
@@ -288,7 +289,7 @@ def known_of(dataset: Dataset) -> Known:
 
     Whole weights of predictions are counts of rows, such as GROUP BY leaves them: a random draw parts them.
     With features a row stays whole, since a model that saw one copy knows the others. Other weights are put
-    on the scale of ``effective_weights``.
+    on the scale of ``effective_weights`` of the whole table, so that no part of them is mistaken for counts.
     """
     weight = dataset.weight
     return Known(
@@ -417,15 +418,12 @@ def fit_rows(
             split=splitter,
         )
         tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
-        tested = rows.take(cut.test, cut.test_weight)
+        tested = rows.take(cut.test, cut.test_weight).weight
         flow = {
             "train": _counted(learners.y[placed.trained], learners.weights[placed.trained]),
             "calibrate": _counted(placed.y, placed.weight),
-            "test": _counted(tested.y, tested.weight),
         }
-        parts.append(
-            Part(cut.train, cut.test, placed, tests, tested.weight, flow | _unused(rows, cut, placed))
-        )
+        parts.append(Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed)))
     give_back(dataset.n)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
@@ -440,7 +438,11 @@ def _unused(rows: Known, cut: Cut, placed: Placement) -> dict[str, Counted]:
 
 
 def _counted(y: np.ndarray, weight: np.ndarray | None) -> Counted:
-    weights = or_ones(weight, len(y))
+    """What rows of these weights are worth by themselves."""
+    return _summed(y, effective_weights(or_ones(weight, len(y))))
+
+
+def _summed(y: np.ndarray, weights: np.ndarray) -> Counted:
     return Counted(len(y), float(weights.sum()), float(weights @ y))
 
 
@@ -503,6 +505,7 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
     weight = _joined([part.weight for part in fitted.parts])
     rows = _end_to_end([part.test for part in fitted.parts])
     cluster = None if fitted.dataset.cluster is None else fitted.dataset.cluster[rows]
+    tested = np.split(or_ones(weight, len(y)), np.cumsum([len(part.test) for part in fitted.parts])[:-1])
     watch, count = watch or Watch(), len(recipe.calibrators)
     for i, key in enumerate(recipe.calibrators):
         fits, outcomes = [], []
@@ -547,7 +550,10 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         seconds=fitted.seconds,
         weight=weight,
         calibration_weight=_joined([part.placed.weight for part in fitted.parts]),
-        flow=tuple(part.flow for part in fitted.parts),
+        flow=tuple(
+            {**part.flow, "test": _summed(fitted.dataset.y[part.test], each)}
+            for part, each in zip(fitted.parts, tested, strict=True)
+        ),
     )
 
 
@@ -595,7 +601,10 @@ def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: se
 
 
 def _joined(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    return None if weights[0] is None else _end_to_end([each for each in weights if each is not None])
+    """The weights of all folds on the scale on which they add up to what these rows are worth, or None."""
+    if weights[0] is None:
+        return None
+    return effective_weights(_end_to_end([each for each in weights if each is not None]))
 
 
 def _end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:

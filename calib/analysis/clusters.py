@@ -17,7 +17,7 @@ from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.memo import once
-from calib.kernel.weights import are_whole
+from calib.kernel.weights import are_whole, squares
 
 Array = np.ndarray
 
@@ -69,14 +69,14 @@ class Clusters:
     def worth(self, index: Array, groups: int) -> Array:
         """How many independent rows a row of each group (groups,) is worth, at most 1; index (n,) says whose it is."""
         cell, m = self.by_group(index, groups)
-        alone = group_sums(index, groups, weights=_squares(self.weights))
+        alone = group_sums(index, groups, weights=squares(self.weights))
         together = group_sums(cell % groups, groups, m**2)
         return 1 / self._effect(together / np.where(alone > 0, alone, 1), alone > 0)
 
     def effect(self, weights: Array, cell: Array) -> Array:
         """Design effects (k,) of sums with weights (k, cells) for each row of a cell; cell (n,) says of which it is."""
         held = csr_array((self.weights, (self.whose, cell)), shape=(self.count, weights.shape[1]))
-        alone = weights**2 @ group_sums(cell, weights.shape[1], weights=_squares(self.weights))
+        alone = weights**2 @ group_sums(cell, weights.shape[1], weights=squares(self.weights))
         return self._effect(np.array([np.sum((held @ each) ** 2) for each in weights]) / alone)
 
     def _effect(self, ratio: Array, there: Array | bool = True) -> Array:
@@ -87,11 +87,6 @@ class Clusters:
         """(cluster · groups + group, the weight there) of each pair of a cluster and a group that has rows."""
         cell, at = np.unique(self.whose * groups + index, return_inverse=True)
         return cell, np.bincount(at, weights=self.weights)
-
-
-def _squares(weights: Array) -> Array:
-    """What rows of these weights add to a variance: counts of rows once each."""
-    return weights if are_whole(weights) else weights**2
 
 
 def _correlation(whose: Array, y: Array, p: Array, weights: Array) -> float:

@@ -23,7 +23,7 @@ from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation, Fitted, score_column
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
-from calib.kernel.weights import effective_weights, or_ones, rows_behind
+from calib.kernel.weights import or_ones, rows_behind
 from calib.kernel.wording import number
 from calib.placements.moved import unmoved
 
@@ -83,7 +83,7 @@ def estimate_base_rate(
     level
         Of the interval ``{π' : 2 (ℓ(max) − ℓ(π')) <= χ²₁(level)}``.
     sample_weight : array (n,)
-        Counts of rows; fractions on the scale of ``effective_weights``.
+        Counts of rows, or other weights on any scale.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def estimate_base_rate(
     p = checks.probability_vector(p, "p")
     checks.not_empty(p, "p")
     weights, p, _ = checks.counted_rows(sample_weight, p, p)
-    w = effective_weights(or_ones(weights, len(p)))
+    w = or_ones(weights, len(p))
     checks.in_range(base_rate, "base_rate", 0, 1, open_ends=True)
     checks.in_range(level, "level", 0, 1, open_ends=True)
     ones, zeros = p / base_rate, (1 - p) / (1 - base_rate)

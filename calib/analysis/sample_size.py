@@ -194,6 +194,7 @@ def sample_size(
     widths: dict[str, float] | None = None,
     sample_weight: Array | None = None,
     design_effect: float = 1.0,
+    counts: Array | None = None,
 ) -> SampleSize:
     """The rows that a validation needs of a model that predicts like this, and what these rows can tell.
 
@@ -207,9 +208,11 @@ def sample_size(
     widths
         Of the 95% intervals, by measure; the others as in WIDTHS.
     sample_weight : (n,)
-        How many rows each is worth: counts of rows, or what ``effective_weights`` makes of other weights.
+        Counts of rows, or other weights on any scale.
     design_effect
         How many rows are worth one, where those of one cluster resemble each other: so many times as many are needed.
+    counts : (n,)
+        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
 
     Raises
     ------
@@ -222,7 +225,7 @@ def sample_size(
     >>> [one.measure for one in found.needed if one.rows > found.rows]
     ['observed_expected', 'slope']
     """
-    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p), counts)
     each = or_ones(weights, len(y))
     checks.both_classes(y, "A sample size")
     checks.in_range(threshold, "threshold", 0, 1, open_ends=True)

@@ -169,6 +169,7 @@ def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
             calibration_size=size,
             design_effect=design_effect(evaluation, key),
             sample_weight=weight,
+            counts=evaluation.counts,
         )
         row |= {"low": found.lower, "high": found.upper, "size": found.width, "valid": found.valid}
     return row

@@ -25,10 +25,11 @@ from calib.kernel.checks import (
 from calib.kernel.fields import Fields, plain
 from calib.kernel.formula import Term, steps
 from calib.kernel.records import Parameter
-from calib.kernel.weights import rows_behind
+from calib.kernel.weights import effective_weights, rows_behind
 
 Steps = tuple[Array, Array]
 CONTINUED, KEPT = "formula continued", "outermost answer kept"
+STRAIGHT_ON = "straight on in log-odds, or kept at an end that falls"
 READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
 
 
@@ -65,8 +66,9 @@ class ScoreCalibrator(BaseEstimator):
     input : {"score", "probability", "tree_scores"}
         Any real number, a number in [0, 1], or a table (n, n_trees).
     weighted : bool
-        Whether ``_learn`` makes use of ``weights``, None or positive numbers (n,). For one that does not,
-        which counts rows, each row is repeated as often as its weight says, and ``weights`` is None.
+        Whether ``_learn`` makes use of ``weights``, None or positive numbers (n,) on the scale of
+        ``effective_weights``. For one that does not, which counts rows, each row is repeated as often as its
+        weight says, and ``weights`` is None.
     beyond : str or None
         What becomes of scores outside those of the fit, in two or three words; None where there is no
         outside.
@@ -111,8 +113,8 @@ class ScoreCalibrator(BaseEstimator):
         scores : array (n,), or (n, n_trees) for tree scores
         y : array (n,) of 0 and 1
         sample_weight : array (n,), optional
-            Whole numbers give what repeating the rows gives, and 0 what leaving them out gives. Fractions are
-            taken by methods that are ``weighted``.
+            Whole numbers give what repeating the rows gives, and 0 what leaving them out gives. Other weights
+            give the same on any scale; methods that are ``weighted`` take them.
 
         Raises
         ------
@@ -203,11 +205,12 @@ class ScoreCalibrator(BaseEstimator):
 
     def _weigh(self, scores: Array, y: Array, weights: Array) -> tuple[Array, Array, Array | None]:
         """The rows as ``_learn`` takes them: without those of weight 0, and repeated where the method counts rows."""
+        counted = weights > 0
+        if not counted.all():
+            scores, y, weights = scores[counted], y[counted], weights[counted]
+        weights = effective_weights(weights)
         if self.weighted:
-            counted = weights > 0
-            if counted.all():
-                return scores, y, weights
-            return scores[counted], y[counted], weights[counted]
+            return scores, y, weights
         times = whole_weights(weights, self.label)
         return np.repeat(scores, times, axis=0), np.repeat(y, times), None
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calib.calibrators.base import ScoreCalibrator
+from calib.calibrators.base import KEPT, ScoreCalibrator
 from calib.kernel.binning import STRATEGIES, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
@@ -23,7 +23,8 @@ class Histogram(ScoreCalibrator):
     """``p = c_k / n_k`` of the bin k that holds the score, for probabilities; optional weights.
 
     ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; at ``breaks_`` (k − 1,) the next bin begins. A
-    bin without calibration rows knows nothing of its own and answers with the score itself.
+    bin without calibration rows knows nothing of its own and answers with the score itself; beyond the
+    outermost bins with rows their frequencies hold.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class Histogram(ScoreCalibrator):
     label = "Histogram binning"
     source = "Zadrozny and Elkan 2001"
     input = "probability"
-    beyond = None
+    beyond = KEPT
     weighted = True
     complexity = 4.8
     kind = "bins"
@@ -80,6 +81,7 @@ class Histogram(ScoreCalibrator):
             self.breaks_ = uniform_breaks(self.bins)
         else:
             self.breaks_ = quantile_edges(scores, self.bins, weights if are_whole(weights) else None)[1:-1]
+        self.breaks_ = self.breaks_[slice(*self._bin(np.array([scores.min(), scores.max()])))]
         index, bins = self._bin(scores), len(self.breaks_) + 1
         self.counts_ = group_sums(index, bins, weights)
         self.positives_ = group_sums(index, bins, weights * y)

@@ -16,9 +16,11 @@ from calib.kernel.fields import Fields
 from calib.kernel.formula import Number, Term, logit, sigmoid
 from calib.kernel.likelihood import fit_logistic
 from calib.kernel.weights import or_ones
+from calib.kernel.wording import listed, number
 
 CLIP = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-12  # of log-odds
+LEVEL = 1e-6  # a curve of log-odds that falls by less does not fall
 SEPARABLE = (
     "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
 )
@@ -64,6 +66,51 @@ def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
 def slope_notes(slope: float) -> tuple[str, ...]:
     """The sentence about a line that falls, by more than the rounding of a level one."""
     return (FALLS,) if slope < -1e-9 else ()
+
+
+def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
+    """The sentence that says between which scores a curve falls.
+
+    Parameters
+    ----------
+    x, values : (k,)
+        Log-odds of the scores at which the curve begins, turns and ends, increasing, and the curve there.
+
+    Examples
+    --------
+    >>> turn_notes(log_odds(np.array([0.1, 0.8, 0.9])), np.array([-2.0, 1.0, 0.5]))
+    ('the curve turns: from 0.8000 to 0.9000, higher scores get lower probabilities.',)
+    """
+    falls = np.diff(values) < -LEVEL
+    if not falls.any():
+        return ()
+    if falls.all():
+        return (FALLS,)
+    change = np.diff(np.concatenate([[False], falls, [False]]).astype(np.int8))
+    stretches = [
+        f"from {number(low, 4)} to {number(high, 4)}"
+        for low, high in zip(expit(x[change == 1]), expit(x[change == -1]), strict=True)
+    ]
+    return (f"the curve turns: {listed(stretches)}, higher scores get lower probabilities.",)
+
+
+def straight_on(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
+    """Where to take a curve for log-odds x (n,), and what to add beyond its ends: straight on, but never downhill.
+
+    Parameters
+    ----------
+    x : (n,)
+    ends, slopes : (2,)
+        The lowest and highest x of the fit, and the curve's slopes there; one that is negative counts as 0.
+
+    Examples
+    --------
+    >>> straight_on(np.array([-2.0, 0.0, 3.0]), np.array([-1.0, 1.0]), np.array([0.5, -0.5]))
+    (array([-1.,  0.,  1.]), array([-0.5,  0. ,  0. ]))
+    """
+    inside = np.clip(x, *ends)
+    beyond = x - inside
+    return inside, beyond * np.where(beyond < 0, *np.maximum(slopes, 0.0))
 
 
 class LogOddsPolynomial(ScoreCalibrator):

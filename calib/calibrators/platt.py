@@ -29,6 +29,9 @@ from calib.kernel.weights import or_ones
 class Platt(ScoreCalibrator):
     """``p = 1 / (1 + exp(A s + B))`` by cross-entropy against Platt's targets; any real scores, optional weights.
 
+    By itself the class fits the scores that it is given. Placements, and with them the pages, ``evaluate`` and
+    ``CalibratedClassifier``, fit it on the log-odds of a model's probabilities; ``notes_`` says which.
+
     ``A_`` and ``B_`` are the fitted numbers, ``A_`` negative for scores that grow with the belief in class 1.
     Constant scores leave A at 0 and give the mean target; one class alone is refused.
 
@@ -36,8 +39,8 @@ class Platt(ScoreCalibrator):
     ----------
     on
         "score" takes s as it comes, as the papers do; "log-odds" takes probabilities and s = ln(p / (1 − p)).
-        "auto" is "score" by itself; placements, hence ``evaluate`` and CalibratedClassifier, choose
-        "log-odds" for a model's probabilities and "score" for its margins, which are on that scale already.
+        "auto" is "score" by itself; placements choose "log-odds" for a model's probabilities and "score" for
+        its margins, which are on that scale already.
     clip
         How near to 0 and 1 a probability may come on log-odds; None is half as near as the nearest
         calibration score that is not there, in ``clip_`` (of n votes, half a vote); placements choose 2.2e-16
@@ -52,6 +55,17 @@ class Platt(ScoreCalibrator):
     array([0.5     , 0.666667])
     >>> Platt(on="log-odds").fit([0.2, 0.8], [0, 1]).predict([0.2, 0.5, 0.8]).round(6)    # log-odds −ln 4, 0, ln 4
     array([0.333333, 0.5     , 0.666667])
+
+    What a placement fits on a model's probabilities is the sigmoid through their log-odds:
+
+    >>> p, y = np.array([0.1, 0.3, 0.4, 0.6, 0.8, 0.9]), [0, 0, 1, 0, 1, 1]
+    >>> platt = Platt(on="log-odds").fit(p, y)
+    >>> platt.notes_[0]
+    'fitted on the log-odds of the scores.'
+    >>> bool(np.allclose(platt.predict(p), Platt().fit(np.log(p / (1 - p)), y).predict(np.log(p / (1 - p)))))
+    True
+    >>> bool(np.allclose(platt.predict(p), Platt().fit(p, y).predict(p)))    # of the probabilities as they come
+    False
     """
 
     key = "platt"
@@ -68,8 +82,9 @@ class Platt(ScoreCalibrator):
             "choice",
             "auto",
             choices=("auto", "log-odds", "score"),
-            help="Score: as it comes, as in the papers. Log-odds: the scale that the sigmoid is made for; over 39 data "
-            "sets better on average than probabilities. Auto: log-odds of probabilities, margins as they come.",
+            help="Auto: log-odds of a model's probabilities, margins as they come. Log-odds: the scale that the "
+            "sigmoid is made for; over 39 data sets better on average than probabilities. Score: as it comes, as in "
+            "the papers and in the class Platt by itself.",
             only_with=("score", ("probability",)),
         ),
         Parameter(

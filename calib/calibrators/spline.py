@@ -17,8 +17,16 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.special import expit
 
-from calib.calibrators.base import CONTINUED, ScoreCalibrator
-from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, level, log_odds
+from calib.calibrators.base import STRAIGHT_ON, ScoreCalibrator
+from calib.calibrators.log_odds import (
+    CLIP,
+    count_clipped,
+    fit_notes,
+    level,
+    log_odds,
+    straight_on,
+    turn_notes,
+)
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Term, logit, pieces, sigmoid
@@ -38,11 +46,11 @@ CHOSEN_ON = 2048
 
 @dataclass(frozen=True, eq=False)
 class NaturalSpline:
-    """Natural cubic splines through knots (k,): cubic between them, straight beyond; a curve is its values there.
+    """Natural cubic splines through knots (k,): a curve is its values there.
 
     >>> spline = NaturalSpline(np.array([0.0, 1.0, 3.0]))
-    >>> spline.columns(np.array([1.0, 5.0])) @ [2.0, 3.0, 5.0]    # values on a straight line give that line
-    array([3., 7.])
+    >>> spline.columns(np.array([1.0, 2.0])) @ [2.0, 3.0, 5.0]    # values on a straight line give that line
+    array([3., 4.])
     """
 
     knots: Array
@@ -53,13 +61,11 @@ class NaturalSpline:
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
 
     def columns(self, x: Array) -> Array:
-        """(n, k): value at x (n,) of each of the k curves; their weighted sum is the spline with those values."""
-        inside = np.clip(x, self.knots[0], self.knots[-1])
-        beyond = x - inside
-        values = self._through(inside)
-        out = beyond != 0
-        values[out] += beyond[out, None] * self._through(inside[out], 1)
-        return values
+        """(n, k): value at x (n,), from the first knot to the last, of each of the k curves.
+
+        Their weighted sum is the spline with those values.
+        """
+        return self._through(x)
 
     @cached_property
     def bend(self) -> Array:
@@ -75,7 +81,8 @@ class Spline(ScoreCalibrator):
     ``knots_`` (k,) are on the log-odds' scale, ``values_`` (k,) the curve there, as log-odds; ``penalty_`` is
     the weight taken. ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16; ``bounded_``
     says that the classes are separable. Constant scores and one-class labels are answered with the class
-    frequency.
+    frequency. Beyond the calibration scores the curve goes on along its tangent, or keeps its value at an end
+    that falls; a note says between which scores it falls.
 
     Parameters
     ----------
@@ -96,7 +103,7 @@ class Spline(ScoreCalibrator):
     key = "spline"
     label = "Spline"
     source = "Lucena 2018, arXiv 1809.07751"
-    beyond = CONTINUED
+    beyond = STRAIGHT_ON
     input = "probability"
     weighted = True
     complexity = 4.5
@@ -140,17 +147,27 @@ class Spline(ScoreCalibrator):
         self.values_, self.bounded_ = _fitted(tied, self.knots_, self.penalty_)
 
     def _notes(self) -> tuple[str, ...]:
-        return fit_notes(self.n_clipped_, self.bounded_)
+        turns = () if len(self.knots_) == 1 else turn_notes(*_turns(self._through))
+        return (*fit_notes(self.n_clipped_, self.bounded_), *turns)
+
+    @property
+    def _through(self) -> CubicSpline:
+        """The curve through two or more knots."""
+        return CubicSpline(self.knots_, self.values_, bc_type="natural")
 
     def _map(self, scores: Array) -> Array:
-        return expit(_curve(self.knots_, log_odds(scores)) @ self.values_)
+        x, ends, slopes = log_odds(scores), self.knots_[[0, -1]], np.zeros(2)
+        if len(self.knots_) > 1:
+            slopes = self._through(ends, 1)
+        inside, added = straight_on(x, ends, slopes)
+        return expit(_curve(self.knots_, inside) @ self.values_ + added)
 
     def _formula(self, score: Term) -> Term:
         knots, values = self.knots_, self.values_
         if len(knots) == 1:
             return sigmoid(values[0])
-        through, ends = CubicSpline(knots, values, bc_type="natural"), knots[[0, -1]]
-        beyond = np.column_stack([values[[0, -1]], through(ends, 1), np.zeros((2, 2))])
+        through, ends = self._through, knots[[0, -1]]
+        beyond = np.column_stack([values[[0, -1]], np.maximum(through(ends, 1), 0.0), np.zeros((2, 2))])
         cubics = np.zeros((len(knots) - 1, 4))
         cubics[:, : len(through.c)] = through.c[::-1].T
         origins = np.concatenate([ends[:1], knots[:-1], ends[1:]])
@@ -185,6 +202,13 @@ def _knots(scores: Array, most: int) -> Array:
         if min(knot - kept[-1], last - knot) >= apart:
             kept.append(knot)
     return np.array([*kept, last])
+
+
+def _turns(curve: CubicSpline) -> tuple[Array, Array]:
+    """Where a curve begins, turns and ends, and its values there."""
+    ends, turns = curve.x[[0, -1]], curve.derivative().roots(extrapolate=False)
+    at = np.unique(np.concatenate([ends, turns[np.isfinite(turns)]]))
+    return at, curve(at)
 
 
 def _curve(knots: Array, x: Array) -> Array:

@@ -43,7 +43,7 @@ class Venn(IntervalCalibrator):
     key = "venn"
     label = "Venn"
     source = "Vovk et al. 2004; Johansson et al. 2019, eq. 3–6"
-    beyond = "that of the category"
+    beyond = "that of the category, 0 to 1 where it has no rows"
     complexity = 6
     kind = "pairs"
     weighted = True

@@ -29,12 +29,13 @@ The format, ``calib.calibrator`` version 1, is one object:
                                         logit(s) in place of s, s first kept in [clip, 1 − clip]
     beta      a, b, c, clip             logit p = a ln s − b ln(1 − s) + c, s first kept in [clip, 1 − clip]
     scaling   T, clip                   logit p = logit(s) / T, s first kept in [clip, 1 − clip]
-    log_odds_polynomial  coefficients, clip
+    log_odds_polynomial  coefficients, clip; of degree 2 also ends
                                         logit p = c₀ + c₁ ℓ + c₂ ℓ² …, ℓ = logit(s), s first kept in [clip, 1
-                                        − clip]
+                                        − clip]; beyond the ends, lowest and highest ℓ of the fit, straight on
+                                        with the slope there, or level if that is negative
     log_odds_spline  knots, values, clip
                                         logit p = the natural cubic spline through the values at the knots, at
-                                        ℓ, straight beyond them; one knot is a constant
+                                        ℓ, beyond them straight on as above; one knot is a constant
     bins      breaks, counts, positives p = positives/counts in the bin of s, whose number is that of breaks
     <= s;
                                         s itself where the bin has no counts
@@ -64,7 +65,7 @@ from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE_RULES, ScoreCalibrator, label_of
 from calib.evaluate import Evaluation
-from calib.export.saved import SavedCalibrator
+from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.fields import Fields, parse
@@ -212,7 +213,7 @@ def write_calibrator(
         "classes": list(classes),
         "calibration": dict(calibration or {}),
         "made": dict(made or {"calib": __version__}),
-        "notes": [*notes, *([RATE.format(rate)] if rate else [])],
+        "notes": [*notes, *own_notes(fitted), *([RATE.format(rate)] if rate else [])],
         "base_rate": asdict(rate) if rate else None,
         "map": _map_of(fitted),
     }

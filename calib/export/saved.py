@@ -155,6 +155,18 @@ class SavedCalibrator:
         return (outside_range(outside, len(scores), "score", self.seen) + then,) if outside else ()
 
 
+def own_notes(fitted: Any) -> tuple[str, ...]:
+    """What a fitted calibrator, or all of one a fold, says of its fit, after its name.
+
+    >>> from calib.calibrators import Platt
+    >>> own_notes(Platt(on="log-odds").fit([0.2, 0.8], [0, 1]))[0]
+    'Platt: fitted on the log-odds of the scores.'
+    """
+    one, *others = getattr(fitted, "folds", (fitted,))
+    shared = (note for note in getattr(one, "notes_", ()) if all(note in other.notes_ for other in others))
+    return tuple(f"{one.label}: {note}" for note in shared)
+
+
 def number_columns(frame: pd.DataFrame) -> list[str]:
     """The columns of a table that can be scores.
 

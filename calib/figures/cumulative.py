@@ -59,7 +59,7 @@ def prepare(evaluation: Evaluation) -> CumulativeGraph:
     if not evaluation.predictions:
         raise InputError(ASKED)
     walks = {
-        key: summarised(cumulative_differences, each, evaluation.cluster)
+        key: summarised(cumulative_differences, each, cluster=evaluation.cluster, counts=evaluation.counts)
         for key, each in evaluation.predictions.items()
     }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < SIGNIFICANT]

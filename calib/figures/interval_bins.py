@@ -75,6 +75,7 @@ def prepare(
         bins=recipe.bins,
         strategy=recipe.binning,
         sample_weight=predictions.weight,
+        counts=evaluation.counts,
     )
     curve = curve_of(evaluation, calibrator)
     lower, upper = curve.lower, curve.upper

@@ -118,6 +118,7 @@ def _summary(of: Callable[..., IntervalSummary], series: Series) -> IntervalSumm
         calibration_size=series.calibration_size,
         design_effect=series.design_effect,
         sample_weight=predictions.weight,
+        counts=series.counts,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from calib.analysis.clusters import design_effect
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -25,7 +27,8 @@ KINDS = {
 class Series:
     """One interval method in one placement, on the test rows.
 
-    ``calibration_size`` rows stand behind an answer, ``design_effect`` rows are worth one without clusters.
+    ``calibration_size`` rows stand behind an answer, ``design_effect`` rows are worth one without clusters,
+    and each test row is one of ``counts`` (m,), where its weight is more than that.
     """
 
     calibrator: str
@@ -33,6 +36,7 @@ class Series:
     predictions: Predictions
     calibration_size: int
     design_effect: float
+    counts: np.ndarray | None = None
 
     @property
     def name(self) -> str:
@@ -58,6 +62,7 @@ def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
             each,
             max(1, e.calibration_size // len(e.calibrators[key])),
             design_effect(e, key),
+            e.counts,
         )
         for e in many
         for key, each in e.predictions.items()

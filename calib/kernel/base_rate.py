@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel.checks import Array, InputError, in_range
 from calib.kernel.formula import Arithmetic, Number, Pieces, Term, pieces
-from calib.kernel.weights import or_ones
+from calib.kernel.weights import are_whole, effective_weights, or_ones
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,7 @@ def class_weights(y: Array, stated: float, weights: Array | None = None) -> Arra
     """Weights (n,) with which rows stand for a place where class 1 has the stated frequency.
 
     ``w c`` with ``c = π'/π`` for rows of class 1 and ``(1 − π')/(1 − π)`` for the others, π being the
-    frequency among these rows; on the scale on which they add up to as many rows as their mean is worth, (Σ w
-    c)² / Σ w c² (Kish 1965; each w counts rows, of which every one is worth c).
+    frequency among these rows; on the scale of ``effective_weights``, whole w being counts of rows.
 
     Parameters
     ----------
@@ -89,7 +88,7 @@ def class_weights(y: Array, stated: float, weights: Array | None = None) -> Arra
     stated
         In (0, 1).
     weights
-        How many rows each row is.
+        Counts of rows, or other weights on any scale.
 
     Examples
     --------
@@ -104,4 +103,4 @@ def class_weights(y: Array, stated: float, weights: Array | None = None) -> Arra
             "Hold out more rows, or leave base_rate unset."
         )
     c = np.where(y == 1, stated / fitted, (1 - stated) / (1 - fitted))
-    return w * c * ((w @ c) / (w @ c**2))
+    return effective_weights(w * c, w if are_whole(w) else None)

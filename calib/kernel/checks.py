@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.kernel.weights import are_whole
+from calib.kernel.weights import are_whole, effective_weights
 
 Array = np.ndarray
 LONGEST_MESSAGE = 2000  # letters; what is longer quotes a name or value as long as a file
@@ -132,15 +132,40 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
     return weights
 
 
-def counted_rows(sample_weight: Any, first: Array, second: Array) -> tuple[Array | None, Array, Array]:
-    """(weights or None, the two checked arrays of n rows), without the rows of weight 0, which have no effect."""
+def counted_rows(
+    sample_weight: Any, first: Array, second: Array, counts: Any = None
+) -> tuple[Array | None, Array, Array]:
+    """(effective weights or None, the two checked arrays of n rows), without the rows of weight 0.
+
+    Parameters
+    ----------
+    sample_weight : (n,)
+        Whole numbers are counts of rows and stay; others are put on the scale of ``effective_weights``.
+    first, second : (n,)
+        Checked already.
+    counts : (n,)
+        As for ``effective_weights``.
+    """
     if sample_weight is None:
         return None, first, second
-    weights = weight_vector(sample_weight, len(first))
+    weights, counts = (
+        weight_vector(sample_weight, len(first)),
+        checked_counts(counts, sample_weight, len(first)),
+    )
     counted = weights > 0
-    if counted.all():
-        return weights, first, second
-    return weights[counted], first[counted], second[counted]
+    if not counted.all():
+        weights, first, second = weights[counted], first[counted], second[counted]
+    return effective_weights(weights, counts), first, second
+
+
+def checked_counts(counts: Any, sample_weight: Any, n: int) -> Array | None:
+    """How many rows each of the rows of positive weight is, or None where that is not said."""
+    if counts is None or sample_weight is None:
+        return None
+    checked = row_counts(weight_vector(counts, n), "counts")[weight_vector(sample_weight, n) > 0]
+    if (checked == 0).any():
+        raise InputError("counts must be at least 1 for every row of positive weight.")
+    return checked
 
 
 def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array:

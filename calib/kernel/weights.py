@@ -1,4 +1,4 @@
-"""What weights stand for: rows, so many for each, or shares of what all of them are worth."""
+"""What weights stand for: counts of rows if they are whole numbers, and the importance of a row if they are not."""
 
 from __future__ import annotations
 
@@ -26,19 +26,46 @@ def are_whole(weights: Array) -> bool:
     return bool((weights == np.floor(weights)).all())
 
 
-def effective_weights(weights: Array) -> Array:
-    """Positive weights (n,): counts of rows as they are; others on the scale on which they add up to as many
-    rows as the weighted mean of independent rows is worth, (Σw)²/Σw² (Kish 1965).
+def effective_weights(weights: Array, counts: Array | None = None) -> Array:
+    """Positive weights (n,) on the scale on which they add up to the rows that a weighted mean is worth (Kish 1965).
 
+    That is (Σw)²/Σ(w²/k), if row i stands for k_i independent rows. Whole weights are counts of rows and stay as
+    they are. Other weights give the same on any scale, and what they give stays as it is.
+
+    Parameters
+    ----------
+    weights : (n,)
+        Positive.
+    counts : (n,)
+        k, if the weights are more than counts of rows, as at a stated base rate. By default whole weights are their
+        own counts, and a row of any other weight is one row.
+
+    Examples
+    --------
     >>> effective_weights(np.array([2.0, 3.0])), effective_weights(np.array([0.5, 0.5]))
     (array([2., 3.]), array([1., 1.]))
     >>> effective_weights(np.array([1e-300, 5e-301]))
     array([1.2, 0.6])
+    >>> effective_weights(np.array([1.0, 6.0]), counts=np.array([2.0, 3.0]))    # 49 / 12.5 rows
+    array([0.56, 3.36])
     """
-    if are_whole(weights):
+    if counts is None and are_whole(weights):
         return weights
+    if counts is None and weights.min() == weights.max():
+        return np.ones(len(weights))  # exactly, so that equal weights are none
     each = scaled(weights)
-    return each * (each.sum() / (each @ each))
+    return each * (each.sum() / squares(each, or_ones(counts, len(each))).sum())
+
+
+def squares(weights: Array, counts: Array | None = None) -> Array:
+    """What rows of these weights add to the variance of Σ w x, (n,), per variance of one x: w²/k, if they are k rows.
+
+    >>> squares(np.array([2.0, 3.0])), squares(np.array([0.5, 1.5])), squares(np.array([4.0]), np.array([2.0]))
+    (array([2., 3.]), array([0.25, 2.25]), array([8.]))
+    """
+    if counts is None:
+        return weights if are_whole(weights) else weights**2
+    return weights**2 / counts
 
 
 def scaled(weights: Array) -> Array:

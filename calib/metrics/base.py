@@ -12,7 +12,7 @@ import numpy as np
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.registry import check_named
-from calib.kernel.weights import are_whole
+from calib.kernel.weights import are_whole, effective_weights
 
 NEEDS = ("probabilities", "intervals", "posterior")
 
@@ -48,7 +48,7 @@ class Metric:
         Of a metric that is one of several numbers of a result: (y, p) → the result, which is then worked out
         once for all of them, and result → float, what ``function`` returns.
     clustered
-        Whether ``of`` also takes ``cluster``, who each row belongs to.
+        Whether ``of`` also takes ``cluster``, who each row belongs to, and ``counts``, how many rows each row is.
     """
 
     key: str
@@ -84,7 +84,7 @@ def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
     """
     if "sample_weight" not in inspect.signature(metric.function).parameters:
         return False
-    return not metric.counted or are_whole(weights)
+    return not metric.counted or are_whole(effective_weights(weights[weights > 0]))
 
 
 def check_metric(metric: Any) -> None:

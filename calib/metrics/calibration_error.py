@@ -18,7 +18,7 @@ from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.likelihood import fit_logistic
 from calib.kernel.pav import pool_ties
-from calib.kernel.weights import or_ones
+from calib.kernel.weights import or_ones, squares
 from calib.metrics.scoring import brier_score, mean
 
 
@@ -261,14 +261,18 @@ class SpiegelhalterTest:
 
 
 def spiegelhalter_test(
-    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None, cluster: ArrayLike | None = None
+    y: ArrayLike,
+    p: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> SpiegelhalterTest:
     """Are the labels compatible with Y ~ Bernoulli(p)? The Brier score against its expectation (Spiegelhalter 1986).
 
     z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). NaN when every p is 0, ½ or 1 and every certain one is
     right (nothing can contradict then); ±∞ with p-value 0 when a certain one is wrong and nothing else has a
-    variance. Where clusters are known the variance is Σ over clusters of the square of their part of the sum
-    above (Liang & Zeger 1986).
+    variance. A row of weight w adds w² times its variance, or w times if the weights count rows. Where clusters
+    are known the variance is Σ over clusters of the square of their part of the sum above (Liang & Zeger 1986).
 
     Parameters
     ----------
@@ -276,6 +280,8 @@ def spiegelhalter_test(
         As for ``brier_score``.
     cluster : (n,)
         Who each row belongs to.
+    counts : (n,)
+        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
 
     Examples
     --------
@@ -285,11 +291,12 @@ def spiegelhalter_test(
     """
     y, p = checks.labelled_probabilities(y, p)
     whose = None if cluster is None else checks.counted_clusters(cluster, sample_weight, len(y))
-    weights, y, p = checks.counted_rows(sample_weight, y, p)
+    own = checks.checked_counts(counts, sample_weight, len(y))
+    weights, y, p = checks.counted_rows(sample_weight, y, p, counts)
     weights = or_ones(weights, len(y))
     each = weights * (y - p) * (1 - 2 * p)
     difference = float(each.sum())
-    variance = float((weights * (1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    variance = float((squares(weights, own) * (1 - 2 * p) ** 2 * p * (1 - p)).sum())
     if whose is not None and variance > 0:
         variance = float((np.bincount(whose, each) ** 2).sum())
     if variance == 0:

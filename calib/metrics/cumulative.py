@@ -28,7 +28,7 @@ from scipy.special import ndtr
 from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties
-from calib.kernel.weights import or_ones
+from calib.kernel.weights import or_ones, squares
 from calib.metrics.base import Metric
 
 TERMS = 100
@@ -81,7 +81,11 @@ class CumulativeDifferences:
 
 
 def cumulative_differences(
-    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None, cluster: ArrayLike | None = None
+    y: ArrayLike,
+    p: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> CumulativeDifferences:
     """The walk of the differences, one step for each distinct probability.
 
@@ -91,6 +95,8 @@ def cumulative_differences(
         As for ``brier_score``.
     cluster : (n,)
         Who each row belongs to.
+    counts : (n,)
+        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
 
     Examples
     --------
@@ -99,11 +105,12 @@ def cumulative_differences(
     """
     y, p = checks.labelled_probabilities(y, p)
     whose = None if cluster is None else checks.counted_clusters(cluster, sample_weight, len(y))
-    weights, y, p = checks.counted_rows(sample_weight, y, p)
+    own = checks.checked_counts(counts, sample_weight, len(y))
+    weights, y, p = checks.counted_rows(sample_weight, y, p, counts)
     tied = pool_ties(p, y, weights)
     total = tied.weights.sum()
     steps = (tied.sums - tied.weights * tied.scores) / total
-    sigma = math.sqrt(float(tied.weights @ (tied.scores * (1 - tied.scores)))) / total
+    sigma = math.sqrt(float(squares(or_ones(weights, len(p)), own) @ (p * (1 - p)))) / total
     share, walk = (np.append(0.0, np.cumsum(values)) for values in (tied.weights / total, steps))
     if whose is None:
         return CumulativeDifferences(share, walk, tied.scores, float(sigma))

@@ -41,9 +41,10 @@ def corrected_reliability(
     >>> round(corrected_reliability([1, 0, 1, 1], [0.9] * 4), 6)          # (0.75 − 0.9)² − 0.1875 / 3
     -0.04
     """
-    if sample_weight is not None:
-        checks.whole_weights(checks.weight_vector(sample_weight, len(np.asarray(y))), WHO)
-    n, observed, mean_p = filled_bins(y, p, bins, strategy, sample_weight)
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    if weights is not None:
+        checks.whole_weights(weights, WHO)
+    n, observed, mean_p = filled_bins(y, p, bins, strategy, weights)
     chance = np.divide(observed * (1 - observed), n - 1, out=np.zeros(len(n)), where=n > 1)
     corrected = np.where(n > 1, (observed - mean_p) ** 2 - chance, 0.0)
     return float(n @ corrected / n.sum())
@@ -81,4 +82,5 @@ DEBIASED = Metric(
     "Root mean squared gap over bins, less what chance alone gives so few rows; 0 where nothing is left.",
     binned=True,
     everyday=False,
+    counted=True,
 )

@@ -83,6 +83,7 @@ def interval_summary(
     calibration_size: int | None = None,
     design_effect: float = 1.0,
     sample_weight: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> IntervalSummary:
     """Mean interval against the observed frequency of class 1.
 
@@ -102,6 +103,8 @@ def interval_summary(
         How many rows are worth one, where those of one cluster resemble each other.
     sample_weight
         As for ``brier_score``.
+    counts : (m,)
+        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
 
     Raises
     ------
@@ -113,7 +116,7 @@ def interval_summary(
     >>> interval_summary([1, 0], [[0.5, 0.75], [0.5, 0.25]])
     IntervalSummary(lower=0.375, upper=0.625, width=0.25, observed=0.5, valid=True)
     """
-    weights, y, pairs = checks.counted_rows(sample_weight, *_labelled_pairs(y, intervals))
+    weights, y, pairs = checks.counted_rows(sample_weight, *_labelled_pairs(y, intervals), counts)
     weights = or_ones(weights, len(y))
     ends = np.minimum(*pairs.T), np.maximum(*pairs.T)
     lower, upper = (np.average(end, weights=weights) for end in ends)
@@ -137,6 +140,7 @@ def interval_bins(
     bins: int = 10,
     strategy: str = "quantile",
     sample_weight: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> IntervalBins:
     """Mean interval and observed frequency within bins of ``by``, a score or a merged probability (m,).
 
@@ -144,8 +148,8 @@ def interval_bins(
     ----------
     strategy
         "quantile" for any score, "uniform" for probabilities.
-    sample_weight
-        As for ``brier_score``.
+    sample_weight, counts
+        As for ``interval_summary``.
 
     Examples
     --------
@@ -157,9 +161,9 @@ def interval_bins(
     y, pairs = _labelled_pairs(y, intervals)
     by = (checks.probability_vector if strategy == "uniform" else checks.score_vector)(by, "by")
     checks.same_length(y=y, by=by)
-    weights = None if sample_weight is None else checks.weight_vector(sample_weight, len(y))
-    if weights is not None:
-        y, pairs, by, weights = (each[weights > 0] for each in (y, pairs, by, weights))
+    if sample_weight is not None:
+        by = by[checks.weight_vector(sample_weight, len(y)) > 0]
+    weights, y, pairs = checks.counted_rows(sample_weight, y, pairs, counts)
     placed = binned(by, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
     ends = np.sort(pairs, axis=1)
     count = group_sums(placed.index, placed.count, weights=weights)
@@ -202,6 +206,7 @@ def predicted_label_summary(
     calibration_size: int | None = None,
     design_effect: float = 1.0,
     sample_weight: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> IntervalSummary:
     """Mean low, high and size of the predicted label's intervals against the accuracy (``observed``).
 
@@ -209,7 +214,7 @@ def predicted_label_summary(
 
     Parameters
     ----------
-    y, intervals, calibration_size, design_effect, sample_weight
+    y, intervals, calibration_size, design_effect, sample_weight, counts
         As for ``interval_summary``.
 
     Examples
@@ -225,6 +230,7 @@ def predicted_label_summary(
         calibration_size=calibration_size,
         design_effect=design_effect,
         sample_weight=sample_weight,
+        counts=counts,
     )
 
 

@@ -26,6 +26,7 @@ def metric_value(
     strategy: str = "uniform",
     posterior: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> float:
     """One metric of one method; NaN where it needs intervals or a posterior and there are none, or takes no weights.
 
@@ -42,6 +43,8 @@ def metric_value(
     cluster : (n,), optional
         Who each row belongs to, for a metric whose p-value depends on it; the same at every call for ``predictions``,
         of which what several metrics need is kept.
+    counts : (n,), optional
+        How many rows each row stands for, if its weight is more than that; as for ``cluster``.
 
     Raises
     ------
@@ -49,7 +52,7 @@ def metric_value(
         Naming a metric from outside that fails on these rows.
     """
     try:
-        return _value(metric, predictions, bins, strategy, posterior, cluster)
+        return _value(metric, predictions, bins, strategy, posterior, {"cluster": cluster, "counts": counts})
     except Exception as error:
         if isinstance(error, checks.InputError) or METRICS.shipped.get(metric.key) is metric:
             raise
@@ -62,7 +65,7 @@ def _value(
     bins: int,
     strategy: str,
     posterior: ArrayLike | None,
-    cluster: ArrayLike | None,
+    draws: Mapping[str, ArrayLike | None],
 ) -> float:
     weight = predictions.weight
     if weight is not None and not takes_weights(metric, weight):
@@ -82,23 +85,32 @@ def _value(
     if metric.needs == "posterior":
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
     if metric.of is not None:
-        return metric.read(summarised(metric.of, predictions, cluster if metric.clustered else None))
+        return metric.read(summarised(metric.of, predictions, **draws if metric.clustered else {}))
     options = {"bins": bins, "strategy": strategy} if metric.binned else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
 
 
-def summarised(of: Callable[..., Any], predictions: Predictions, cluster: ArrayLike | None = None) -> Any:
-    """What several metrics and a figure read of a method, worked out once for all of them; without clusters by itself.
+def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayLike | None) -> Any:
+    """What several metrics and a figure read of a method, worked out once for each set of names in ``draws``.
 
+    Parameters
+    ----------
+    of
+        (y, p, …) → a result.
+    predictions
+        Of one method.
+    draws
+        ``cluster`` and ``counts``, where they are known; else None.
+
+    Examples
+    --------
     >>> from calib.metrics import cumulative_differences
     >>> summarised(cumulative_differences, Predictions(np.array([1, 0]), np.array([0.75, 0.25]))).walk
     array([ 0.   , -0.125,  0.   ])
     """
-    clusters = {} if cluster is None else {"cluster": cluster}
+    known = {name: values for name, values in draws.items() if values is not None}
     weighted = {} if predictions.weight is None else {"sample_weight": predictions.weight}
-    return once(
-        predictions, (of, *clusters), partial(of, predictions.y, predictions.p, **weighted, **clusters)
-    )
+    return once(predictions, (of, *known), partial(of, predictions.y, predictions.p, **weighted, **known))
 
 
 def metric_table(

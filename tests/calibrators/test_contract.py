@@ -25,6 +25,7 @@ VARIANTS = [
 ] + [(key, {}) for key in KEYS]
 REFUSE_ONE_CLASS = ["platt", "temperature", "offset"]
 ANSWER_ONE_CLASS = [key for key in KEYS if key not in REFUSE_ONE_CLASS]
+TURN = ["quadratic", "spline", "histogram"]  # whose ends are mended whatever the data say
 MAY_FALL = ["quadratic", "histogram"]  # maps that need not rise; Venn with bins of the score neither
 
 
@@ -285,6 +286,52 @@ def test_whole_weights_are_repetitions_and_zero_weights_absence(key, options):
     np.testing.assert_allclose(weighted.predict(new), repeated.predict(new), atol=1e-9)
     if key in INTERVALS:  # bit by bit
         np.testing.assert_array_equal(weighted.predict_interval(new), repeated.predict_interval(new))
+
+
+def rows_within(key, n, seed, truth):
+    """Scores that leave room on both sides, and labels of the frequency truth(score)."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(2, 2, n) if seed % 2 else rng.uniform(0.15, 0.85, n)
+    y = (rng.random(n) < truth(p)).astype(int)
+    return (np.column_stack([p] * 3) if CALIBRATORS[key].input == "tree_scores" else p), y
+
+
+@pytest.mark.parametrize(
+    ("key", "options"), [each for each in VARIANTS if each != ("venn", {"taxonomy": "uniform"})]
+)
+@pytest.mark.parametrize(("n", "seeds"), [(200, 5), (1000, 2)])
+def test_beyond_the_calibration_scores_no_method_goes_the_wrong_way(key, options, n, seeds):
+    """Venn in bins of equal width gives (0, 1) beyond, which is no direction."""
+    truths = [lambda p: p] + [lambda p: 4 * p * (1 - p), lambda p: 1 - 3 * p * (1 - p)] * (key in TURN)
+    for seed, truth in ((seed, truth) for seed in range(seeds) for truth in truths):
+        scores, y = rows_within(key, n, seed, truth)
+        fitted = CALIBRATORS[key](**options).fit(scores, y)
+        low, high = scores.min(), scores.max()
+        below = np.append(low * np.linspace(0, 1, 21), [1e-300, 1e-17, 1e-6])
+        above = np.append(1 - (1 - high) * np.linspace(0, 1, 21), [1 - 1e-16, 1 - 1e-6])
+        for side, far, end in ((-1, below, low), (1, above, high)):
+            p, at_end = (
+                fitted.predict(np.column_stack([s] * 3) if scores.ndim == 2 else s)
+                for s in (far, np.array([end]))
+            )
+            assert (side * (p - at_end) >= -1e-12).all(), (seed, side)
+
+
+@pytest.mark.parametrize(("key", "options"), VARIANTS)
+@pytest.mark.parametrize("factor", [0.001, 0.37, 250.3])
+def test_the_scale_of_weights_that_are_no_counts_does_not_matter(key, options, factor):
+    scores, y, new = problem(key)
+
+    def fitted(weights):
+        return CALIBRATORS[key](**options).fit(scores, y, sample_weight=weights).predict(new)
+
+    np.testing.assert_array_equal(fitted(np.full(len(y), factor)), fitted(None))
+    weights = np.random.default_rng(2).gamma(1, size=len(y))
+    if key in ("venn", "venn_abers", "rank"):
+        with pytest.raises(InputError, match="counts rows"):
+            fitted(factor * weights)
+    else:
+        np.testing.assert_allclose(fitted(factor * weights), fitted(weights), rtol=1e-7, atol=1e-9)
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -1,13 +1,17 @@
 """Quadratic calibration is logistic regression on the logit and its square, without a penalty."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import logit
+from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 from calib.calibrators.quadratic import Quadratic
+from calib.kernel.checks import InputError
+from calib.kernel.fields import Fields
 
 
 def drawn(n, seed=0):
@@ -60,6 +64,57 @@ def test_what_is_right_already_is_left_nearly_alone():
     scores = rng.uniform(0.01, 0.99, 200_000)
     fitted = Quadratic().fit(scores, (rng.random(200_000) < scores).astype(int))
     assert fitted.coefficients_ == pytest.approx([0, 1, 0], abs=0.02)
+
+
+def fitted_within(seed, low=0.0, high=1.0):
+    """Fitted on calibrated data of 1,000 rows: (fitted, its parabola, the ends and the slopes there)."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(low, high, 1000)
+    fitted = Quadratic().fit(p, (rng.random(1000) < p).astype(int))
+    parabola = np.poly1d(fitted.coefficients_[::-1])
+    ends = logit([p.min(), p.max()])
+    return fitted, parabola, ends, parabola.deriv()(ends)
+
+
+def test_beyond_the_calibration_scores_the_map_goes_on_along_its_tangents():
+    fitted, parabola, (low, high), slopes = fitted_within(2)
+    assert (slopes > 0).all()
+    assert expit(parabola(36.04)) < 0.003  # which the parabola itself gives a score of 1
+    assert fitted.predict([1.0]) > 0.999
+    for end, slope, away in ((low, slopes[0], -1), (high, slopes[1], 1)):
+        x = end + away * np.arange(5.0)
+        assert logit(fitted.predict(expit(x))) == pytest.approx(parabola(end) + slope * (x - end), rel=1e-4)
+    x = np.linspace(low, high, 50)
+    assert logit(fitted.predict(expit(x))) == pytest.approx(parabola(x), rel=1e-9, abs=1e-9)
+
+
+def test_an_end_that_falls_keeps_its_value_and_a_note_says_from_where_the_curve_falls():
+    fitted, parabola, (low, high), slopes = fitted_within(11, 0.35, 0.65)
+    assert slopes[1] < 0 < slopes[0]
+    top = expit(high)
+    assert fitted.predict([(1 + top) / 2, 1.0]) == pytest.approx(fitted.predict([top])[0], abs=1e-15)
+    (note,) = fitted.notes_
+    told = list(map(float, re.findall(r"0\.\d+", note)))
+    x = np.linspace(low, high, 200_001)
+    assert told == pytest.approx([expit(x[parabola(x).argmax()]), top], abs=1e-4)
+
+
+def test_a_curve_that_rises_throughout_has_no_note_and_one_that_falls_throughout_says_so():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.2, 0.8, 20_000)
+    y = (rng.random(20_000) < p).astype(int)
+    assert Quadratic().fit(p, y).notes_ == ()
+    (note,) = Quadratic().fit(p, 1 - y).notes_
+    assert "reverses the order" in note
+
+
+def test_a_file_from_before_the_ends_were_kept_is_read_as_it_was():
+    old = Fields({"coefficients": [0.5, 1.0, -0.25], "clip": 2.220446049250313e-16}, "The file")
+    assert Quadratic.from_map(old).predict([0.9]) == pytest.approx(
+        expit(np.polyval([-0.25, 1, 0.5], logit(0.9)))
+    )
+    with pytest.raises(InputError, match="ends must not fall"):
+        Quadratic.from_map(Fields(old.value | {"ends": [1.0, -1.0]}, "The file"))
 
 
 def test_separated_classes_are_said_to_be():

@@ -45,10 +45,21 @@ def test_roughness_is_the_integral_of_the_squared_second_derivative():
     )
 
 
-def test_beyond_the_knots_it_goes_on_straight():
-    spline = NaturalSpline(np.array([0.0, 1.0, 2.0]))
-    f = spline.columns(np.array([2.0, 3.0, 4.0, 5.0])) @ np.array([0.0, 1.0, 0.0])
-    assert np.diff(f, 2) == pytest.approx([0, 0], abs=1e-12)
+def test_beyond_the_knots_it_goes_on_straight_and_never_downhill():
+    knots, values = np.array([-1.0, 0.0, 1.0]), np.array([-1.0, 1.0, 0.0])
+    spline = Spline()._with_learned(knots=knots, values=values, n_clipped=0, bounded=False)
+    x = np.arange(-5.0, 6.0)
+    found = logit(spline.predict(expit(x)))
+    slope = CubicSpline([-1, 0, 1], [-1, 1, 0], bc_type="natural")(-1, 1)
+    assert found[x <= -1] == pytest.approx(-1 + slope * (x[x <= -1] + 1))
+    assert found[x >= 1] == pytest.approx(np.zeros(5), abs=1e-12)  # it falls at 1
+    assert spline._notes() == (f"the curve turns: {turn_of(spline)}, higher scores get lower probabilities.",)
+
+
+def turn_of(spline):
+    x = np.linspace(0, 0.999, 100_001)
+    top = x[logit(spline.predict(expit(x))).argmax()]
+    return f"from {expit(top):.4f} to {expit(1):.4f}"
 
 
 def test_the_largest_penalty_leaves_a_straight_line_of_the_log_odds():

@@ -26,7 +26,15 @@ from calib.calibrators import (
     VennAbers,
 )
 from calib.data import read_table
-from calib.export import calibrator_json, check_exportable, read_calibrator, safe_csv, write_calibrator
+from calib.export import (
+    calibrator_json,
+    check_exportable,
+    read_calibrator,
+    safe_csv,
+    write_calibrator,
+    write_javascript,
+    write_python,
+)
 from calib.export.calibrators import FORMAT
 from calib.kernel.checks import InputError
 from calib.placements.cv import CrossFit
@@ -180,7 +188,9 @@ def test_platts_file_says_what_it_was_fitted_on_and_gives_the_same_for_a_table_o
         ("beta", "formula continued"),
         ("isotonic", "outermost answer kept"),
         ("venn_abers", "outermost answer kept"),
-        ("venn", "that of the category"),
+        ("venn", "that of the category, 0 to 1 where it has no rows"),
+        ("histogram", "outermost answer kept"),
+        ("quadratic", "straight on in log-odds, or kept at an end that falls"),
         ("none", None),
     ],
 )
@@ -422,3 +432,19 @@ def test_the_format_names_itself_and_every_number_keeps_its_digits():
     assert value["format"] == FORMAT
     assert set(value["map"]["p1"]["breaks"]) <= set(fitted.thresholds_.tolist())
     assert value["map"]["p1"]["values"] == sorted(set(fitted.p1_.tolist()))
+
+
+def test_files_and_programs_say_that_platt_scaling_was_fitted_on_log_odds():
+    recipe = Recipe(data="sample:predictions", content="predictions", calibrators=("platt",))
+    evaluation = evaluate(recipe, load(recipe))
+    content, sentence = calibrator_json(evaluation, "platt"), "Platt: fitted on the log-odds of the scores."
+    saved = read_calibrator(content)
+    assert sentence in saved.notes
+    scores, y = evaluation.calibration_scores, evaluation.calibration_y
+    clip = json.loads(content)["map"]["clip"]
+    moved = logit(np.clip(scores, clip, 1 - clip))
+    np.testing.assert_allclose(saved.predict(scores).p, Platt().fit(moved, y).predict(moved), atol=1e-9)
+    for source in (saved, evaluation.calibrators["platt"][0]):
+        for program in (write_python(source), write_javascript(source)):
+            assert sentence in program.split("calibrate")[0]
+    assert "log-odds" not in write_python(Platt().fit(moved, y))

@@ -121,17 +121,49 @@ def test_weights_are_repetitions_in_every_term_too(function, options):
 
 
 @every
-def test_only_the_shares_of_weights_matter_except_where_rows_are_counted(metric):
-    if metric.key.startswith("spiegelhalter") or metric.key in ("kuiper_p", "kolmogorov_smirnov_p"):
-        return
+@pytest.mark.parametrize("factor", [0.001, 0.37, 250.3])
+def test_the_scale_of_weights_that_are_no_counts_does_not_matter(metric, factor):
     first, second = arguments(metric)
+    weights = np.random.default_rng(5).random(len(first)) + 0.1
+    equal = np.full(len(first), factor)
+    assert metric.function(first, second, sample_weight=equal) == metric.function(
+        first, second, sample_weight=np.ones(len(first))
+    )
     if metric.key in ("miscalibration_chance", "debiased_ce"):
         with pytest.raises(InputError, match="counts rows"):
-            metric.function(first, second, sample_weight=np.full(len(first), 0.5))
+            metric.function(first, second, sample_weight=factor * weights)
         return
-    weights = np.random.default_rng(5).random(len(first)) + 0.1
-    one, other = (metric.function(first, second, sample_weight=factor * weights) for factor in (1, 1 / 7))
+    one, other = (metric.function(first, second, sample_weight=each * weights) for each in (1, factor))
     assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
+
+
+def test_p_values_of_weighted_rows_are_uniform_where_the_probabilities_are_right():
+    """Weights that depend on p, as at a stated base rate: what Kish's factor alone gets wrong."""
+    rng, weights = np.random.default_rng(7), None
+    found = {metrics.spiegelhalter_test: [], metrics.cumulative_differences: []}
+    for _ in range(400):
+        p = rng.beta(1, 3, 400)
+        weights = 0.01 + p**2 * rng.lognormal(0, 1, 400)
+        y = (rng.random(400) < p).astype(int)
+        found[metrics.spiegelhalter_test].append(metrics.spiegelhalter_test(y, p, weights).pvalue)
+        found[metrics.cumulative_differences].append(metrics.cumulative_differences(y, p, weights).kuiper_p)
+    z, walk = (np.mean(np.array(each) < 0.05) for each in found.values())
+    assert 0.02 <= z <= 0.08
+    assert walk <= 0.08  # the walk has few steps that count: it is cautious
+
+
+@pytest.mark.parametrize("of", [metrics.spiegelhalter_test, metrics.cumulative_differences])
+def test_counts_that_are_worth_more_than_rows_are_those_of_the_repeated_rows(of):
+    rng = np.random.default_rng(9)
+    p, counts = rng.random(60), rng.integers(1, 30, 60)
+    y = (rng.random(60) < p).astype(int)
+    worth = np.where(y == 1, 0.3, 1.7)
+    lines = of(y, p, counts * worth, counts=counts)
+    rows = of(*(np.repeat(each, counts) for each in (y, p, worth)))
+    for name in ("statistic", "pvalue") if hasattr(lines, "pvalue") else ("kuiper", "kuiper_p", "sigma"):
+        assert getattr(lines, name) == pytest.approx(getattr(rows, name), rel=1e-9)
+    with pytest.raises(InputError, match="counts"):
+        of(y, p, counts * worth, counts=counts - 1)
 
 
 @every

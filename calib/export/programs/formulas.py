@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calib.calibrators import CALIBRATORS
-from calib.export.saved import SavedCalibrator
+from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel.checks import InputError, text
 from calib.kernel.formula import Arithmetic, Clip, Function, Pieces, Score, Term
 from calib.placements.cv import FoldCalibrators
@@ -61,7 +61,8 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
     method = CALIBRATORS[saved.method] if saved else folds[0]
     bounds = (0.0, 1.0) if folds[0].takes == "probability" else ()
     scores = tuple(Score(name, *bounds) for name in _names(score, len(folds)))
-    return Formulas(scores, held.formula(*scores), method.label, method.source, saved.notes if saved else ())
+    notes = saved.notes if saved else own_notes(fitted)
+    return Formulas(scores, held.formula(*scores), method.label, method.source, notes)
 
 
 def check_written(calibrator: Any) -> None:

@@ -15,8 +15,8 @@ What the three differ in, and what is written therefore:
   branches each, so that a million steps are seven deep, and a row is answered with a few dozen comparisons.
 - Nothing can be bound to a name within a select list, so that what stands twice in a formula is written
   twice.
-- PostgreSQL refuses to compute what goes to 0 or to infinity: exp is only taken of −700 to 700, and a score
-  nearer to 0 than 1e-290 is 0 wherever it is multiplied.
+- PostgreSQL refuses to compute what goes to 0 or to infinity: exp is only taken of −700 to 700, and a product
+  that would be nearer to 0 than about 1e-307, the smallest numbers that have all their digits, is 0.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from calib.export.programs.formulas import formulas_of
 from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Score, Term
 
 BRANCHES = 8
-TINY = "1e-290"
+SMALLEST = 1e-307  # of a product that is worked out
+NEAREST = 1e-17  # to 0 of a factor whose range holds 0
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 WORDS = """
 all analyse analyze and any array as asc asymmetric between both by case cast check collate column commit constraint
@@ -63,7 +64,7 @@ def write_sql(calibrator: Any, score: str | Sequence[str] = "score") -> str:
     str
         To stand between SELECT and FROM. A score that is NULL, or that ``predict`` would refuse, gives NULL.
         SQLite needs its mathematical functions for methods with logarithms or exponentials (in it since
-        3.35).
+        3.35). A probability below 1e-307 may be given as 0, since PostgreSQL refuses smaller products.
 
     Raises
     ------
@@ -135,19 +136,39 @@ def _score(term: Score, indent: str) -> str:
 
 
 def _arithmetic(term: Arithmetic, indent: str) -> str:
-    return f"({_operand(term.left, indent)} {term.operator} {_operand(term.right, indent)})"
+    left, right = (
+        (_factor(term.left, term.right, indent), _factor(term.right, term.left, indent))
+        if term.operator == "*"
+        else (_written(term.left, indent), _written(term.right, indent))
+    )
+    return f"({left} {term.operator} {right})"
 
 
-def _operand(term: Term, indent: str) -> str:
-    """A term to compute with: no score so small that a product with it is refused."""
-    if isinstance(term, Clip) and isinstance(term.of, Score) and term.low <= 0:
-        return _clip(term, indent, _tiny(_score(term.of, indent)))
+def _factor(term: Term, other: Term, indent: str) -> str:
+    """A term to multiply by another: 0 if PostgreSQL would refuse the product as too small."""
+    same_sign = other.low > 0 or other.high < 0
+    least = max(min(abs(other.low), abs(other.high)) if same_sign else 0.0, NEAREST)
+    if least >= 1 or not _may_be_tiny(term):
+        return _written(term, indent)
+    if isinstance(term, Clip):
+        return _clip(term, indent, _tiny(_written(term.of, indent), least))
     written = _written(term, indent)
-    return f"CASE{_tiny(written)} ELSE {written} END" if isinstance(term, Score) else written
+    return f"CASE{_tiny(written, least)} ELSE {written} END"
 
 
-def _tiny(score: str) -> str:
-    return f" WHEN ABS({score}) < {TINY} THEN 0e0"
+def _may_be_tiny(term: Term) -> bool:
+    """Whether a term is a score, or differs from one by what may be 0, so that nothing keeps it away from 0."""
+    if isinstance(term, Arithmetic) and term.operator in "+-":
+        sides = term.left, term.right
+        return not any(isinstance(side, Number) and side.value for side in sides) and any(
+            map(_may_be_tiny, sides)
+        )
+    score = term.of if isinstance(term, Clip) else term
+    return isinstance(score, Score) and term.low <= 0 <= term.high
+
+
+def _tiny(x: str, least: float) -> str:
+    return f" WHEN ABS({x}) < {literal(SMALLEST / least)} THEN 0e0"
 
 
 def _function(term: Function, indent: str) -> str:
@@ -165,8 +186,8 @@ def _clip(term: Clip, indent: str, first: str = "") -> str:
 
 
 def _pieces(term: Pieces, indent: str) -> str:
-    x, factor = _written(term.of, indent), _operand(term.of, indent)
-    polynomials = [_polynomial(x, factor, *row) for row in zip(term.origins, term.coefficients, strict=True)]
+    x = _written(term.of, indent)
+    polynomials = [_polynomial(term.of, x, *row) for row in zip(term.origins, term.coefficients, strict=True)]
     return _double(_tree(x, term.breaks, polynomials, indent))
 
 
@@ -186,19 +207,15 @@ def _tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
     return "\n".join(["CASE", *when, f"{inner}ELSE {branches[-1]}", f"{indent}END"])
 
 
-def _polynomial(x: str, factor: str, origin: float, coefficients: np.ndarray) -> str:
-    """Horner's rule, with ``factor`` for x where it is multiplied."""
+def _polynomial(term: Term, x: str, origin: float, coefficients: np.ndarray) -> str:
+    """Horner's rule for a term that is written as x."""
     kept = np.trim_zeros(coefficients, "b")
     written = literal(kept[-1]) if len(kept) else literal(0.0)
     if origin == 0 and kept.tolist() == [0, 1]:
         return x
-    away = (
-        f"({factor} - {literal(origin)})"
-        if origin > 0
-        else f"({factor} + {literal(-origin)})"
-        if origin
-        else factor
-    )
+    away = f"({x} {'-' if origin > 0 else '+'} {literal(abs(origin))})" if origin else x
+    if len(kept) > 1 and abs(kept[-1]) < 1 and abs(origin) < SMALLEST / NEAREST and _may_be_tiny(term):
+        away = f"CASE{_tiny(away, abs(float(kept[-1])))} ELSE {away} END"
     for coefficient in kept[-2::-1]:
         sign = "+" if coefficient >= 0 else "-"
         written = f"({away} * {written} {sign} {literal(abs(coefficient))})"

@@ -14,6 +14,7 @@ from calib.export import write_sql
 from calib.placements.cv import FoldCalibrators
 from tests.export.programs.engines import columns, names
 from tests.export.programs.test_programs import VARIANTS, agree, asked, calibration, expected, is_steps
+from tests.export.programs.test_sql import tiny_cases
 
 pytestmark = pytest.mark.soak  # a server is started, and only some machines have one
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
@@ -75,6 +76,13 @@ def test_margins_of_any_size_neither_overflow_nor_underflow(unfitted, psql):
     fitted = unfitted.fit(scores, y)
     queries = asked(fitted, scores, 5000, margins=True)
     agree(answered(psql, fitted, queries), expected(fitted, queries), is_steps(fitted))
+
+
+@pytest.mark.parametrize("case", range(7))
+def test_scores_next_to_0_are_neither_refused_nor_taken_for_0(psql, case):
+    fitted, scores = tiny_cases()[case]
+    found = answered(psql, fitted, scores)[:, -1]
+    np.testing.assert_allclose(found, fitted.predict(scores), rtol=1e-9, atol=1e-306)
 
 
 def test_a_numeric_column_is_compared_as_doubles(psql):

@@ -6,9 +6,11 @@ import duckdb
 import numpy as np
 import pytest
 
-from calib.calibrators import Beta, Isotonic, Platt, VennAbers
+from calib.calibrators import PPA, Beta, CenteredIsotonic, Isotonic, Platt, Uncalibrated, VennAbers
 from calib.export import write_sql
 from calib.export.programs.sql import RESERVED, identifier, literal
+from calib.kernel.base_rate import BaseRate
+from calib.placements.moved import Moved
 from tests.export.programs.engines import answers
 
 
@@ -117,3 +119,32 @@ def test_a_text_that_is_no_number_has_no_answer_in_sqlite(text):
     base.execute("CREATE TABLE t (score TEXT)")
     base.executemany("INSERT INTO t VALUES (?)", [(text,), ("0.5",), (None,)])
     assert base.execute(f"SELECT {write_sql(fitted)} FROM t").fetchall() == [(None,), (1.0,), (None,)]
+
+
+def tiny_cases():
+    """(fitted, scores) where what is nearer to 0 than 1e-290 makes a difference that can be seen."""
+    rng = np.random.default_rng(4)
+    small = np.append(0.0, 10.0 ** -rng.uniform(285, 306, 300))
+    sides, y = np.append(small, -small), rng.integers(0, 2, 602)
+    near = np.array([0.0, 3e-301, 4e-301, 1.2e-308, 0.5, 1.0])
+    labels = np.array([0, 1, 0, 1, 0, 1])
+    return [
+        (Platt().fit(sides, y), sides),
+        (Isotonic().fit(small, rng.random(301) < 0.5), small),
+        (CenteredIsotonic().fit(near, labels), np.append(small, near)),
+        (Isotonic().fit([1.2e-308, 0.5, 1.0], [0, 0, 1]), np.nextafter(1.2e-308, [0, 1])),
+        (PPA().fit([0.1, 0.3, 0.6, 0.9], [0, 0, 1, 0]), small),
+        (PPA("sigmoid").fit([0.1, 0.3, 0.6, 0.9], [0, 0, 1, 0]), small),
+        (Moved(Uncalibrated().fit([0.1], [0]), BaseRate(0.5, 0.01)), small),
+    ]
+
+
+@pytest.mark.parametrize("engine", [sqlite3, duckdb])
+@pytest.mark.parametrize("case", range(7))
+def test_scores_next_to_0_are_not_taken_for_0(engine, case):
+    fitted, scores = tiny_cases()[case]
+    base = engine.connect(":memory:")
+    base.execute("CREATE TABLE t (place INTEGER, score DOUBLE PRECISION)")
+    base.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(scores.tolist())))
+    found = answers(base.execute(f"SELECT {write_sql(fitted)} FROM t ORDER BY place").fetchall())[:, -1]
+    np.testing.assert_allclose(found, fitted.predict(scores), rtol=1e-9, atol=1e-306)
