@@ -7,9 +7,11 @@ from calib.experiments import EXPERIMENTS  # which declares what a Recipe may ho
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.version import __version__
 from calib.recipe import Recipe
+from calib.settings import PAGE_SETTINGS  # which declares those of the other pages
 
 __all__ = [
     "EXPERIMENTS",
+    "PAGE_SETTINGS",
     "CalibratedClassifier",
     "Dataset",
     "Evaluation",

@@ -51,7 +51,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
-from calib.recipe import Recipe, plugin_problems
+from calib.recipe import Recipe, plugin_problems, with_calibrators
 from calib.sources import digest, judging, judging_model, load, load_frame, problems, reading
 from calib.study import (
     SHIPPED,
@@ -214,6 +214,8 @@ def _on_file(
 ) -> tuple[Recipe, Dataset]:
     """The Recipe with the file at ``path`` as its data, and the Dataset; the label is "target" unless it names one.
 
+    All else that the Recipe says is kept; what an argument takes the place of is told.
+
     Of another file, ``judge_on``, all rows are then the test part; ``model`` is an ONNX file, whose inputs the
     table holds.
     """
@@ -230,18 +232,19 @@ def _on_file(
             f"note: the label is taken to be {target!r}; name another as target in the Recipe.",
             file=sys.stderr,
         )
-    read_so = () if recipe.data.startswith("synthetic:") else recipe.data_params
+    asked, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=read_so, target=target)
     del content  # a table may be large, and is held once
     uploads: dict[str, pd.DataFrame | TableFile | bytes] = {recipe.data.removeprefix("upload:"): frame}
     if judge_on is not None:
         other = _read(judge_on)
         uploads[digest(other)] = TableFile(judge_on.name, other)
-        recipe = recipe.replace(file=path.name, **judging(f"upload:{digest(other)}", judge_on.name))
+        recipe = recipe.replace(file=path.name, **judging(f"upload:{digest(other)}", judge_on.name, recipe))
     if model is not None:
         graph = _read(model)
         uploads[digest(graph)] = graph
         recipe = recipe.replace(file=path.name, **judging_model(f"upload:{digest(graph)}", model.name))
+    _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     found = problems(recipe, *load_frame(recipe, uploads))
     dataset = load(recipe, uploads)
     for problem in found:
@@ -250,6 +253,16 @@ def _on_file(
             how = f"{problem.remedy}{_in_the_recipe(problem.fix)}"
             print(f"warning: {column}{problem.message} {how}", file=sys.stderr)
     return recipe, dataset
+
+
+def _tell_lost(lost: Mapping[str, Any]) -> None:
+    """What the Recipe says and the files that are named take the place of."""
+    for name, value in lost.items():
+        given = json.dumps(value, ensure_ascii=False)
+        print(
+            f"note: the Recipe's {name}, {given}, is not used: the files named here say otherwise.",
+            file=sys.stderr,
+        )
 
 
 def _listed(text: str | None) -> list[str] | None:
@@ -336,7 +349,7 @@ def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
 def _say_price(recipe: Recipe, dataset: Dataset) -> None:
     """What fitting the model anew for every row will take, told by one fit."""
     if fits_every_row(recipe):
-        once = _evaluated(recipe.replace(placement="split", calibrators=("none",)), dataset)
+        once = _evaluated(recipe.replace(placement="split", **with_calibrators(recipe, ("none",))), dataset)
         calls, seconds = expected_cost(once, recipe.placement)
         price = f"{counted(calls, 'model fit')}, about {duration(seconds)}"
         print(f"note: the placement {recipe.placement!r} needs {price}.", file=sys.stderr, flush=True)

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from calib.calibrators import CALIBRATORS, count_outside, label_of
-from calib.data import preprocessor
+from calib.data import ROLES, preprocessor
 from calib.kernel.base_rate import BaseRate, class_weights
 from calib.kernel.checks import InputError
 from calib.kernel.memo import once, share
@@ -376,6 +376,38 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     return fit_rows(recipe, dataset, list(split(recipe, dataset)), watch)
 
 
+def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
+    """Refuse a Dataset that is not as the Recipe says: a role it lacks, another class, a column to be left out.
+
+    Parameters
+    ----------
+    recipe
+        Of which the fields of the data count.
+    dataset
+        As ``calib.sources.load`` makes it of the Recipe, or made otherwise.
+
+    Raises
+    ------
+    InputError
+        With the field's name: it would have no effect.
+    """
+    how = "Make it with calib.sources.load(recipe, …), or leave the field out."
+    for role in ROLES:
+        column = getattr(recipe, role)
+        if column is not None and getattr(dataset, role) is None:
+            raise InputError(
+                f"{role}: the Recipe names the column {column!r}, but the Dataset has no {role}. {how}"
+            )
+    if recipe.positive is not None and recipe.positive != dataset.classes[1]:
+        raise InputError(
+            f"positive: the Recipe names {recipe.positive!r}, but the Dataset's positive class is "
+            f"{dataset.classes[1]!r}. {how}"
+        )
+    kept = [name for name in recipe.exclude if name in dataset.X.columns]
+    if kept and not dataset.predictions:
+        raise InputError(f"exclude: the Dataset still has the column {kept[0]!r}. {how}")
+
+
 def fit_rows(
     recipe: Recipe,
     dataset: Dataset,
@@ -398,6 +430,7 @@ def fit_rows(
     placement
         Instead of the Recipe's.
     """
+    check_dataset(recipe, dataset)
     watch = watch or Watch()
     begin = time.perf_counter()
     rows, splitter, cuts = known_of(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]

@@ -25,16 +25,18 @@ from calib.data import DEFAULT_SAMPLE
 from calib.kernel import checks, declared, fields
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
-from calib.kernel.records import Parameter
+from calib.kernel.records import Parameter, that_matter
 from calib.kernel.wording import listed
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.splits import SPLITS
+from calib.synthetic import SYNTHETIC
 
 PHASES = ("data", "fit", "calibrate", "view")
 BANDS = ("none", "confidence", "consistency")
 CURVES = ("smoothed", "binned", "corp")
+AXES = ("probability", "log_odds")
 EVALUATIONS = ("holdout", "folds")
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
 CONTENTS = ("features", "predictions")
@@ -42,8 +44,11 @@ CONTENTS = ("features", "predictions")
 Pairs = tuple[tuple[str, Any], ...]
 
 
-def _field(phase: str, default: Any, check: Callable[[Any, str], Any], help: str) -> Any:
-    return field(default=default, metadata={"phase": phase, "check": check, "help": help})
+def _field(
+    phase: str, default: Any, check: Callable[[Any, str], Any], help: str, label: str | None = None
+) -> Any:
+    """``label`` is what a page calls it, where that is not the field's own name."""
+    return field(default=default, metadata={"phase": phase, "check": check, "help": help, "label": label})
 
 
 def _one_of(allowed: Callable[[], Any]) -> Callable[[Any, str], Any]:
@@ -59,7 +64,14 @@ def _number(low: float, high: float, *, integer: bool = False) -> Callable[[Any,
 
 
 def _optional_text(value: Any, name: str) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else checks.text(value, name)
+
+
+def _label(value: Any, name: str) -> str | None:
+    """A class as the file spells it; whole numbers may be given as such."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return _optional_text(value, name)
 
 
 def _optional_share(value: Any, name: str) -> float | None:
@@ -77,10 +89,16 @@ def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
 
 def _pairs(value: Any, name: str) -> Pairs:
     try:
-        pairs = dict(value)
+        pairs = list(value.items() if isinstance(value, Mapping) else (tuple(pair) for pair in value))
+        named = dict(pairs)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must map names to values, but is {value!r}.") from None
-    return tuple(sorted((str(key), item) for key, item in pairs.items()))
+        raise InputError(f"{name} must map names to values, but is {checks.shown(value)}.") from None
+    for key in named:
+        checks.text(key, f"{name}: the name of a value")
+    if len(named) < len(pairs):
+        twice = next(key for key in named if [other for other, _ in pairs].count(key) > 1)
+        raise InputError(f"{name}: {twice!r} is given twice. Give it once.")
+    return tuple(sorted(named.items()))
 
 
 def _settings(value: Any, name: str) -> Pairs:
@@ -99,6 +117,24 @@ TABLE: dict[str, Callable[[Any, str], Any]] = {
 """How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and
 spaces are one; labels that count as missing; the score columns of predictions; what a split in time leaves
 out between its parts. What is not there is found out, or not done."""
+
+
+TABLE_LABELS = {
+    "merge_labels": "Merge labels that differ in case and spaces only",
+    "drop_labels": "Leave out rows with the label",
+    "scores": "Score columns",
+}
+"""What the Data page calls them."""
+
+
+def all_options() -> dict[str, Parameter]:
+    """All options of calibrators as calibrator.setting; the merge rule is a field of its own."""
+    return {
+        f"{key}.{p.name}": p
+        for key, method in CALIBRATORS.items()
+        for p in method.parameters
+        if p.name != "merge"
+    }
 
 
 def _table(value: Any, name: str) -> Pairs:
@@ -143,34 +179,48 @@ class Recipe:
         "data", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge."
     )
     target: str | None = _field("data", None, _optional_text, "The column that holds the label.")
-    positive: str | None = _field("data", None, _optional_text, "The class whose probability is predicted.")
-    exclude: tuple[str, ...] = _field("data", (), checks.names, "Columns the model must not see.")
+    positive: str | None = _field(
+        "data", None, _label, "The class whose probability is predicted.", "Positive class"
+    )
+    exclude: tuple[str, ...] = _field(
+        "data", (), checks.names, "Columns the model must not see.", "Leave out columns"
+    )
     keep: tuple[str, ...] = _field(
-        "data", (), checks.names, "Columns to use although they look like identifiers or text."
+        "data",
+        (),
+        checks.names,
+        "Columns to use although they look like identifiers or text.",
+        "Use although left out",
     )
     score: str | None = _field(
-        "fit", None, _optional_text, "For predictions made elsewhere: the score column."
+        "fit", None, _optional_text, "For predictions made elsewhere: the score column.", "Score column"
     )
     weight: str | None = _field(
-        "data", None, _optional_text, "The column that says how much each row counts."
+        "data", None, _optional_text, "The column that says how much each row counts.", "Weight or count"
     )
     time: str | None = _field(
-        "data", None, _optional_text, "The column of dates or times that a split in time goes by."
+        "data",
+        None,
+        _optional_text,
+        "The column of dates or times that a split in time goes by.",
+        "Date or time",
     )
     cluster: str | None = _field(
-        "data", None, _optional_text, "The column that says who each row belongs to."
+        "data", None, _optional_text, "The column that says who each row belongs to.", "Cluster"
     )
     part: str | None = _field(
         "data",
         None,
         _optional_text,
         "The column that says which rows train, calibrate and are the test part.",
+        "Part",
     )
     judge_on: str | None = _field(
         "data",
         None,
         _optional_text,
         "Another table to judge on, as data names one: the model is made on data.",
+        "Judge on another file",
     )
     judge_file: str | None = _field(
         "data", None, _optional_text, "The name of that file, by which it is asked for."
@@ -180,12 +230,13 @@ class Recipe:
         None,
         _optional_text,
         "A model that is there already, as upload:DIGEST of its ONNX file: it is judged as it is.",
+        "A model of my own",
     )
     onnx_file: str | None = _field(
         "data", None, _optional_text, "The name of that file, by which it is asked for."
     )
     model: str = _field(
-        "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores."
+        "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores.", "Model"
     )
     params: Pairs = _field("fit", (), _pairs, "The model's settings that differ from its defaults.")
     placement: str = _field(
@@ -199,10 +250,14 @@ class Recipe:
     )
     cv: int = _field("fit", 5, _number(2, 20, integer=True), "Folds of cross-calibration.")
     split: str = _field(
-        "fit", "random", _one_of(lambda: SPLITS), "How rows are held out: for the test, and again inside."
+        "fit",
+        "random",
+        _one_of(lambda: SPLITS),
+        "How rows are held out: for the test, and again inside.",
+        "Split",
     )
     evaluation: str = _field(
-        "fit", "holdout", _one_of(lambda: EVALUATIONS), "One test part, or every row once."
+        "fit", "holdout", _one_of(lambda: EVALUATIONS), "One test part, or every row once.", "Judged on"
     )
     test_size: float = _field("fit", 0.3, _number(0.05, 0.9), "Share of all rows kept for the diagram.")
     folds: int = _field("fit", 10, _number(2, 20, integer=True), "Folds of a cross-validated evaluation.")
@@ -212,6 +267,7 @@ class Recipe:
         ("none", "platt", "isotonic", "venn_abers"),
         _keys(CALIBRATORS),
         "The methods to compare.",
+        "Calibrators",
     )
     options: Pairs = _field("calibrate", (), _pairs, "Calibrators' settings, as calibrator.setting.")
     merge: str = _field(
@@ -222,6 +278,7 @@ class Recipe:
         None,
         _optional_share,
         "How frequent the positive class is where the probabilities will be used.",
+        "Base rate",
     )
     bins: int = _field(
         "view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error."
@@ -243,16 +300,16 @@ class Recipe:
             value = spec.metadata["check"](getattr(self, spec.name), spec.name)
             object.__setattr__(self, spec.name, value)
         self._check_settings("params", {p.name: p for p in MODELS[self.model].parameters})
-        allowed = {
-            f"{key}.{p.name}": p
-            for key, method in CALIBRATORS.items()
-            for p in method.parameters
-            if p.name != "merge"
-        }
-        self._check_settings("options", allowed)
+        self._check_matter("params", MODELS[self.model].parameters, dict(self.params))
+        self._check_settings("options", all_options())
+        self._check_chosen()
         object.__setattr__(self, "settings", declared.checked(self.settings))
-        if not self.data.startswith("synthetic:"):
+        kind, _, key = self.data.partition(":")
+        if kind == "synthetic" and key in SYNTHETIC:
+            self._check_settings("data_params", {p.name: p for p in SYNTHETIC[key].parameters})
+        elif kind != "synthetic":
             object.__setattr__(self, "data_params", _table(self.data_params, "data_params"))
+            self._check_split()
 
     def _check_settings(self, name: str, allowed: Mapping[str, Parameter]) -> None:
         checked = []
@@ -262,6 +319,41 @@ class Recipe:
                 raise InputError(f"{name}: {key!r} is unknown here; allowed are {listed}.")
             checked.append((key, checks.setting(value, allowed[key], f"{name}.{key}")))
         object.__setattr__(self, name, tuple(checked))
+
+    def _check_matter(self, where: str, parameters: Collection[Parameter], given: Mapping[str, Any]) -> None:
+        """Refuse a value that has no effect beside the others of a model or a calibrator."""
+        applied = that_apply(parameters, given)
+        for p in parameters:
+            if p.only_with and p.name in given and p.name not in applied:
+                name, values = p.only_with
+                raise InputError(
+                    f"{where}.{p.name} has an effect only with {where}.{name} = {' or '.join(map(repr, values))}: "
+                    "set that too, or leave it out."
+                )
+
+    def _check_chosen(self) -> None:
+        """Refuse an option of a calibrator that is not among those chosen."""
+        for key in dict.fromkeys(name.partition(".")[0] for name, _ in self.options):
+            given = {
+                name.partition(".")[2]: value for name, value in self.options if name.partition(".")[0] == key
+            }
+            if key not in self.calibrators:
+                raise InputError(
+                    f"options: '{key}.{next(iter(given))}' belongs to {key!r}, which is not among the calibrators "
+                    f"{', '.join(self.calibrators) or 'chosen'}. Add it to them, or leave the option out."
+                )
+            self._check_matter(f"options.{key}", CALIBRATORS[key].parameters, given)
+
+    def _check_split(self) -> None:
+        """Refuse an option of another split than the one chosen."""
+        given, own = dict(self.data_params), {p.name for p in SPLITS[self.split].parameters}
+        for key, split in SPLITS.items():
+            for p in split.parameters:
+                if p.name in given and p.name not in own:
+                    raise InputError(
+                        f"data_params.{p.name} is an option of split={key!r}, but split is {self.split!r}. Choose "
+                        f"split={key!r}, or leave {p.name} out."
+                    )
 
     def setting(self, name: str) -> Any:
         """A setting of a page or an experiment by its name page.setting: the one given, or its default.
@@ -292,23 +384,74 @@ class Recipe:
     def replace(self, **changes: Any) -> Recipe:
         """A Recipe with these fields changed, or single settings of them.
 
-        Another model starts from its own defaults, and another positive class without a stated base rate.
+        No other field changes with them: what no longer applies is refused. ``with_model``, ``with_split`` and
+        ``with_calibrators``, and those of ``calib.sources`` for other data, name the fields that have to go.
 
         >>> Recipe().replace(**{"params.n_estimators": 7, "theorem.objects": 5}).to_query()
         {'params': '{"n_estimators":7}', 'theorem.objects': '5'}
         """
         whole = {name: value for name, value in changes.items() if "." not in name}
-        if whole.get("model", self.model) != self.model:
-            whole.setdefault("params", ())
-        if any(
-            whole.get(name, getattr(self, name)) != getattr(self, name)
-            for name in ("data", "target", "positive")
-        ):
-            whole.setdefault("base_rate", None)
         for name in changes.keys() - whole.keys():
             field, key = name.split(".", 1) if name.partition(".")[0] in _PAIRS else ("settings", name)
             whole[field] = dict(whole.get(field, getattr(self, field))) | {key: changes[name]}
         return dataclasses.replace(self, **whole)
+
+    def stated(self) -> dict[str, Any]:
+        """All that differs from its default, single settings by names as ``replace`` takes them.
+
+        >>> Recipe(seed=3, params={"max_depth": 4}).stated()
+        {'params.max_depth': 4, 'seed': 3}
+        """
+        found: dict[str, Any] = {}
+        for name, value in self.changed().items():
+            found |= {_setting_name(name, key): v for key, v in value} if name in _PAIRS else {name: value}
+        return found
+
+    def lost(self, new: Recipe, asked: Collection[str] = ()) -> dict[str, Any]:
+        """What this Recipe states and another one that was made of it does not; of a list the names that are gone.
+
+        Parameters
+        ----------
+        new
+            The Recipe that comes after it.
+        asked
+            Names of what was to change.
+
+        Examples
+        --------
+        >>> old = Recipe(positive="yes", base_rate=0.01, exclude=("a", "b"))
+        >>> old.lost(old.replace(positive="no", base_rate=None, exclude=("b",)), asked=["positive"])
+        {'exclude': ('a',), 'base_rate': 0.01}
+        """
+        now, gone = new.stated(), {}
+        for name, value in self.stated().items():
+            if name in asked or name.partition(".")[0] in asked or now.get(name) == value:
+                continue
+            if isinstance(value, tuple):
+                value = tuple(one for one in value if one not in now.get(name, ()))
+            if value != ():
+                gone[name] = value
+        return gone
+
+    def label(self, name: str) -> str:
+        """What a page calls a field or a single setting, named as ``replace`` takes it; else its name.
+
+        >>> Recipe().label("params.max_depth"), Recipe().label("theorem.objects"), Recipe().label("cv")
+        ('Maximum depth', 'Objects', 'cv')
+        """
+        field, _, key = name.partition(".")
+        if not key:
+            return self.__dataclass_fields__[name].metadata["label"] or name
+        known: Mapping[str, Parameter] = declared.SETTINGS
+        if field == "params":
+            known, name = {p.name: p for p in MODELS[self.model].parameters}, key
+        elif field == "options":
+            chosen, _, key = key.partition(".")
+            known, name = {p.name: p for p in CALIBRATORS[chosen].parameters}, key
+            return f"{CALIBRATORS[chosen].label}: {known[name].label}"
+        elif field == "data_params":
+            known, name = {p.name: p for p in _data_parameters(self.data)}, key
+        return known[name].label if name in known else TABLE_LABELS.get(name, name)
 
     def fields_of(self, name: str) -> dict[str, Any]:
         """The fields of one phase."""
@@ -341,6 +484,8 @@ class Recipe:
         """The Recipe a JSON object describes; missing fields take their defaults, unknown ones are refused."""
         try:
             values = fields.loads(text)
+        except InputError as error:
+            raise InputError(f"The Recipe: {error}") from None
         except ValueError as error:
             raise InputError(f"The Recipe is not valid JSON: {error}. Take it as it was saved.") from None
         if not isinstance(values, dict):
@@ -396,6 +541,72 @@ def _holds_pairs(spec: dataclasses.Field) -> bool:
 _PAIRS = frozenset(spec.name for spec in dataclasses.fields(Recipe) if _holds_pairs(spec))
 
 
+def _setting_name(field: str, key: str) -> str:
+    return key if field == "settings" else f"{field}.{key}"
+
+
+def _data_parameters(data: str) -> list[Parameter]:
+    """The settings of a synthetic set; of a table those of every split."""
+    kind, _, key = data.partition(":")
+    if kind == "synthetic" and key in SYNTHETIC:
+        return list(SYNTHETIC[key].parameters)
+    return [p for split in SPLITS.values() for p in split.parameters]
+
+
+def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the values given to a model or a calibrator, those that have an effect, and defaults.
+
+    >>> from calib.calibrators import CALIBRATORS
+    >>> that_apply(CALIBRATORS["venn"].parameters, {"taxonomy": "label", "bins": 5, "threshold": 0.3})
+    {'taxonomy': 'label', 'threshold': 0.3}
+    """
+    parameters = tuple(parameters)
+    own = {p.name: p for p in parameters}
+    decided = [p for p in parameters if p.only_with is None or p.only_with[0] in own]
+    idle = (
+        own.keys() - {p.name for p in that_matter(decided, given)} - (own.keys() - {p.name for p in decided})
+    )
+    return {name: value for name, value in given.items() if name not in idle or value == own[name].default}
+
+
+def with_model(recipe: Recipe, key: str) -> dict[str, Any]:
+    """The fields that change with the model: another one starts from its own defaults.
+
+    >>> with_model(Recipe(params={"n_estimators": 7}), "naive_bayes")
+    {'model': 'naive_bayes', 'params': ()}
+    """
+    return {"model": key, "params": recipe.params if key == recipe.model else ()}
+
+
+def with_split(recipe: Recipe, key: str) -> dict[str, Any]:
+    """The fields that change with the split: another one does not use its options.
+
+    >>> with_split(Recipe(time="day", split="time", data_params={"gap": 30}), "random")
+    {'split': 'random', 'data_params': {}}
+    """
+    of_others = {p.name for split in SPLITS.values() for p in split.parameters}
+    of_others -= {p.name for p in SPLITS[checks.one_of(key, SPLITS, "split")].parameters}
+    kept = {name: value for name, value in recipe.data_params if name not in of_others}
+    idle = not recipe.data.startswith("synthetic:") and len(kept) < len(recipe.data_params)
+    return {"split": key, **({"data_params": kept} if idle else {})}
+
+
+def with_calibrators(
+    recipe: Recipe, keys: Iterable[str], options: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The fields that change with the calibrators: options of those that are not chosen have no meaning.
+
+    ``options`` hold where the Recipe says nothing else.
+
+    >>> with_calibrators(Recipe(options={"isotonic.between": "nearest"}), ("none", "platt"))
+    {'calibrators': ('none', 'platt'), 'options': {}}
+    """
+    chosen = tuple(keys)
+    given = dict(options or {}) | dict(recipe.options)
+    kept = {name: value for name, value in given.items() if name.partition(".")[0] in chosen}
+    return {"calibrators": chosen, "options": kept}
+
+
 def _refuse_unknown(values: Iterable[str], allowed: Collection[str]) -> None:
     for name in values:
         if name not in allowed:
@@ -445,5 +656,7 @@ def _as_number(text: str, name: str, kind: type = float) -> Any:
 def _decode_json(name: str, text: str, what: str) -> Any:
     try:
         return fields.loads(text)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
     except ValueError:
         raise InputError(f"{name} must be {what} in JSON, but is {checks.shown(text)}.") from None

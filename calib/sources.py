@@ -32,9 +32,11 @@ from calib.data.typed import typed_frame
 from calib.kernel.memory import give_back
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import listed
-from calib.recipe import Recipe
+from calib.recipe import Recipe, with_split
 from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
+
+READING = ("sheet", "header")  # those of ``data_params`` that say how a file is read
 
 
 def digest(data: bytes) -> str:
@@ -243,20 +245,74 @@ def judging_model(model: str | None, file: str | None = None) -> dict[str, Any]:
     return {"onnx": model, "onnx_file": file, "content": content, "score": None}
 
 
-def judging(other: str | None, file: str | None = None) -> dict[str, Any]:
+NOT_ELSEWHERE: Mapping[str, Any] = {"judge_on": None, "judge_file": None, "part": None}
+
+
+def judging(other: str | None, file: str | None = None, before: Recipe | None = None) -> dict[str, Any]:
     """The fields of a Recipe that change when it is judged on another table, named as data is, or on its own again.
+
+    ``before`` is that Recipe, whose split may have options that go with it.
 
     >>> Recipe(**judging("upload:00ff", "new.csv")).split
     'file'
     """
+    split = with_split(before or Recipe(), "random" if other is None else "file")
     if other is None:
-        return {"judge_on": None, "judge_file": None, "part": None, "split": "random"}
+        return {**NOT_ELSEWHERE, **split}
+    return {"judge_on": other, "judge_file": file, "part": FILE_PART, "evaluation": "holdout", **split}
+
+
+OF_CLASS: Mapping[str, Any] = {"base_rate": None}
+OF_TARGET: Mapping[str, Any] = {"positive": None, **OF_CLASS}
+OF_COLUMNS: Mapping[str, Any] = {
+    **{"target": None, "exclude": (), "keep": (), "score": None, "split": "random"},
+    **{**dict.fromkeys(ROLES), **NOT_ELSEWHERE, **OF_TARGET},
+    **{"reliability.selection": (), "reliability.group": None, "reliability.others": ()},
+}
+"""What is said of one class, of one label column and of one table's columns, with the values that say nothing.
+
+None of it may be taken along to another class, label or table unsaid: a page that takes it back names what it took
+(``Recipe.lost``).
+"""
+
+
+def with_positive(positive: str | None) -> dict[str, Any]:
+    """The fields that change with the positive class: a base rate is that of its class.
+
+    >>> with_positive("no")
+    {'base_rate': None, 'positive': 'no'}
+    """
+    return {**OF_CLASS, "positive": positive}
+
+
+def with_target(target: str | None) -> dict[str, Any]:
+    """The fields that change with the label column: its classes are others."""
+    return {**OF_TARGET, "target": target}
+
+
+def with_reading(recipe: Recipe) -> dict[str, Any]:
+    """The fields that change when another table is read out of the same file: its columns are others."""
+    return {**OF_COLUMNS, "data_params": reading(recipe)}
+
+
+def with_data(
+    data: str,
+    file: str | None = None,
+    *,
+    content: str = "features",
+    target: str | None = None,
+    data_params: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The fields that change with the data set: all that was said of the columns and classes of the one before.
+
+    >>> old = Recipe(data="sample:loans", base_rate=0.01, exclude=("age",), seed=3)
+    >>> old.replace(**with_data("sample:digits")).to_query()
+    {'seed': '3'}
+    """
     return {
-        "judge_on": other,
-        "judge_file": file,
-        "part": FILE_PART,
-        "split": "file",
-        "evaluation": "holdout",
+        **{**OF_COLUMNS, **judging_model(None)},
+        **{"data": data, "file": file, "content": content, "target": target},
+        "data_params": data_params or {},
     }
 
 
@@ -281,7 +337,7 @@ def reading(recipe: Recipe) -> dict[str, Any]:
     >>> reading(Recipe(data_params={"header": 4, "merge_labels": True}))
     {'header': 4}
     """
-    return {name: value for name, value in recipe.data_params if name in ("sheet", "header")}
+    return {name: value for name, value in recipe.data_params if name in READING}
 
 
 def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any]) -> pd.DataFrame:
@@ -370,5 +426,5 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
         changes |= {"judge_on": None, "judge_file": None}
     needed = SPLITS[recipe.split].needs
     if needed and changes.get(needed, getattr(recipe, needed)) is None:
-        changes["split"] = "random"
+        changes |= with_split(recipe.replace(**changes), "random")
     return changes

@@ -24,6 +24,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.kernel.wording import brief
 from calib.metrics import auc, brier_score
+from calib.sources import with_data, with_positive, with_target
 from calib.synthetic import GaussianPair
 from tests.export.programs.engines import ENGINES
 
@@ -207,12 +208,14 @@ def test_an_explanation_ends_with_the_move(data):
     )
 
 
-def test_a_rate_is_that_of_its_class_and_goes_with_it():
+def test_a_stated_rate_stays_unless_another_class_label_or_table_is_asked_for():
     stated = Recipe(base_rate=RATE)
-    assert stated.replace(seed=3).base_rate == RATE
-    for other in ({"positive": "yes"}, {"target": "y"}, {"data": "sample:loans"}):
-        assert stated.replace(**other).base_rate is None
-    assert stated.replace(data="sample:loans", base_rate=0.4).base_rate == 0.4
+    for other in ({"seed": 3}, {"positive": "yes"}, {"target": "y"}, {"data": "sample:loans"}):
+        assert stated.replace(**other).base_rate == RATE
+    for changes in (with_positive("yes"), with_target("y"), with_data("sample:loans")):
+        after = stated.replace(**changes)
+        assert after.base_rate is None
+        assert stated.lost(after, asked=changes.keys() - {"base_rate"}) == {"base_rate": RATE}
 
 
 def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):

@@ -216,6 +216,69 @@ def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
     assert "new.csv does not fit data.csv: it has no column 'z', 'town'." in capsys.readouterr().err
 
 
+def test_a_stated_base_rate_holds_for_the_file_that_is_named(files, capsys):
+    """Against the definition: the Brier score of each class, weighted by the stated rate."""
+    rate = 0.01
+    recipe = RECIPE.replace(base_rate=rate, calibrators=("none",))
+    assert run(files, recipe=recipe) == 0
+    printed = printed_table(capsys.readouterr().out)
+    plain, moved = (expected(files, one) for one in (recipe.replace(base_rate=None), recipe))
+    q, y = moved.predictions["none"].p, plain.y
+    brier = rate * ((1 - q[y == 1]) ** 2).mean() + (1 - rate) * (q[y == 0] ** 2).mean()
+    assert printed.loc["none", "brier"] == pytest.approx(brier, abs=6e-5)
+    assert printed.loc["none", "brier"] < 0.02 < plain.metrics.loc["none", "brier"]
+
+
+def test_all_that_a_recipe_states_is_kept_for_the_file_that_is_named(files):
+    table = read_table((files / "data.csv").read_bytes(), "data.csv")
+    more = table.assign(w=1 + table.index % 3, day=table.index, who=table.index // 4, id_code=table.index)
+    more.rename(columns={"target": "label"}).to_csv(files / "more.csv", index=False)
+    recipe = RECIPE.replace(
+        **{"data": "upload:00ff", "file": "old.csv", "target": "label", "positive": "no", "base_rate": 0.2},
+        **{"exclude": ("town",), "keep": ("id_code",), "weight": "w", "time": "day", "cluster": "who"},
+        **{"split": "time", "data_params": {"gap": 3.0, "header": 1}, "evaluation": "folds", "folds": 3},
+        **{"params": {"var_smoothing": 1e-6}, "options": {"platt.on": "score"}, "merge": "square", "bins": 9},
+        **{"settings": {"decide.cost_miss": 9}},
+    )
+    assert run(files, "--html", files / "out.html", recipe=recipe, data="more.csv") == 0
+    page = (files / "out.html").read_text(encoding="utf-8")
+    used = Recipe(**json.loads(html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])))
+    key = digest((files / "more.csv").read_bytes())
+    assert used == recipe.replace(data=f"upload:{key}")
+
+
+def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
+    made = RECIPE.replace(data="synthetic:gaussian", data_params={"n": 500})
+    assert run(files, recipe=made) == 0
+    assert "note: the Recipe's data_params.n, 500, is not used" in capsys.readouterr().err
+    assert run(files, recipe=RECIPE) == 0
+    assert "is not used" not in capsys.readouterr().err
+    table = read_table((files / "data.csv").read_bytes(), "data.csv").assign(day=range(300))
+    table.to_csv(files / "days.csv", index=False)
+    table.iloc[:80].to_csv(files / "new.csv", index=False)
+    in_time = RECIPE.replace(time="day", split="time", evaluation="folds", data_params={"gap": 2.0})
+    assert run(files, "--judge-on", files / "new.csv", recipe=in_time, data="days.csv") == 0
+    said = capsys.readouterr().err
+    for words in ('split, "time"', 'evaluation, "folds"', "data_params.gap, 2.0"):
+        assert f"note: the Recipe's {words}, is not used: the files named here say otherwise." in said
+    assert "Recipe's time" not in said
+
+
+def test_what_would_have_no_effect_is_refused_by_name(files, capsys):
+    for text, words in {
+        '{"settings": {"decide.cost_mis": 9}}': "'decide.cost_mis' is unknown",
+        '{"settings": {"decide.cost_miss": "nine"}}': "decide.cost_miss must be a number",
+        '{"base_rate": 0.1, "base_rate": 0.2}': "'base_rate' is given twice",
+        '{"target": ["target"]}': "target must be a text",
+        '{"cluster": "nobody"}': "cluster",
+        '{"options": {"venn.bins": 5}}': "'venn.bins' belongs to 'venn'",
+        '{"data_params": {"gap": 5}}': "data_params.gap is an option of split='time'",
+    }.items():
+        assert run(files, recipe=text) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert words in line
+
+
 def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     """Without a choice it is the rarer one of all rows, which another file may turn round."""
     table = read_table((files / "data.csv").read_bytes(), "data.csv")

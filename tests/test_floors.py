@@ -21,7 +21,7 @@ FLOOR = {
     **dict.fromkeys(["calib.sources", "calib.calibrated", "calib.evaluate"], 5),
     "calib.analysis": 6,
     **dict.fromkeys(["calib.figures", "calib.lessons", "calib.study"], 7),
-    "calib.experiments": 8,
+    **dict.fromkeys(["calib.experiments", "calib.settings"], 8),
     "calib.export": 9,
     "calib": 9,  # the face of the package hands names on: for those outside, not for the floors below
     "calib.__main__": 10,

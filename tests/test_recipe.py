@@ -1,6 +1,7 @@
 """A Recipe round-trips through every form and refuses, by name, what it does not know."""
 
 import dataclasses
+import json
 import subprocess
 import sys
 
@@ -14,13 +15,21 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
-from calib.recipe import PHASES, Recipe
+from calib.recipe import PHASES, Recipe, with_calibrators, with_model, with_split
 from pages.ui import current
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
 
+
+def made(split, data_params, **fields):
+    """A Recipe in which a gap stands only with the split that has one."""
+    if split != "time":
+        data_params = {name: value for name, value in data_params.items() if name != "gap"}
+    return Recipe(split=split, data_params=data_params, **fields)
+
+
 RECIPES = st.builds(
-    Recipe,
+    made,
     data=TEXT,
     target=st.none() | TEXT,
     data_params=st.fixed_dictionaries(
@@ -64,7 +73,6 @@ RECIPES = st.builds(
             ),
             "reliability.all_metrics": st.booleans(),
             "theorem.objects": st.sampled_from([5, 10, 20]),
-            "nowhere.text": TEXT,
         },
     ),
 )
@@ -91,8 +99,12 @@ def test_settings_round_trip_and_are_checked_by_the_registry():
         Recipe(options={"isotonic.between": "nearer"})
 
 
-def test_another_model_starts_from_its_own_defaults():
-    assert Recipe(params={"n_estimators": 7}).replace(model="naive_bayes").params == ()
+def test_another_model_starts_from_its_own_defaults_where_that_is_asked_for_and_nothing_is_dropped_unasked():
+    recipe = Recipe(params={"n_estimators": 7})
+    assert recipe.replace(**with_model(recipe, "naive_bayes")).params == ()
+    assert recipe.replace(**with_model(recipe, "random_forest")).params == recipe.params
+    with pytest.raises(InputError, match=r"params: 'n_estimators' is unknown.*var_smoothing"):
+        recipe.replace(model="naive_bayes")
 
 
 @pytest.mark.parametrize(
@@ -256,19 +268,127 @@ def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_defa
 
 def test_single_settings_are_replaced_by_their_dotted_names():
     recipe = Recipe(settings={"trees.depth": 5}, options={"isotonic.between": "nearest"})
-    changed = recipe.replace(**{"trees.row": 3, "options.venn.bins": 7, "params.n_estimators": 9}, bins=5)
+    changed = recipe.replace(
+        **{"trees.row": 3, "options.platt.on": "score", "params.n_estimators": 9}, bins=5
+    )
     assert changed.settings == (("trees.depth", 5), ("trees.row", 3))
-    assert dict(changed.options) == {"isotonic.between": "nearest", "venn.bins": 7}
+    assert dict(changed.options) == {"isotonic.between": "nearest", "platt.on": "score"}
     assert dict(changed.params) == {"n_estimators": 9}
     assert changed.replace(**{"trees.depth": SETTINGS["trees.depth"].default}).settings == (("trees.row", 3),)
 
 
-def test_where_no_page_is_loaded_the_settings_of_pages_are_carried_as_they_are():
+def test_settings_of_pages_are_known_and_checked_where_no_page_is_loaded():
     program = """
+import sys
 from calib.recipe import Recipe
 recipe = Recipe(settings={"trees.depths": ["1", "max"], "trees.row": 3, "reliability.group": "3"})
 assert Recipe.from_query(recipe.to_query()) == recipe == Recipe.from_json(recipe.to_json())
 print(recipe.to_query())
+for name, value in (("decide.cost_mis", 9), ("decide.cost_miss", "nine"), ("deside.cost_miss", 9)):
+    ways = (
+        lambda: Recipe(settings={name: value}),
+        lambda: Recipe.from_query({name: str(value)}),
+        lambda: Recipe.from_json('{"settings": {"%s": %s}}' % (name, repr(value).replace("'", '"'))),
+    )
+    for way in ways:
+        try:
+            way()
+        except ValueError as error:
+            print(error)
+assert not any(name.split(".")[0] in ("pages", "streamlit") for name in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert "'trees.row': '3'" in done.stdout
+    first, *refused = done.stdout.splitlines()
+    assert "'trees.row': '3'" in first
+    misspelt, wrong, nowhere = refused[:3], refused[3:6], refused[6:]
+    assert len(misspelt) == len(wrong) == len(nowhere) == 3
+    assert all("decide.cost_mis'" in line and "decide.cost_miss," in line for line in misspelt)
+    assert all("decide.cost_miss must be a number from 0.001 to" in line and "nine" in line for line in wrong)
+    assert all("deside.cost_miss" in line and "decide" in line for line in nowhere)
+
+
+WRONG_IN_ANY_FORM = [
+    ({"target": ["a"]}, "target must be a text"),
+    ({"target": 5}, "target must be a text"),
+    ({"positive": ["yes"]}, "positive must be a text"),
+    ({"positive": True}, "positive must be a text"),
+    *[({name: {"a": 1}}, f"{name} must be a text") for name in ("file", "weight", "time", "cluster", "part")],
+    *[
+        ({name: 1.5}, f"{name} must be a text")
+        for name in ("score", "judge_on", "judge_file", "onnx", "onnx_file")
+    ],
+    ({"data_params": {"gap": 30}}, r"data_params\.gap.*split='time'.*'random'"),
+    ({"split": "cluster", "cluster": "who", "data_params": {"gap": 1}}, r"data_params\.gap.*'cluster'"),
+    ({"data": "synthetic:gaussian", "data_params": {"gap": 30}}, "data_params.*'gap' is unknown"),
+    ({"data": "synthetic:gaussian", "data_params": {"clusters": 3}}, "data_params.*'clusters'.*n, d"),
+    ({"data": "synthetic:gaussian", "data_params": {"n": 1}}, r"data_params\.n must be a whole number"),
+    ({"data": "synthetic:gaussian", "data_params": {"n": "many"}}, r"data_params\.n must be a whole number"),
+    ({"options": {"venn.bins": 5}}, r"options: 'venn\.bins'.*'venn'.*not among the calibrators none, platt"),
+    ({"calibrators": (), "options": {"platt.on": "score"}}, "options.*not among the calibrators"),
+    ({"calibrators": ("venn",), "options": {"venn.bins": 5}}, r"options\.venn\.bins.*taxonomy = 'uniform'"),
+    (
+        {"model": "decision_tree", "params": {"m": 7.0}},
+        r"params\.m has an effect only with params\.leaf = 'm'",
+    ),
+    ({"settings": {"nowhere.depth": 3}}, r"'nowhere\.depth' is unknown.*decide"),
+    ({"settings": {"run.repeats": 0}}, r"run\.repeats"),
+    ({"settings": {"results.paper": "mine"}}, r"results\.paper.*auto"),
+    ({"settings": {"lessons.end": "mine"}}, r"lessons\.end.*deep_trees"),
+]
+
+
+@pytest.mark.parametrize(("fields", "words"), WRONG_IN_ANY_FORM, ids=str)
+def test_what_would_have_no_effect_or_is_of_another_type_is_refused_in_python_and_from_a_file(fields, words):
+    with pytest.raises(InputError, match=words):
+        Recipe(**fields)
+    with pytest.raises(InputError, match=words):
+        Recipe.from_json(json.dumps(fields))
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"options": '{"venn.bins":5}'}, "venn.*not among"),
+        ({"data_params": '{"gap":5}'}, "gap.*split='time'"),
+        ({"params": '{"max_depth":4,"max_depth":5}'}, "params: 'max_depth' is given twice"),
+        ({"decide.cost_mis": "9"}, "decide.cost_mis' is unknown"),
+    ],
+    ids=str,
+)
+def test_so_it_is_in_a_link(query, words):
+    with pytest.raises(InputError, match=words):
+        Recipe.from_query(query)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"seed": 1, "seed": 2}', '{"settings": {"trees.row": 1, "trees.row": 2}}', '{"seed": 1, "seed": 1}'],
+)
+def test_a_name_that_a_file_gives_twice_is_refused_by_its_name(text):
+    with pytest.raises(InputError, match="The Recipe: '(seed|trees.row)' is given twice"):
+        Recipe.from_json(text)
+    with pytest.raises(InputError, match="params: 'max_depth' is given twice"):
+        Recipe(params=[("max_depth", 1), ("max_depth", 2)])
+
+
+def test_a_class_may_be_named_by_a_whole_number_and_an_option_that_matters_is_taken():
+    assert Recipe(positive=1).positive == "1"
+    matters = Recipe(calibrators=("venn",), options={"venn.taxonomy": "uniform", "venn.bins": 5})
+    assert dict(matters.options)["venn.bins"] == 5
+    assert Recipe(split="time", time="day", data_params={"gap": 3}).data_params == (("gap", 3.0),)
+
+
+def test_another_split_or_other_calibrators_drop_their_options_and_lost_names_them():
+    before = Recipe(
+        time="day",
+        split="time",
+        data_params={"gap": 3, "header": 2},
+        calibrators=("none", "isotonic", "platt"),
+        options={"isotonic.between": "nearest", "platt.on": "score"},
+    )
+    after = before.replace(**with_split(before, "random"), **with_calibrators(before, ("none", "platt")))
+    assert (after.data_params, after.options) == ((("header", 2),), (("platt.on", "score"),))
+    assert before.lost(after, asked=("split", "calibrators")) == {
+        "data_params.gap": 3.0,
+        "options.isotonic.between": "nearest",
+    }

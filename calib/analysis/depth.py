@@ -27,7 +27,7 @@ from calib.kernel.records import Dataset
 from calib.metrics import METRICS, loss_decomposition, metric_table
 from calib.models import MODELS
 from calib.models.leaves import LEAVES as ALL_LEAVES
-from calib.recipe import Recipe
+from calib.recipe import Recipe, that_apply, with_calibrators
 from calib.splits import SPLITS
 
 DRAWN = (
@@ -133,7 +133,7 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
         content="features",
         score=None,
         model=model,
-        params=params,
+        params=that_apply(MODELS[model].parameters, params),
         placement=kind.placement,
         evaluation="holdout",
     )
@@ -316,7 +316,7 @@ def at_depth(
 def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
     """A point under a Recipe's calibrators; the rank calibrator, which needs votes that are not kept, is left out."""
     keys = tuple(key for key in recipe.calibrators if CALIBRATORS[key].input != "tree_scores")
-    return calibrate(recipe.replace(calibrators=keys), point.fitted)
+    return calibrate(recipe.replace(**with_calibrators(recipe, keys)), point.fitted)
 
 
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from calib.placements.moved import unmoved
 from calib.recipe import Recipe
 
 METHOD = "venn_abers"
+COLORS = ("label", "width", "score")  # what the colour of a pair may say
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from calib.kernel.wording import number
 from calib.metrics import METRICS
 from calib.metrics.confidence import mean_interval
 from calib.metrics.scoring import log_losses, squared_errors
-from calib.recipe import Recipe
+from calib.recipe import Recipe, with_split
 
 LOSSES = {"brier": squared_errors, "log_loss": log_losses}
 
@@ -71,7 +71,7 @@ class Optimism:
 
 def random_recipe(recipe: Recipe) -> Recipe:
     """The same with rows held out at random; where a split in time judged folds, in as many."""
-    return recipe.replace(split="random")
+    return recipe.replace(**with_split(recipe, "random"))
 
 
 def optimism(honest: Evaluation, random: Evaluation) -> Optimism:

@@ -23,7 +23,7 @@ from calib.metrics.confidence import INTERVALS, View, mean_interval
 from calib.metrics.paired_intervals import difference_interval
 from calib.metrics.scoring import hits, overconfidence, squared_errors
 from calib.models import MODELS
-from calib.recipe import Recipe
+from calib.recipe import Recipe, with_calibrators
 from calib.splits import SPLITS
 
 METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "venn_abers": "VAP"}
@@ -43,6 +43,11 @@ AS_PUBLISHED: dict[str, Any] = {
     "options": {"isotonic.between": "step"},
     "merge": "midpoint",
 }
+
+
+def as_in_the_paper(recipe: Recipe) -> dict[str, Any]:
+    """The fields of a Recipe that change when it is set as in the paper's study."""
+    return AS_PUBLISHED | {"calibrators": tuple(dict.fromkeys((*recipe.calibrators, "isotonic")))}
 
 
 def bagged(recipe: Recipe) -> bool:
@@ -67,10 +72,8 @@ def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, R
     """
     allowed = bagged(recipe) and no_bags(recipe, dataset) is None
     placements = PLACED if allowed else ("split",)
-    options = {"platt.on": "score"} | dict(recipe.options)
-    return {
-        key: recipe.replace(placement=key, calibrators=tuple(METHODS), options=options) for key in placements
-    }
+    chosen = with_calibrators(recipe, METHODS, {"platt.on": "score"})
+    return {key: recipe.replace(placement=key, **chosen) for key in placements}
 
 
 def departures(recipe: Recipe) -> list[str]:

@@ -153,7 +153,7 @@ class Platt(ScoreCalibrator):
     @classmethod
     def from_map(cls, fields: Fields) -> Platt:
         line = {"A": fields.number("A"), "B": fields.number("B", infinite=True)}
-        if "clip" not in fields.value:
+        if "clip" not in fields:
             return cls()._with_learned(**line)
         return cls("log-odds")._with_learned(**line, clip=fields.number("clip", CLIP, 0.5))
 

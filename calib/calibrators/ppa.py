@@ -110,6 +110,6 @@ class PPA(ScoreCalibrator):
 
     @classmethod
     def from_map(cls, fields: Fields) -> PPA:
-        if "r" in fields.value:
+        if "r" in fields:
             return cls()._with_learned(r=fields.number("r", 0, 1))
         return cls("sigmoid")._with_learned(a=fields.number("a"), b=fields.number("b"))

@@ -16,11 +16,10 @@ from calib.data.columns import WORD, Column, as_float, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.join import FILE_PART
 from calib.kernel.checks import MOST_COUNTED
-from calib.kernel.records import Problem
+from calib.kernel.records import PARTS, Problem
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
-PARTS = ("train", "calibrate", "test")
 SYNONYMS = {
     "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
     "calibrate": (

@@ -66,6 +66,7 @@ from typing import Any
 from calib.calibrators import CALIBRATORS, MERGE_RULES, ScoreCalibrator, label_of
 from calib.evaluate import Evaluation
 from calib.export.saved import SavedCalibrator, own_notes
+from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.fields import Fields, parse
@@ -75,6 +76,7 @@ from calib.placements.moved import Moved, unmoved
 from calib.placements.oob import RankMap
 
 FORMAT, VERSION = "calib.calibrator", 1
+CALIBRATION = ("rows", "positives", "lowest", "highest")  # what a file says of the scores of the fit
 FOLDS = "folds"  # the kind of map that holds several, one of each fold
 NOTES = {
     "cv": "Fitted on out-of-fold scores, for scores of the model that was then refitted on all training rows.",
@@ -196,6 +198,8 @@ def write_calibrator(
     >>> print(write_calibrator(Isotonic().fit([1, 2], [0, 1])).splitlines()[-1])
      "map": {"kind": "isotonic", "scores": [1.0, 2.0], "values": [0.0, 1.0], "between": "linear"}}
     """
+    for name in calibration or {}:
+        checks.one_of(name, CALIBRATION, "calibration")
     rate, fitted = fitted.rate if isinstance(fitted, Moved) else None, unmoved(fitted)
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else ()
     one = folds[0] if folds else fitted
@@ -253,7 +257,7 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     calib.kernel.checks.InputError: The calibrator file: format must be one of 'calib.calibrator', but is ...
     """
     top = parse(content, "The calibrator file")
-    if "format" not in top.value:
+    if "format" not in top:
         raise InputError(
             "The calibrator file is not a calibrator as the page saves it: there is no format in it. "
             "Take what Calibrator (JSON) on Compare and report gives."
@@ -264,7 +268,7 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     methods = _methods(table)
     method = CALIBRATORS[top.choice("method", methods)]
     merge = top.choice("merge", list(MERGE_RULES) if method.gives_interval else [None])
-    folds = table.value["kind"] == FOLDS
+    folds = table.choice("kind", _kinds()) == FOLDS
     of = given.choice("of", ["fold_scores"] if folds else _inputs(method))
     calibrator = (
         _read_folds(method, table, merge) if folds else _read_map(method, table, merge=merge, input=of)
@@ -277,24 +281,30 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     classes = top.texts("classes")
     if len(classes) != 2:
         raise top.refuse("classes", "must name two classes")
-    return SavedCalibrator(
+    calibration = top.object("calibration")
+    calibration.known(*CALIBRATION)
+    calibration.check_nothing_else()
+    top.known("label", "source", "output")
+    saved = SavedCalibrator(
         method.key,
         method.label,
         of,
         given.count("columns"),
         calibrator,
         (classes[0], classes[1]),
-        top.object("calibration").value,
-        _range(top.object("calibration")),
+        dict(calibration.value),
+        _range(calibration),
         top.object("made").value,
         top.texts("notes"),
         _base_rate(top),
     )
+    top.check_nothing_else()
+    return saved
 
 
 def _base_rate(top: Fields) -> BaseRate | None:
     """The move to another base rate, where the file holds one."""
-    if top.value.get("base_rate") is None:
+    if not top.gives("base_rate"):
         return None
     given = top.object("base_rate")
     rates = {name: given.number(name, 0, 1) for name in ("fitted", "stated")}
@@ -306,7 +316,7 @@ def _base_rate(top: Fields) -> BaseRate | None:
 
 def _range(calibration: Fields) -> tuple[float, float] | None:
     """The lowest and highest score of the fit, where the file holds them."""
-    if calibration.value.get("lowest") is None and calibration.value.get("highest") is None:
+    if not (calibration.gives("lowest") or calibration.gives("highest")):
         return None
     lowest = calibration.number("lowest")
     return lowest, calibration.number("highest", lowest)
@@ -314,13 +324,17 @@ def _range(calibration: Fields) -> tuple[float, float] | None:
 
 def _methods(table: Fields) -> list[str]:
     """The calibrators that a map of this kind can be of."""
-    kinds = {key: method.kind or key for key, method in CALIBRATORS.items()}
-    kind = table.choice("kind", [*dict.fromkeys(kinds.values()), FOLDS])
+    kind = table.choice("kind", _kinds())
     return [
         key
-        for key, own in kinds.items()
-        if own == kind or (kind == FOLDS and CALIBRATORS[key].gives_interval)
+        for key, method in CALIBRATORS.items()
+        if (method.kind or key) == kind or (kind == FOLDS and method.gives_interval)
     ]
+
+
+def _kinds() -> list[str]:
+    """All kinds of maps."""
+    return [*dict.fromkeys(method.kind or key for key, method in CALIBRATORS.items()), FOLDS]
 
 
 def _inputs(method: type[ScoreCalibrator]) -> list[str]:

@@ -49,11 +49,12 @@ def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe
         Naming the Recipe and the field that is refused.
     """
     top = parse(content, "The Recipe file")
-    if "format" not in top.value:
+    if "format" not in top:
         return {name: _recipe(top.value, name)}
     top.choice("format", [FORMAT])
     top.choice("version", [VERSION])
     named = top.object("recipes").value
+    top.check_nothing_else()
     if not named or len(named) > MOST:
         raise top.refuse("recipes", f"must hold 1 to {MOST} Recipes by name")
     return {name: _recipe(fields, name) for name, fields in named.items()}

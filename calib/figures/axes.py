@@ -15,7 +15,6 @@ from scipy.special import expit, logit
 
 from calib.kernel.checks import Array
 
-AXES = ("probability", "log_odds")
 NEAREST = 1e-6  # to 0 and 1 that an axis reaches
 ROOM = 0.4  # in log-odds, between the outermost point and the end of the axis
 EDGE = 0.035  # of the axis' length, beyond its ends, so that what lies there is drawn whole

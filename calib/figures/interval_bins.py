@@ -12,13 +12,14 @@ from calib.analysis.clusters import CLUSTERED
 from calib.analysis.curves import FEW, curve_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.axes import AXES, LogOddsAxis
+from calib.figures.axes import LogOddsAxis
 from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
 from calib.figures.ink import reach
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
 from calib.kernel import checks
 from calib.kernel.wording import class_named, counted, probability, some_of
 from calib.metrics.intervals import IntervalBins, interval_bins
+from calib.recipe import AXES
 
 
 @dataclass(frozen=True, eq=False)

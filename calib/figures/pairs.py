@@ -18,13 +18,14 @@ from scipy.special import expit
 from calib.analysis.explain import position_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.axes import AXES, LogOddsAxis
+from calib.figures.axes import LogOddsAxis
 from calib.figures.base import FigureEntry, of_intervals_on_axes
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, edge_index, group_sums
 from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
+from calib.recipe import AXES
 
 BINS = 40  # of the marginal histograms
 AT_THE_ENDS = " Axes in log-odds, which have no 0 and no 1: marks there lie at the ends."
@@ -89,9 +90,6 @@ def listed_rows(evaluation: Evaluation, calibrator: str, row: int | None = None)
     own = table.iloc[position_of(evaluation, row)]
     distance = np.hypot(table.p0 - own.p0, table.p1 - own.p1).where(table.row != row, -1.0)
     return table.iloc[np.argsort(distance.to_numpy(), kind="stable")[:LISTED]]
-
-
-COLORS = ("label", "width", "score")
 
 
 def prepare(

@@ -33,7 +33,7 @@ from calib.analysis.enough import nothing_told
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.axes import AXES, LogOddsAxis
+from calib.figures.axes import LogOddsAxis
 from calib.figures.base import FigureEntry, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import Label, place
@@ -42,7 +42,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, 
 from calib.kernel import checks
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, counted, moved, number, probability
-from calib.recipe import Recipe
+from calib.recipe import AXES, Recipe
 
 # Faint marks of several curves that can carry their number of rows without covering each other
 MOST_LABELS = 15

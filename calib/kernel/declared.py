@@ -8,7 +8,6 @@ to compute.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from types import MappingProxyType
@@ -42,40 +41,45 @@ def declare_settings(page: str, parameters: Iterable[Parameter]) -> None:
 def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
     """Settings by page.setting in their ranges, without those that are as by default; refused by name.
 
-    Those of a page that nobody has declared, as of the app's pages in a notebook, are carried as they are.
-
     >>> import calib.experiments
-    >>> checked([("order.objects", 6), ("order.guess", "1"), ("nowhere.depth", 3)])
-    (('order.guess', '1'), ('nowhere.depth', 3))
+    >>> checked([("order.objects", 6), ("order.guess", "1")])
+    (('order.guess', '1'),)
     """
     found = []
     for name, value in settings:
-        page = name.partition(".")[0]
-        known = [key for key in _settings if key.partition(".")[0] == page]
-        if not re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_]+", name) or (known and name not in known):
-            allowed = ", ".join(known) or "named page.setting"
-            raise InputError(f"settings: {name!r} is unknown here; allowed are {allowed}.")
-        if known:
-            value = checks.setting(value, _settings[name], name)
-        if not known or value != _settings[name].default:
+        if name not in _settings:
+            raise _unknown(name)
+        value = checks.setting(value, _settings[name], name)
+        if value != _settings[name].default:
             found.append((name, value))
     return tuple(found)
 
 
+def _unknown(name: str) -> InputError:
+    """The refusal of a setting, with those of its page, or the pages where there is no such one."""
+    page = name.partition(".")[0]
+    own = [key for key in _settings if key.partition(".")[0] == page]
+    if own:
+        return InputError(f"settings: {name!r} is unknown here; allowed are {', '.join(own)}.")
+    pages = dict.fromkeys(key.partition(".")[0] for key in _settings)
+    return InputError(
+        f"settings: {name!r} is unknown here; a setting is named page.setting, and the pages with settings are "
+        f"{', '.join(pages)}."
+    )
+
+
 def as_text(name: str, value: Any) -> str:
     """A setting's value as it stands in a link; ``from_text`` reads it."""
-    if isinstance(value, tuple) and name in _settings:
+    if isinstance(value, tuple):
         return list_as_text(value)
-    if isinstance(value, str) and (name in _settings or not _is_json(value)):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def from_text(name: str, text: str) -> Any:
-    """The value of a setting that a link's text stands for; of an undeclared one whatever it looks like."""
-    if name in _settings:
-        return read(text, _settings[name], name)
-    return json.loads(text) if _is_json(text) else text
+    """The value of a setting that a link's text stands for; refused by name where nobody has declared it."""
+    if name not in _settings:
+        raise _unknown(name)
+    return read(text, _settings[name], name)
 
 
 def read(text: str, parameter: Parameter, name: str = "") -> Any:

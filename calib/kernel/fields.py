@@ -33,8 +33,28 @@ def plain(values: Any) -> Any:
     return value if math.isfinite(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def loads(text: Any, read: Callable[..., Any] = json.loads, **options: Any) -> Any:
-    """``json.loads``, or what reads TOML; parts nested too deeply are one more ValueError."""
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of these names and values; refused where a name is given twice, of which JSON keeps the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise InputError(f"{twice!r} is given twice in one object: give it once.")
+    return found
+
+
+def _json(text: Any, **options: Any) -> Any:
+    return json.loads(text, **{"object_pairs_hook": _once, **options})
+
+
+def loads(text: Any, read: Callable[..., Any] = _json, **options: Any) -> Any:
+    """``json.loads`` that refuses repeated names, or what reads TOML; parts nested too deeply are one more ValueError.
+
+    >>> loads('{"seed": 1, "seed": 2}')
+    Traceback (most recent call last):
+    ...
+    calib.kernel.checks.InputError: 'seed' is given twice in one object: give it once.
+    """
     try:
         return read(text, **options)
     except RecursionError:
@@ -57,12 +77,12 @@ def parse(content: str | bytes, what: str) -> Fields:
         raise InputError(f"{what} has {len(content):,} bytes; at most {MOST_BYTES:,} are read.")
 
     def no_number(word: str) -> None:
-        raise InputError(f"{what} holds {word}, which is not a number.")
+        raise InputError(f"it holds {word}, which is not a number.")
 
     try:
         value = loads(content, parse_constant=no_number)
-    except InputError:
-        raise
+    except InputError as error:
+        raise InputError(f"{what}: {error}") from None
     except ValueError as error:
         raise InputError(f"{what} is not valid JSON: {error}. Take it as it was saved.") from None
     return Fields(value, f"{what}: the whole")
@@ -80,7 +100,52 @@ class Fields:
     def __init__(self, value: Any, path: str) -> None:
         if not isinstance(value, dict):
             raise InputError(f"{path} must be an object of named fields.")
-        self.value, self.path = value, path
+        self._value, self.path = value, path
+        self._known: set[str] = set()
+        self._parts: list[Fields] = []
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """All of it as it is, whatever it holds."""
+        self._known.update(self._value)
+        return self._value
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._value
+
+    def gives(self, name: str) -> bool:
+        """Whether the field is there and is not null."""
+        return self._get(name) is not None
+
+    def known(self, *names: str) -> None:
+        """Say of further fields that they may be there, though nothing reads them."""
+        self._known.update(names)
+
+    def check_nothing_else(self) -> None:
+        """Refuse what nothing has asked for, here and in all parts: a misspelt field would be as if it were not there.
+
+        >>> fields = Fields({"a": 1, "A": 2}, "The file: the whole")
+        >>> fields.count("a")
+        1
+        >>> fields.check_nothing_else()
+        Traceback (most recent call last):
+        ...
+        calib.kernel.checks.InputError: The file: A is unknown here; allowed are a.
+        """
+        for name in self._value:
+            if name not in self._known:
+                raise self.refuse(name, f"is unknown here; allowed are {', '.join(sorted(self._known))}")
+        for part in self._parts:
+            part.check_nothing_else()
+
+    def _get(self, name: str) -> Any:
+        self._known.add(name)
+        return self._value.get(name)
+
+    def _part(self, value: Any, path: str) -> Fields:
+        part = Fields(value, path)
+        self._parts.append(part)
+        return part
 
     def at(self, name: str) -> str:
         """Where a field stands, for a message."""
@@ -95,12 +160,12 @@ class Fields:
         return InputError(f"{self.at(name)} {why}.")
 
     def object(self, name: str) -> Fields:
-        return Fields(self.value.get(name), self.at(name))
+        return self._part(self._get(name), self.at(name))
 
     def objects(self, name: str) -> list[Fields]:
         """A list of at least one object."""
         return [
-            Fields(item, f"{self.at(name)}[{i}]")
+            self._part(item, f"{self.at(name)}[{i}]")
             for i, item in enumerate(self._list(name, "objects") or [None])
         ]
 
@@ -111,16 +176,16 @@ class Fields:
         return tuple(items)
 
     def choice(self, name: str, allowed: Sequence[Any]) -> Any:
-        return checks.one_of(self.value.get(name), allowed, self.at(name))
+        return checks.one_of(self._get(name), allowed, self.at(name))
 
     def count(self, name: str) -> int:
-        return int(checks.in_range(self.value.get(name), self.at(name), 1, integer=True))
+        return int(checks.in_range(self._get(name), self.at(name), 1, integer=True))
 
     def number(
         self, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False
     ) -> float:
         """A finite number in [low, high]; with ``infinite`` also one of the two words for what JSON cannot write."""
-        value = self.value.get(name)
+        value = self._get(name)
         if infinite and value in INFINITIES:
             return float(value)
         if type(value) is int and not -LARGEST <= value <= LARGEST:
@@ -153,7 +218,7 @@ class Fields:
         return values
 
     def _list(self, name: str, of: str) -> list:
-        items = self.value.get(name)
+        items = self._get(name)
         if not isinstance(items, list):
             raise self.refuse(name, f"must be a list of {of}")
         return items

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,9 +11,74 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.kernel import checks
 from calib.kernel.base_rate import move
+from calib.kernel.checks import InputError
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
+
+PARTS = ("train", "calibrate", "test")
+"""What a row may be for, in the order of the numbers that stand for it."""
+
+
+def _table(X: Any) -> pd.DataFrame:
+    if isinstance(X, pd.DataFrame):
+        return X
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise InputError(
+            f"X must be a DataFrame, or an array with one line per row, shape (n, d), but has shape {array.shape}."
+        )
+    return pd.DataFrame(array, columns=[f"x{i}" for i in range(1, array.shape[1] + 1)])
+
+
+def _flat(values: Any, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
+    return array
+
+
+def _weights(values: Any) -> np.ndarray:
+    return checks.weight_vector(values, len(_flat(values, "weight")))
+
+
+def _times(values: Any) -> np.ndarray:
+    array = _flat(values, "time")
+    if array.dtype.kind not in "iufM":
+        raise InputError(f"time must be numbers or dates (datetime64), but is of type {array.dtype}.")
+    if pd.isna(array).any():
+        raise InputError("time must not be missing: leave out the rows without one.")
+    return array
+
+
+def _clusters(values: Any) -> np.ndarray:
+    array = _flat(values, "cluster")
+    return array if array.dtype.kind in "iu" else pd.factorize(array, use_na_sentinel=False)[0]
+
+
+def _parts(values: Any) -> np.ndarray:
+    array = _flat(values, "part")
+    numbers = {name: number for number, name in enumerate(PARTS)} | dict(enumerate(range(len(PARTS))))
+    wrong = next((value for value in pd.unique(array) if value not in numbers), None)
+    if wrong is not None:
+        allowed = ", ".join(f"{number} ({name})" for number, name in enumerate(PARTS))
+        raise InputError(f"part must hold {allowed}, or these words, but holds {checks.shown(str(wrong))}.")
+    return (
+        array
+        if array.dtype.kind in "iu"
+        else np.array([numbers[value] for value in array.tolist()], dtype=np.intp)
+    )
+
+
+READ: Mapping[str, Callable[[Any], np.ndarray]] = {
+    "posterior": lambda values: checks.probability_vector(values, "posterior"),
+    "weight": _weights,
+    "time": _times,
+    "cluster": _clusters,
+    "part": _parts,
+}
+"""What checks the arrays of a Dataset that may be None."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +88,8 @@ class Dataset:
     Parameters
     ----------
     X
-        DataFrame (n, d), typed columns (numbers, booleans, categories, dates), missing values allowed.
+        DataFrame (n, d), typed columns (numbers, booleans, categories, dates), missing values allowed. The
+        columns of an array (n, d) are called x1, x2, …
     y
         Int array (n,) of 0 and 1, 1 for the positive class.
     classes : (negative, positive)
@@ -40,16 +106,27 @@ class Dataset:
     time
         Array (n,) of numbers or of datetime64, or None.
     cluster
-        Int array (n,), equal for rows that belong together, or None.
+        Array (n,), equal for rows that belong together, or None; kept as whole numbers.
     part
         Int array (n,), 0 for rows that train, 1 for those that calibrate, 2 for those of the test part, or
-        None.
+        None; ``PARTS`` may stand for the numbers.
     read
         How many rows the table had that it was made of, or None.
     left_out
         Why rows of that table are not among these: those of the notes that say so.
     judged_on
         The name of another file, of which the test part is; or None.
+
+    Raises
+    ------
+    InputError
+        Naming what is not as it must be.
+
+    Examples
+    --------
+    >>> data = Dataset("mine", np.array([[0.1, 3.0], [0.4, 5.0]]), [0, 1], part=["train", "test"])
+    >>> list(data.X.columns), data.part
+    (['x1', 'x2'], array([0, 2]))
     """
 
     name: str
@@ -68,10 +145,15 @@ class Dataset:
     judged_on: str | None = None
 
     def __post_init__(self) -> None:
-        assert len(self.X) == len(self.y), "X and y must have the same number of rows"
-        y = np.array(self.y)  # a copy: the caller's own array stays as it is
+        y = np.array(checks.binary_labels(self.y))  # a copy: the caller's own array stays as it is
         y.setflags(write=False)
-        object.__setattr__(self, "y", y)
+        held: dict[str, Any] = {"X": _table(self.X), "y": y}
+        for name, read in READ.items():
+            if getattr(self, name) is not None:
+                held[name] = read(getattr(self, name))
+        checks.same_length(**held)
+        for name, values in held.items():
+            object.__setattr__(self, name, values)
 
     @property
     def n(self) -> int:

@@ -75,8 +75,9 @@ class Rows:
         if sample_weight is not None:
             weights = checks.weight_vector(sample_weight, len(labels))
             held = weights > 0
-            weights = effective_weights(weights[held])
-        own = None if counts is None else checks.weight_vector(counts, len(labels))[held]
+            weights = weights[held]
+        own = None if weights is None else checks.checked_counts(counts, sample_weight, len(labels))
+        weights = None if weights is None else effective_weights(weights, own)
         rows = cls(labels[held], weight=weights, counts=own, cluster=None if whose is None else whose[held])
         return rows, [np.asarray(each)[held] for each in arrays]
 

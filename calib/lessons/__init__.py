@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from math import ceil
@@ -203,15 +203,33 @@ def _only(values: Mapping[str, Any], names: tuple[str, ...]) -> None:
 
 
 def _without_answers(recipe: Recipe) -> Recipe:
-    """Checked anew: by now the pages may have declared their settings, whose defaults are then left out."""
     return recipe.replace(
         settings={name: value for name, value in recipe.settings if not name.endswith(".guess")}
     )
 
 
-LESSONS: dict[str, Lesson] = {
-    key: read(key, files(__name__).joinpath(f"{key}.toml").read_text(encoding="utf-8")) for key in ORDER
-}
+class _Lessons(Mapping[str, Lesson]):
+    """Each is read when it is first asked for: by then all settings that its Recipes may hold are declared."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, Lesson] = {}
+
+    def __getitem__(self, key: str) -> Lesson:
+        if key not in ORDER:
+            raise KeyError(key)
+        if key not in self._read:
+            text = files(__name__).joinpath(f"{key}.toml").read_text(encoding="utf-8")
+            self._read[key] = read(key, text)
+        return self._read[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ORDER)
+
+    def __len__(self) -> int:
+        return len(ORDER)
+
+
+LESSONS: Mapping[str, Lesson] = _Lessons()
 """Key → lesson, in order."""
 
 __all__ = ["LESSONS", "Lesson", "Question", "Step", "place"]

@@ -241,7 +241,7 @@ def _common(values: Any, where: str) -> dict[str, Any]:
     """What all setups share."""
     fields = _checked(values, where, FIELDS)
     try:
-        Recipe(**fields)
+        Recipe(**fields, calibrators=tuple(CALIBRATORS))  # the setups choose among them
     except InputError as error:
         raise InputError(f"{where}{error}") from None
     return fields
@@ -309,7 +309,7 @@ def _recipe(
     if paper_model:
         joined.pop("model", None)
         joined["params"] = {}
-    Recipe(**joined, calibrators=(calibrator,))  # refuses a misspelt option of whichever calibrator
+    Recipe(**joined, calibrators=tuple(CALIBRATORS))  # refuses a misspelt option of whichever calibrator
     joined["options"] = {k: v for k, v in joined["options"].items() if k.split(".")[0] == calibrator}
     if not CALIBRATORS[calibrator].gives_interval:
         joined.pop("merge", None)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from scipy.special import expit
 
 from calib.kernel import checks
@@ -67,13 +66,7 @@ class KnownDistribution(ABC):
         X = np.vstack([self.draw(n - n // 2, 0, rng), self.draw(n // 2, 1, rng)])
         y = np.repeat([0, 1], [n - n // 2, n // 2])
         order = rng.permutation(n)
-        return as_dataset(self.label, X[order], y[order], self.posterior(X[order]))
-
-
-def as_dataset(name: str, X: Array, y: Array, posterior: Array) -> Dataset:
-    """A Dataset with the columns x1, x2, … and the classes 0 and 1."""
-    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(1, X.shape[1] + 1)])
-    return Dataset(name=name, X=frame, y=y, posterior=posterior)
+        return Dataset(self.label, X[order], y[order], posterior=self.posterior(X[order]))
 
 
 @dataclass(frozen=True)

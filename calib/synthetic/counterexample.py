@@ -13,7 +13,7 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.records import Dataset
-from calib.synthetic.base import Array, SyntheticEntry, as_dataset, rows
+from calib.synthetic.base import Array, SyntheticEntry, rows
 
 
 class SignExample:
@@ -33,7 +33,7 @@ class SignExample:
         rng = np.random.default_rng(random_state)
         X = rng.standard_normal((n, 1))
         posterior = self.posterior(X)
-        return as_dataset("Sign example", X, (rng.random(n) < posterior).astype(np.intp), posterior)
+        return Dataset("Sign example", X, (rng.random(n) < posterior).astype(np.intp), posterior=posterior)
 
 
 ENTRY = SyntheticEntry(

@@ -16,7 +16,7 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.records import Dataset
-from calib.synthetic.base import Array, SyntheticEntry, as_dataset, rows
+from calib.synthetic.base import Array, SyntheticEntry, rows
 
 Numbers = tuple[float, ...]
 
@@ -149,7 +149,9 @@ class FiniteExample:
         rng = np.random.default_rng(random_state)
         drawn = rng.choice(np.array(self.x, dtype=float), size=(n, 1))
         posterior = self.posterior(drawn)
-        return as_dataset("Finite example", drawn, (rng.random(n) < posterior).astype(np.intp), posterior)
+        return Dataset(
+            "Finite example", drawn, (rng.random(n) < posterior).astype(np.intp), posterior=posterior
+        )
 
 
 ENTRY = SyntheticEntry(

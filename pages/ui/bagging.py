@@ -7,7 +7,7 @@ import streamlit as st
 from calib.kernel.wording import listed
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
-from calib.recipe import Recipe
+from calib.recipe import Recipe, with_model
 from pages.ui import state
 from pages.ui.text import plain
 
@@ -34,7 +34,11 @@ def why_not(recipe: Recipe) -> str | None:
 def use_forest() -> None:
     """A button that goes on with the model that has out-of-bag rows."""
     label = f"Use {MODELS['random_forest'].label}"
-    st.button(label, key="use_forest", on_click=lambda: state.update(model="random_forest", params=()))
+    st.button(
+        label,
+        key="use_forest",
+        on_click=lambda: state.update(with_model(state.recipe(), "random_forest"), model="random_forest"),
+    )
 
 
 def offer(why: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import streamlit as st
 from calib import recipe as recipes
 from calib import sources
 from calib.calibrators import CALIBRATORS, label_of
-from calib.data import ROLES, SAMPLES
+from calib.data import SAMPLES
 from calib.data.predictions import ranking_problems
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
@@ -21,7 +21,7 @@ from calib.kernel.wording import listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
-from calib.recipe import Recipe
+from calib.recipe import Recipe, that_apply, with_calibrators, with_model, with_split
 from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 from pages.ui import bagging, evaluations, jobs, state
@@ -31,8 +31,6 @@ from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
 LOWEST_PERCENT = 1e-4  # one in a million
-NO_ROLES = {**dict.fromkeys(ROLES), **sources.judging(None)}  # what goes with a table
-NO_MODEL = sources.judging_model(None)
 
 LABELS = {
     "uniform": "Equal width",
@@ -105,26 +103,19 @@ def data_choices(recipe: Recipe) -> dict[str, str]:
     return choices
 
 
-def choose_data(key: str) -> dict[str, Any]:
-    """The fields that change with the data: its own columns and classes are chosen anew."""
+def choose_data(key: str) -> None:
+    """Go on with another data set: its own columns and classes are chosen anew."""
     kind, _, name = key.partition(":")
     upload = state.uploads()[name] if kind == "upload" else None
     predictions = upload.predictions if upload else kind == "sample" and SAMPLES[name].predictions
-    return {
-        **NO_MODEL,
-        "data": key,
-        "file": upload.name if upload else None,
-        "data_params": upload.frame.attrs.get("stated", {}) if upload else (),
-        "content": "predictions" if predictions else "features",
-        "target": upload.target if upload else None,
-        "positive": None,
-        "exclude": (),
-        "keep": (),
-        **NO_ROLES,
-        "reliability.selection": (),
-        "reliability.group": None,
-        "reliability.others": (),
-    }
+    changes = sources.with_data(
+        key,
+        upload.name if upload else None,
+        content="predictions" if predictions else "features",
+        target=upload.target if upload else None,
+        data_params=upload.frame.attrs.get("stated", {}) if upload else {},
+    )
+    state.update(changes, data=key)
 
 
 def _data(recipe: Recipe) -> None:
@@ -134,7 +125,7 @@ def _data(recipe: Recipe) -> None:
         st.selectbox,
         "data",
         recipe.data,
-        lambda key: state.update(**choose_data(key)),
+        choose_data,
         "Data set",
         list(choices),
         format_func=choices.get,
@@ -156,8 +147,9 @@ def _model(recipe: Recipe, depths: bool) -> None:
         st.selectbox,
         "model",
         recipe.model,
-        "Model",
+        recipe.label("model"),
         [key for key in MODELS if key != "given"],
+        and_then=partial(with_model, recipe),
         format_func=lambda key: MODELS[key].label,
         help=MODELS[recipe.model].help,
         label_visibility="collapsed",
@@ -171,7 +163,12 @@ def _model(recipe: Recipe, depths: bool) -> None:
     with st.expander("Model settings"):
         for parameter in matter:
             parameter_control(
-                parameter, f"params.{parameter.name}", settings.get(parameter.name, parameter.default)
+                parameter,
+                f"params.{parameter.name}",
+                settings.get(parameter.name, parameter.default),
+                lambda new, own=parameter.name: {
+                    "params": that_apply(MODELS[recipe.model].parameters, settings | {own: new})
+                },
             )
         if seeded:
             seed(
@@ -205,7 +202,7 @@ def _scores(recipe: Recipe) -> None:
             st.selectbox,
             "score",
             recipe.score if recipe.score in columns else columns[0],
-            "Score column",
+            recipe.label("score"),
             columns,
             label_visibility="collapsed",
             help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
@@ -229,10 +226,15 @@ def score_findings(recipe: Recipe) -> None:
                 st.button(plain(problem.action), key="turn", on_click=state.update, kwargs=dict(problem.fix))
 
 
-def parameter_control(parameter: Parameter, field: str, value: Any) -> None:
-    """The control that fits a parameter's kind."""
+def parameter_control(
+    parameter: Parameter,
+    field: str,
+    value: Any,
+    and_then: Callable[[Any], Mapping[str, Any]] | None = None,
+) -> None:
+    """The control that fits a parameter's kind; ``and_then`` as for ``state.control``."""
     if parameter.kind == "boolean":
-        control(st.toggle, field, value, parameter.label, help=parameter.help)
+        control(st.toggle, field, value, parameter.label, help=parameter.help, and_then=and_then)
     elif parameter.kind == "choice":
         control(
             st.selectbox,
@@ -242,6 +244,7 @@ def parameter_control(parameter: Parameter, field: str, value: Any) -> None:
             list(parameter.choices),
             help=parameter.help,
             format_func=lambda choice: "None" if choice is None else str(choice),
+            and_then=and_then,
         )
     else:
         kind = int if parameter.kind == "integer" else float
@@ -357,12 +360,14 @@ def split(recipe: Recipe) -> None:
         st.selectbox,
         "split",
         recipe.split,
-        "Split",
+        recipe.label("split"),
         keys if recipe.split in keys else [*keys, recipe.split],
         format_func=lambda key: SPLITS[key].label,
         help=SPLITS[recipe.split].help,
-        and_then={"evaluation": "holdout"}
-        | ({"judge_on": None, "judge_file": None, "part": None} if recipe.judge_on else {}),
+        and_then=lambda key: {
+            **{"evaluation": "holdout", **(sources.NOT_ELSEWHERE if recipe.judge_on else {})},
+            **with_split(recipe, key),
+        },
     )
     for parameter in SPLITS[recipe.split].parameters:
         value = dict(recipe.data_params).get(parameter.name, parameter.default)
@@ -373,7 +378,7 @@ def _judged_on(recipe: Recipe, help: str) -> None:
     """Which rows judge: one test part, or each row once by the fold that did not learn from it."""
     if recipe.split == "file":
         return  # the file fixes one test part
-    choice("evaluation", recipe, recipes.EVALUATIONS, "Judged on")
+    choice("evaluation", recipe, recipes.EVALUATIONS, recipe.label("evaluation"))
     if recipe.evaluation == "holdout":
         _share("test_size", recipe.test_size, "Test rows", help)
     else:
@@ -399,8 +404,9 @@ def _calibrators(recipe: Recipe) -> None:
         st.multiselect,
         "calibrators",
         list(recipe.calibrators),
-        "Calibrators",
+        recipe.label("calibrators"),
         list(CALIBRATORS),
+        and_then=partial(with_calibrators, recipe),
         format_func=lambda key: CALIBRATORS[key].label,
         label_visibility="collapsed",
         placeholder="Choose calibrators",
@@ -423,7 +429,20 @@ def _calibrator_settings(recipe: Recipe) -> None:
             st.markdown(f"**{plain(label_of(key))}**")
             for parameter in options[key]:
                 name = f"{key}.{parameter.name}"
-                parameter_control(parameter, f"options.{name}", given.get(name, parameter.default))
+                parameter_control(
+                    parameter,
+                    f"options.{name}",
+                    given.get(name, parameter.default),
+                    lambda new, key=key, own=parameter.name: {"options": _options(recipe, key, own, new)},
+                )
+
+
+def _options(recipe: Recipe, key: str, name: str, new: Any) -> dict[str, Any]:
+    """All options with a new value of one of a calibrator's, without those of it that have no effect then."""
+    own = {n.partition(".")[2]: value for n, value in recipe.options if n.startswith(f"{key}.")}
+    own = that_apply(CALIBRATORS[key].parameters, own | {name: new})
+    others = {n: value for n, value in recipe.options if not n.startswith(f"{key}.")}
+    return others | {f"{key}.{n}": value for n, value in own.items()}
 
 
 def _kind_of_score(recipe: Recipe) -> str:
@@ -446,7 +465,8 @@ def _base_rate(recipe: Recipe) -> None:
     if value is not None:  # a link may state less, and a hundredth of it times 100 may round down
         lowest, highest = min(lowest, value), max(highest, value)
     with st.expander(
-        "Base rate" if stated is None else f"Base rate: {percent(stated)}", expanded=stated is not None
+        recipe.label("base_rate") + ("" if stated is None else f": {percent(stated)}"),
+        expanded=stated is not None,
     ):
         number(
             "base_rate",

@@ -14,11 +14,12 @@ import pandas as pd
 import streamlit as st
 
 from calib import lessons, sources
-from calib.data import TableFile
+from calib.data import FILE_PART, TableFile
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
+from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe, one_value
 from pages.ui.widget import page_entered, shown
 
@@ -80,21 +81,43 @@ def message() -> str | None:
     return st.session_state.get("message")
 
 
-def update(**changes: Any) -> None:
+def update(and_then: Mapping[str, Any] | None = None, **changes: Any) -> None:
     """Change fields of the Recipe, or single settings of them, named "params.name" or "page.setting".
 
     A refused value leaves it as it was, with the reason on the page, where settings are called as their controls are.
+    ``and_then`` are fields that have to change with them; what was stated there and is gone is said.
     """
     st.session_state["changed"] = True
+    before = recipe()
     try:
-        st.session_state["recipe"] = recipe().replace(**changes)
-        say(None)
+        st.session_state["recipe"] = after = before.replace(**{**(and_then or {}), **changes})
+        say(_gone(before, before.lost(after, asked=changes)))
     except InputError as error:
         reason = str(error)
         for name in changes:
             if name in SETTINGS:
                 reason = reason.replace(name, f"“{SETTINGS[name].label}”")
         say(reason, **changes)
+
+
+def _gone(before: Recipe, lost: Mapping[str, Any]) -> str | None:
+    """What was stated before and does not apply any more, called as its controls are."""
+    named = []
+    for name, value in lost.items():
+        label = before.label(name)
+        if label != name and value != FILE_PART:  # what no control is for goes with its data set
+            named.append(f"{label} ({_written(name, value)})")
+    if not named:
+        return None
+    return f"Removed, as it does not apply after this change: {listed(named)}."
+
+
+def _written(name: str, value: Any) -> str:
+    if name == "base_rate":
+        return percent(value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def typed(field: str, value: Any) -> Any:
@@ -112,7 +135,7 @@ def _take(new: Recipe, lesson: str | None, presenter: bool) -> None:
     """Go on with it; while a lesson is open, what the reader worked with before is kept."""
     if lesson and not lesson_open():
         st.session_state["own"] = recipe()
-    st.session_state["recipe"] = new.replace()  # by now all pages have declared their settings
+    st.session_state["recipe"] = new
     st.session_state["lesson_open"], st.session_state["for_a_room"] = lesson, presenter
     say(None)
 
@@ -175,9 +198,6 @@ def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, boo
         lesson = lesson if ":" in lesson else step.place
     room = {"true": True, "false": False}.get(presenter, presenter)
     new = Recipe.from_query(fields)
-    for name, _ in new.settings:
-        if name not in SETTINGS:
-            raise InputError(f"{name!r} is not a setting of any page.")
     return new, lesson, checks.setting(room, Parameter("presenter", "", "boolean", False), "presenter")
 
 
@@ -226,21 +246,21 @@ def control(
     *args: Any,
     key: str | None = None,
     store: Callable[[Any], Any] = lambda v: v,
-    and_then: dict[str, Any] | None = None,
+    and_then: Callable[[Any], Mapping[str, Any]] | None = None,
     **kwargs: Any,
 ) -> Any:
     """A widget that shows a Recipe's value and changes it.
 
     The Recipe is the truth: links, presets and other pages move the widget too. ``store`` turns the widget's
     value into the field's, named as for ``update``; ``key`` is the widget's own, where several show one
-    field; ``and_then`` are fields that change with it.
+    field; ``and_then`` gives, for the field's new value, the fields that have to change with it.
     """
 
     return shown(
         widget,
         key or field,
         value,
-        lambda new: update(**{field: store(new)} | (and_then or {})),
+        lambda new: update(and_then(store(new)) if and_then else None, **{field: store(new)}),
         *args,
         **kwargs,
     )

@@ -66,7 +66,9 @@ def test_gaps_between_setups_are_paired_on_their_common_rows(table, evaluations)
 @pytest.mark.parametrize(("key", "placement"), NAMES)
 def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
     """A Recipe with this calibrator alone, and the paper's formulas written out."""
-    on_probabilities = {"platt.on": "score"}  # the paper's eq. 2.4 takes the forest's probability as it is
+    on_probabilities = (
+        {"platt.on": "score"} if key == "platt" else {}
+    )  # the paper's eq. 2.4 takes the forest's probability as it is
     alone = evaluate(RECIPE.replace(placement=placement, calibrators=(key,), options=on_probabilities), DATA)
     predictions, y, row = alone.predictions[key], alone.y, table.loc[NAMES[key, placement]]
     p, label = predictions.p, (predictions.p > 0.5).astype(int)
@@ -133,7 +135,13 @@ def test_folds_allow_for_the_calibration_rows_of_one_fold(evaluations):
         ({"merge": "log"}, ("least log loss instead of at their midpoint",)),
         ({"merge": "square"}, ("least square loss instead",)),
         ({"options": {}}, ("isotonic regression between two scores",)),
-        ({"options": {"isotonic.between": "step", "venn.taxonomy": "uniform"}}, ("other categories",)),
+        (
+            {
+                "calibrators": ("isotonic", "venn"),
+                "options": {"isotonic.between": "step", "venn.taxonomy": "uniform"},
+            },
+            ("other categories",),
+        ),
         (
             {"options": {"isotonic.between": "step", "platt.on": "log-odds"}},
             ("Platt on log-odds instead of",),

@@ -183,7 +183,7 @@ def test_a_training_part_of_one_class_is_refused_with_the_remedy():
 def test_splits_are_repeated_where_seeds_draw_them_and_refused_where_not():
     from calib.analysis.differences import repeat_splits
 
-    recipe = SMALL.replace(model="naive_bayes", split="cluster", calibrators=("none", "platt"))
+    recipe = SMALL.replace(model="naive_bayes", params=(), split="cluster", calibrators=("none", "platt"))
     assert repeat_splits(recipe, DATA, ("brier",), repeats=3).splits == 3
     for split in ("time", "file"):
         with pytest.raises(InputError, match=f"split='{split}' is one and the same for every seed"):

@@ -27,13 +27,12 @@ from calib.export import (
 )
 from calib.figures import LIGHT, formatted_side_by_side
 from calib.kernel.checks import InputError
-from calib.kernel.declared import declare_settings
-from calib.kernel.records import Parameter
 from calib.kernel.wording import class_named, number
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
+from calib.settings import METRICS_COMPARED
 from calib.sources import digest
 from pages.ui import chart, current, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
@@ -133,12 +132,6 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
     return {name: (fresh | kept())[name] for name in names}
 
 
-METRICS_DRAWN = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
-declare_settings(
-    "compared", [Parameter("metric", "Metric", "choice", METRICS_DRAWN[0], choices=METRICS_DRAWN)]
-)
-
-
 def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation]:
     """Evaluations by name, all under this page's view; what has none is said. Empty while they are fitted."""
     if not recipes:
@@ -165,7 +158,7 @@ def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
         "compared.metric",
         view.setting("compared.metric"),
         "Metric",
-        METRICS_DRAWN,
+        METRICS_COMPARED,
         format_func=lambda key: METRICS[key].label,
         required=True,
     )

@@ -10,6 +10,7 @@ import streamlit as st
 
 from calib import sources
 from calib.data import (
+    ROLES,
     TableFile,
     class_counts,
     guess_target,
@@ -47,7 +48,7 @@ def uploader(recipe) -> None:
             st.button(
                 f"Go on with {plain(state.uploads()[another].name)}",
                 key="go_on",
-                on_click=lambda: state.update(**controls.choose_data(f"upload:{another}")),
+                on_click=lambda: controls.choose_data(f"upload:{another}"),
             )
     st.file_uploader(
         f"A table with a label column, or predictions made elsewhere: {FORMATS}",
@@ -76,7 +77,7 @@ def _received() -> None:
         other = f"This {name} is another file" if name in wanted.values() else f"{name} is another file"
         state.say(f"{other} than the one these settings were made with.")
     elif state.recipe().data != f"upload:{key}":
-        state.update(**controls.choose_data(f"upload:{key}"))
+        controls.choose_data(f"upload:{key}")
 
 
 def _read(content: bytes, name: str) -> str:
@@ -115,8 +116,8 @@ def other_file(recipe: Recipe) -> None:
     on = _asked_for(
         "judge_elsewhere",
         recipe.judge_on,
-        sources.judging(None),
-        "Judge on another file",
+        sources.judging(None, before=recipe),
+        recipe.label("judge_on"),
         "This table trains and calibrates, and every row of the other one is judged. Columns are matched by name.",
     )
     if not on:
@@ -134,7 +135,8 @@ def other_file(recipe: Recipe) -> None:
 def _judge_on() -> None:
     key = received("other_file", _read)
     if key is not None:
-        state.update(**sources.judging(f"upload:{key}", state.uploads()[key].name))
+        other = f"upload:{key}"
+        state.update(sources.judging(other, state.uploads()[key].name, state.recipe()), judge_on=other)
 
 
 def own_model(recipe: Recipe) -> None:
@@ -142,8 +144,8 @@ def own_model(recipe: Recipe) -> None:
     on = _asked_for(
         "own_model",
         recipe.onnx,
-        controls.NO_MODEL,
-        "A model of my own",
+        sources.judging_model(None),
+        recipe.label("onnx"),
         "An ONNX file scores the table, whose columns are its inputs; it is judged and calibrated as it is.",
     )
     if not on:
@@ -161,7 +163,7 @@ def own_model(recipe: Recipe) -> None:
 
 def _judge_model(content: bytes, name: str) -> None:
     key = digest(content)
-    state.update(**sources.judging_model(f"upload:{key}", name))
+    state.update(sources.judging_model(f"upload:{key}", name), onnx=f"upload:{key}")
     _keep_file(key, state.Model(name, content))
 
 
@@ -212,7 +214,7 @@ def openml() -> None:
             "OpenML id", min_value=1, value=None, step=1, placeholder="for example 37", key="openml_id"
         )
         if st.form_submit_button("Fetch") and number:
-            state.update(**controls.choose_data(f"openml:{int(number)}"))
+            controls.choose_data(f"openml:{int(number)}")
             st.rerun()
 
 
@@ -228,13 +230,6 @@ def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
     except InputError as error:
         st.error(plain(error))
         st.stop()
-
-
-ANEW = {
-    **{"target": None, "positive": None, "exclude": (), "keep": (), "score": None},
-    **controls.NO_ROLES,
-    **{"reliability.group": None, "reliability.selection": (), "reliability.others": ()},
-}
 
 
 def reading(recipe: Recipe) -> None:
@@ -257,7 +252,7 @@ def reading(recipe: Recipe) -> None:
                 sheet if sheet in sheets else None,
                 "Sheet",
                 sheets,
-                and_then=ANEW,
+                and_then=lambda _: sources.with_reading(recipe),
                 help="The sheet that holds the table.",
             )
         state.control(
@@ -267,7 +262,7 @@ def reading(recipe: Recipe) -> None:
             "Header in row" if sheets else "Header in line",
             min_value=0,
             step=1,
-            and_then=ANEW,
+            and_then=lambda _: sources.with_reading(recipe),
             width=200,
             help="Anything above it is not read; 0 where the file has no header.",
         )
@@ -288,7 +283,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             columns,
             placeholder="Choose the label",
             help="The column that says which class each row belongs to.",
-            and_then={"positive": None},
+            and_then=sources.with_target,
         )
     with middle:
         default = "the rarer one"
@@ -300,8 +295,9 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             st.selectbox,
             "positive",
             positive if positive in labels else None,
-            "Positive class",
+            recipe.label("positive"),
             labels,
+            and_then=sources.with_positive,
             placeholder="Chosen by default",
             help=f"The class whose probability is predicted: by default {default}. With more than two classes, the "
             "chosen one is set against all others.",
@@ -351,14 +347,11 @@ def _left_out(recipe: Recipe, raw_table: pd.DataFrame, target: str | None, help:
         st.multiselect,
         "exclude",
         [name for name in recipe.exclude if name in others],
-        "Leave out columns",
+        recipe.label("exclude"),
         others,
         placeholder="None",
         help=help,
     )
-
-
-ROLE_LABELS = {"weight": "Weight or count", "time": "Date or time", "cluster": "Cluster", "part": "Part"}
 
 
 def _roles(recipe: Recipe, columns: list[str]) -> None:
@@ -367,14 +360,16 @@ def _roles(recipe: Recipe, columns: list[str]) -> None:
     taken = listed([f"{role} {plain(name)}" for role, name in given.items() if name is not None])
     title = "Roles of other columns" + (f": {taken}" if taken else "")  # also where it is folded
     with st.expander(title, expanded=bool(taken), key="roles"):
-        for place, (role, label) in zip(st.columns(len(ROLE_LABELS)), ROLE_LABELS.items(), strict=True):
+        for place, role in zip(st.columns(len(ROLES)), ROLES, strict=True):
             with place:
                 shown(
                     st.selectbox,
                     role,
                     given[role] if given[role] in columns else None,
-                    lambda column, role=role: state.update(**sources.with_role(recipe, role, column)),
-                    label,
+                    lambda column, role=role: state.update(
+                        sources.with_role(recipe, role, column), **{role: column}
+                    ),
+                    recipe.label(role),
                     [None, *columns],
                     format_func=lambda column: "None" if column is None else column,
                     help=controls.recipes_help(role),
@@ -396,7 +391,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
         st.multiselect,
         "data_params.scores",
         [name for name in taken if name in numbers],
-        "Score columns",
+        recipe.label("data_params.scores"),
         numbers,
         placeholder="Chosen by default",
         help="Columns of predictions. The other columns are not scores; they can define groups.",
@@ -418,7 +413,7 @@ def _labels(recipe: Recipe, target: str) -> None:
             st.toggle,
             "data_params.merge_labels",
             chosen.get("merge_labels", False),
-            "Merge labels that differ in case and spaces only",
+            recipe.label("data_params.merge_labels"),
             help="Of several spellings the most frequent stays.",
         )
     if len(counts) > 2:
@@ -426,7 +421,7 @@ def _labels(recipe: Recipe, target: str) -> None:
             st.multiselect,
             "data_params.drop_labels",
             [name for name in chosen.get("drop_labels", ()) if name in counts],
-            "Leave out rows with the label",
+            recipe.label("data_params.drop_labels"),
             list(counts)[:MOST_LABELS],
             placeholder="None",
             help="Labels that count as missing, for example one that says that the label is not known.",
@@ -443,7 +438,7 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
             st.multiselect,
             "keep",
             [name for name in recipe.keep if name in unused],
-            "Use although left out",
+            recipe.label("keep"),
             unused,
             placeholder="None",
             help="Columns that look like identifiers or free text are not used unless they are chosen here.",

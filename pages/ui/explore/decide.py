@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from calib.analysis.decision import COSTS, FALSE_ALARM, MISS, Decision, decide
-from calib.analysis.explain import METHOD
+from calib.analysis.decision import COSTS, Decision, decide
 from calib.analysis.rare import thresholds_in_use
 from calib.analysis.subgroups import subset
 from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_costs
-from calib.kernel.declared import declare_settings
-from calib.kernel.records import Parameter
+from calib.kernel.declared import SETTINGS
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import (
     brief,
@@ -33,41 +31,17 @@ from pages.ui.text import plain
 from pages.ui.widget import shown
 
 MOST_LISTED = 200
-COST_SETTINGS = (
-    Parameter(
-        "cost_false_alarm",
-        "Cost of a false alarm",
-        "number",
-        FALSE_ALARM,
-        *COSTS,
-        help="Acting on a row of the other class.",
-    ),
-    Parameter(
-        "cost_miss",
-        "Cost of a miss",
-        "number",
-        MISS,
-        *COSTS,
-        help="Not acting on a row of the positive class.",
-    ),
-)
 DIFFERENCE = ["difference", "difference_lower", "difference_upper"]
-INTERVAL = Parameter("interval", "Intervals of", "choice", METHOD, choices=interval_methods)
-RANGE = (
-    Parameter("lowest", "Lowest threshold", "number", 0.0, 0.0, 1.0, help="Where the decision curve begins."),
-    Parameter("highest", "Highest threshold", "number", 1.0, 0.0, 1.0, help="Where the decision curve ends."),
-)
 # A thousandth apart where events are rare; what is proposed is narrower than half of the whole range
 STEPS = (*(1e-4, 2e-4, 5e-4), *(k / 1000 for k in range(10)), *(k / 100 for k in range(1, 101)))
 WIDEST = 0.5
-declare_settings("decide", (*COST_SETTINGS, INTERVAL, *RANGE))
 
 
 def controls(recipe: Recipe) -> None:
     """The two costs; only their ratio moves the threshold."""
     with st.container(horizontal=True):
-        for parameter in COST_SETTINGS:
-            name = f"decide.{parameter.name}"
+        for name in ("decide.cost_false_alarm", "decide.cost_miss"):
+            parameter = SETTINGS[name]
             state.control(
                 st.number_input,
                 name,
@@ -217,7 +191,7 @@ def _method(recipe: Recipe, methods: list[str]) -> str:
     method = own if own in methods else methods[0]
     if len(methods) < 2:
         return method
-    label, how = INTERVAL.label, {"format_func": label_of, "required": True}
+    label, how = SETTINGS["decide.interval"].label, {"format_func": label_of, "required": True}
     return state.control(st.segmented_control, "decide.interval", method, label, methods, **how)
 
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from calib.analysis.enough import nothing_told
 from calib.analysis.setups import (
-    AS_PUBLISHED,
     PaperFinding,
+    as_in_the_paper,
     bagged,
     departures,
     findings,
@@ -61,7 +61,7 @@ def as_published(recipe: Recipe) -> None:
             st.button(
                 "As in the paper",
                 key="as_published",
-                on_click=lambda: state.update(**AS_PUBLISHED),
+                on_click=lambda: state.update(**as_in_the_paper(recipe)),
                 help="300 trees, ten folds, a third held out, p at the midpoint of p0 and p1: slower.",
             )
     text = f"Here: {', '.join(differs)}." if differs else "Settings are the paper's, with ten folds once."

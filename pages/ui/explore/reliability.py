@@ -9,10 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.advice import over_splits, recommend
-from calib.analysis.curves import FEW
 from calib.analysis.differences import (
     COMPARED,
-    REPEATED,
     Differences,
     Repeats,
     differences,
@@ -21,7 +19,7 @@ from calib.analysis.differences import (
 from calib.analysis.one_mark import Mark
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.rare import small_median
-from calib.analysis.selection import check_range, read_ranges, selected_frame, selected_rows, write_ranges
+from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.subgroups import group_rows, subset
 from calib.analysis.validation import rows_needed as rows_needed_by
@@ -30,16 +28,13 @@ from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
-from calib.figures.axes import AXES
 from calib.figures.base import asked_for
 from calib.figures.reliability import has_thin_bins
 from calib.kernel.checks import InputError
-from calib.kernel.declared import declare_settings
-from calib.kernel.records import Parameter
 from calib.kernel.wording import class_named, counted, duration, percent
 from calib.metrics import METRICS
 from calib.models import MODELS
-from calib.recipe import Recipe
+from calib.recipe import AXES, Recipe, with_model
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, headings, jobs, stage, state, tables
 from pages.ui.explore import base_rate, data
@@ -52,74 +47,7 @@ GROUP_DIAGRAMS = 6
 
 # What a further metric is made of, below the table where it is chosen
 GRAPHS = ("smooth_calibration", "cumulative")
-DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size", "base_rate")
-LAYOUTS = ("overlaid", "side")
 IN_LOG_ODDS = {"reliability.axes": "log_odds", "binning": "quantile"}
-declare_settings(
-    "reliability",
-    (
-        Parameter(
-            "layout",
-            "Diagrams",
-            "choice",
-            LAYOUTS[0],
-            choices=LAYOUTS,
-            help="One diagram or one for each calibrator.",
-        ),
-        Parameter(
-            "axes",
-            "Axes",
-            "choice",
-            AXES[0],
-            choices=AXES,
-            help="Log-odds tell small probabilities apart: 0.1% from 3%.",
-        ),
-        Parameter(
-            "faint",
-            "Bins with few rows, too",
-            "boolean",
-            False,
-            help=f"Bins with fewer than {FEW} rows say little; they are drawn faint.",
-        ),
-        Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
-        Parameter(
-            "details",
-            "Details",
-            "choice",
-            DETAILS[0],
-            choices=DETAILS,
-            help="What is shown under the diagram.",
-        ),
-        Parameter("all_metrics", "All metrics", "boolean", False),
-        Parameter(
-            "more_metrics",
-            "Further metrics",
-            "names",
-            (),
-            choices=lambda: tuple(key for key, metric in METRICS.items() if not metric.everyday),
-            help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and others.",
-        ),
-        Parameter(
-            "group",
-            "Groups by",
-            "text",
-            None,
-            optional=True,
-            help="The column whose groups are judged separately.",
-        ),
-        Parameter("group_diagrams", "A diagram for every group", "boolean", False),
-        Parameter(
-            "others",
-            "Other models",
-            "names",
-            (),
-            help="Other models, or score columns, judged beside this one.",
-        ),
-        Parameter(
-            "repeats", "Splits", "integer", REPEATED, 3, 100, help="Splits drawn to see how far results vary."
-        ),
-    ),
-)
 
 
 def beside(recipe: Recipe, place: headings.Finding) -> tuple[Any, Any]:
@@ -379,7 +307,7 @@ def models(evaluation: Evaluation) -> None:
     )
     found = {named(own): evaluation}
     for key in chosen:
-        other = recipe.replace(score=key) if given else recipe.replace(model=key)
+        other = recipe.replace(**({"score": key} if given else with_model(recipe, key)))
         result = evaluations.another(other, f"beside_{key}", named(key))
         if result is not None and result.predictions:
             found[named(key)] = result

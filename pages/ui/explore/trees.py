@@ -11,15 +11,11 @@ import streamlit as st
 
 from calib.analysis.depth import (
     DEEPEST,
-    DEPTHS,
     DRAWN,
-    DRAWN_DEPTH,
     GROWTHS,
-    LEAVES,
     SETTINGS_FROM,
     DepthFit,
     at_depth,
-    check_depth,
     depth_scores,
     forest_cost,
     grown_depths,
@@ -30,16 +26,15 @@ from calib.analysis.depth import (
     tree_is_grown,
     why_not_grown,
 )
-from calib.analysis.explain import METHOD
 from calib.analysis.grown_tree import GrownTree, grown_tree
-from calib.calibrators import CALIBRATORS, interval_methods, label_of
+from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures.depth import best_cells
 from calib.kernel.checks import InputError
-from calib.kernel.declared import SETTINGS, declare_settings
+from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
-from calib.kernel.records import Dataset, Parameter
+from calib.kernel.records import Dataset
 from calib.kernel.wording import brief, class_named
 from calib.metrics import METRICS
 from calib.models import MODELS
@@ -65,80 +60,6 @@ WITHOUT_FEATURES = (
 )
 # Lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
 MOST_RULES = 500
-
-
-declare_settings(
-    "trees",
-    (
-        Parameter(
-            "metric",
-            "Metric",
-            "choice",
-            "brier",
-            choices=METRICS,
-            help="The number drawn against the depth of the trees.",
-        ),
-        Parameter(
-            "losses_of",
-            "Losses of",
-            "choice",
-            "none",
-            choices=CALIBRATORS,
-            help="The calibrator whose loss is split into its parts where true probabilities are known.",
-        ),
-        Parameter(
-            "growth",
-            "Of",
-            "choice",
-            "tree",
-            choices=tuple(GROWTHS),
-            help="The models whose diagrams at chosen depths are shown.",
-        ),
-        Parameter(
-            "leaves",
-            "Leaves",
-            "choice",
-            LEAVES[0],
-            choices=LEAVES,
-            help="How a leaf turns counts into a probability.",
-        ),
-        Parameter(
-            "depths",
-            "Depths",
-            "names",
-            DEPTHS,
-            help="Depths whose diagrams stand side by side.",
-            extra={"each": check_depth},
-        ),
-        Parameter("depth", "Depth", "integer", DRAWN_DEPTH, 1, 100, help="Depth of the tree that is drawn."),
-        Parameter(
-            "interval",
-            "Intervals by",
-            "choice",
-            METHOD,
-            choices=interval_methods,
-            help="The method whose p0, p1 and p stand in the nodes.",
-        ),
-        Parameter(
-            "row",
-            "Highlight this row's path",
-            "integer",
-            None,
-            low=1,
-            optional=True,
-            help="Any row of the data by its number: row 1 is the first below the header.",
-        ),
-        Parameter(
-            "node",
-            "Node",
-            "integer",
-            None,
-            low=0,
-            optional=True,
-            help="The node at which the drawing of the tree begins.",
-        ),
-    ),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +200,7 @@ def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
     own = recipe.page("trees")
     with st.container(horizontal=True, key="diagram_switches"):
         growth = _growth(recipe, grown.data)
-        controls.setting("trees.leaves", recipe, and_then={"trees.node": None})
+        controls.setting("trees.leaves", recipe, and_then=lambda _: {"trees.node": None})
         there = grown_depths(grown.points, growth, own.leaves)
         state.control(
             st.multiselect,
@@ -357,7 +278,7 @@ def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
                 min_value=1,
                 max_value=depths[-1],
                 help=controls.recipes_help("trees.depth"),
-                and_then={"trees.node": None},
+                and_then=lambda _: {"trees.node": None},
                 width=260,
             )
         controls.setting("trees.interval", recipe, format_func=label_of)

@@ -12,63 +12,21 @@ from calib.calibrators import MERGE_RULES, interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
 from calib.figures import FIGURES
-from calib.figures.pairs import COLORS as PAIR_COLORS
 from calib.figures.pairs import LISTED, listed_rows
 from calib.figures.series import KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
-from calib.kernel.declared import SETTINGS, declare_settings
-from calib.kernel.records import Parameter
+from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, short_class
 from calib.metrics import interval_summary
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
-from calib.recipe import Recipe
+from calib.recipe import Recipe, with_calibrators
 from pages.ui import chart, controls, evaluations, jobs, points, state, tables
 from pages.ui.points import Point
 from pages.ui.text import plain
 
 NEAR, MOST_STILL = 24, 20_000  # places of calibration rows that can be dragged; that a page takes along
 COLORS = {"label": "Label", "width": "Width", "score": "Score"}
-declare_settings(
-    "venn_abers",
-    (
-        Parameter(
-            "interval",
-            "Method",
-            "choice",
-            explaining.METHOD,
-            choices=interval_methods,
-            help="The method whose probability pairs are drawn.",
-        ),
-        Parameter(
-            "color",
-            "Colour by",
-            "choice",
-            PAIR_COLORS[0],
-            choices=PAIR_COLORS,
-            help="What the colour of a pair says.",
-        ),
-        Parameter(
-            "row",
-            "Row to explain, by its number",
-            "integer",
-            None,
-            low=1,
-            optional=True,
-            help="Row 1 is the first below the header. Or click a mark of the scatter, or a line of the table.",
-        ),
-        Parameter("fold", "Fold", "integer", 1, low=1),
-        Parameter("what_if", "Calibration rows moved by hand", "moves", ""),
-        Parameter(
-            "beside",
-            "Other kinds to set beside it",
-            "names",
-            ("split", "cv", "train"),
-            choices=PLACEMENTS,
-            help="Placements whose intervals are set side by side.",
-        ),
-    ),
-)
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
@@ -83,7 +41,7 @@ def evaluation(recipe: Recipe) -> Evaluation:
 
 
 def with_intervals(recipe: Recipe) -> Recipe:
-    return recipe.replace(calibrators=("none", *interval_methods()))
+    return recipe.replace(**with_calibrators(recipe, ("none", *interval_methods())))
 
 
 def shown_method(result: Evaluation) -> str:

@@ -9,8 +9,6 @@ import streamlit as st
 
 from calib.experiments import shown
 from calib.export.cards import lesson_card
-from calib.kernel.declared import declare_settings
-from calib.kernel.records import Parameter
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
@@ -19,7 +17,6 @@ from pages.ui.learn import asking, handout, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
-declare_settings("lessons", [Parameter("end", "End of a lesson", "choice", None, choices=(None, *LESSONS))])
 # The chart that a step of an Explore page is about, where it names no other one
 FIRST = {
     "reliability": "reliability",

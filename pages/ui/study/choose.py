@@ -16,9 +16,9 @@ import streamlit as st
 
 from calib.data import SAMPLES, read_table
 from calib.kernel.checks import InputError
-from calib.kernel.declared import SETTINGS, declare_settings
+from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
-from calib.kernel.records import Dataset, Parameter
+from calib.kernel.records import Dataset
 from calib.kernel.wording import counted
 from calib.metrics import METRICS
 from calib.recipe import Recipe
@@ -45,21 +45,6 @@ MOST_PROTOCOL = 1  # megabytes
 KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS = 4, 50, 2
 UPLOAD, OPENML = "upload:", "openml:"
 FETCH = "fetch"
-
-declare_settings(
-    "run",
-    [
-        Parameter(
-            "protocol", "Protocol", "text", SHIPPED[0], help="A shipped one by its name, or upload:DIGEST."
-        ),
-        Parameter("protocol_file", "Protocol's file", "text", None, optional=True),
-        Parameter("sets", "Data sets", "names", ("sample:breast_cancer",)),
-        Parameter("setups", "Setups", "names", ()),
-        Parameter("metrics", "Metrics", "names", (), choices=lambda: tuple(METRICS)),
-        Parameter("repeats", "Repeats", "integer", None, 1, 1000, optional=True),
-        Parameter("test_folds", "Test folds", "integer", None, 2, 100, optional=True),
-    ],
-)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,11 +24,10 @@ from calib.export import (
     study_html,
 )
 from calib.figures.metrics import EVERYDAY
-from calib.kernel.declared import declare_settings
-from calib.kernel.records import Parameter, Predictions
+from calib.kernel.records import Predictions
 from calib.kernel.wording import brief, brief_percent, counted, listed
-from calib.metrics import METRICS
 from calib.recipe import Recipe
+from calib.settings import AUTO, NONE, PUBLISHED, UPLOAD
 from calib.sources import digest
 from calib.study import (
     COMPARISONS,
@@ -45,7 +44,6 @@ from calib.study import (
     summarise,
 )
 from calib.study.published import nothing_beside
-from calib.study.rows import FIT_SECONDS
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
 from pages.ui import chart, current, headings, jobs, kept, state
@@ -59,25 +57,8 @@ STORES = (".sqlite", ".sqlite3", ".db")  # so called, a file is no table
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 MOST_FAILED = 100  # of the results that failed, shown
 WRITTEN_OUT = 3  # of their reasons
-PUBLISHED, UPLOAD = "published", "upload"
-FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
-AUTO, NONE = "auto", "none"
 LETTER, NAMES = 7, 180  # pixels of a letter, and of the longest name of a row
 FORMS = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
-
-declare_settings(
-    "results",
-    [
-        Parameter("rows", "Results", "text", FIRST, help="What is open: upload:DIGEST or published:KEY."),
-        Parameter(
-            "file_name", "File", "text", None, optional=True, help="The name of the file that is open."
-        ),
-        Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*METRICS, FIT_SECONDS.key)),
-        Parameter("setups", "Setups", "names", ()),
-        Parameter("paper", "Published values", "choice", AUTO, choices=(AUTO, NONE, *PAPERS)),
-        Parameter("data_set", "Data set", "text", None, optional=True),
-    ],
-)
 
 
 @dataclass(frozen=True, eq=False)

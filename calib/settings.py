@@ -1,0 +1,257 @@
+"""The settings of single pages, which a Recipe holds as "page.setting": each declared once, with its range and default.
+
+Pages take names, labels and help from here, and a Recipe is checked against them wherever it is made: in a
+notebook, on the command line, from a link. Experiments declare their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from calib import lessons
+from calib.analysis import explain
+from calib.analysis.curves import FEW
+from calib.analysis.decision import COSTS, FALSE_ALARM, MISS
+from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAVES, check_depth
+from calib.analysis.differences import REPEATED
+from calib.analysis.selection import check_range
+from calib.calibrators import CALIBRATORS, interval_methods
+from calib.kernel.declared import declare_settings
+from calib.kernel.records import Parameter
+from calib.metrics import METRICS
+from calib.placements import PLACEMENTS
+from calib.recipe import AXES
+from calib.study import COMPARISONS, PAPERS, SHIPPED
+from calib.study.rows import FIT_SECONDS
+
+METRICS_COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
+DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size", "base_rate")
+LAYOUTS = ("overlaid", "side")
+PUBLISHED, UPLOAD = "published", "upload"
+FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
+AUTO, NONE = "auto", "none"
+
+PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
+    "reliability": (
+        Parameter(
+            "layout",
+            "Diagrams",
+            "choice",
+            LAYOUTS[0],
+            choices=LAYOUTS,
+            help="One diagram or one for each calibrator.",
+        ),
+        Parameter(
+            "axes",
+            "Axes",
+            "choice",
+            AXES[0],
+            choices=AXES,
+            help="Log-odds tell small probabilities apart: 0.1% from 3%.",
+        ),
+        Parameter(
+            "faint",
+            "Bins with few rows, too",
+            "boolean",
+            False,
+            help=f"Bins with fewer than {FEW} rows say little; they are drawn faint.",
+        ),
+        Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
+        Parameter(
+            "details",
+            "Details",
+            "choice",
+            DETAILS[0],
+            choices=DETAILS,
+            help="What is shown under the diagram.",
+        ),
+        Parameter("all_metrics", "All metrics", "boolean", False),
+        Parameter(
+            "more_metrics",
+            "Further metrics",
+            "names",
+            (),
+            choices=lambda: tuple(key for key, metric in METRICS.items() if not metric.everyday),
+            help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and others.",
+        ),
+        Parameter(
+            "group",
+            "Groups by",
+            "text",
+            None,
+            optional=True,
+            help="The column whose groups are judged separately.",
+        ),
+        Parameter("group_diagrams", "A diagram for every group", "boolean", False),
+        Parameter(
+            "others",
+            "Other models",
+            "names",
+            (),
+            help="Other models, or score columns, judged beside this one.",
+        ),
+        Parameter(
+            "repeats", "Splits", "integer", REPEATED, 3, 100, help="Splits drawn to see how far results vary."
+        ),
+    ),
+    "venn_abers": (
+        Parameter(
+            "interval",
+            "Method",
+            "choice",
+            explain.METHOD,
+            choices=interval_methods,
+            help="The method whose probability pairs are drawn.",
+        ),
+        Parameter(
+            "color",
+            "Colour by",
+            "choice",
+            explain.COLORS[0],
+            choices=explain.COLORS,
+            help="What the colour of a pair says.",
+        ),
+        Parameter(
+            "row",
+            "Row to explain, by its number",
+            "integer",
+            None,
+            low=1,
+            optional=True,
+            help="Row 1 is the first below the header. Or click a mark of the scatter, or a line of the table.",
+        ),
+        Parameter("fold", "Fold", "integer", 1, low=1),
+        Parameter("what_if", "Calibration rows moved by hand", "moves", ""),
+        Parameter(
+            "beside",
+            "Other kinds to set beside it",
+            "names",
+            ("split", "cv", "train"),
+            choices=PLACEMENTS,
+            help="Placements whose intervals are set side by side.",
+        ),
+    ),
+    "trees": (
+        Parameter(
+            "metric",
+            "Metric",
+            "choice",
+            "brier",
+            choices=METRICS,
+            help="The number drawn against the depth of the trees.",
+        ),
+        Parameter(
+            "losses_of",
+            "Losses of",
+            "choice",
+            "none",
+            choices=CALIBRATORS,
+            help="The calibrator whose loss is split into its parts where true probabilities are known.",
+        ),
+        Parameter(
+            "growth",
+            "Of",
+            "choice",
+            "tree",
+            choices=tuple(GROWTHS),
+            help="The models whose diagrams at chosen depths are shown.",
+        ),
+        Parameter(
+            "leaves",
+            "Leaves",
+            "choice",
+            LEAVES[0],
+            choices=LEAVES,
+            help="How a leaf turns counts into a probability.",
+        ),
+        Parameter(
+            "depths",
+            "Depths",
+            "names",
+            DEPTHS,
+            help="Depths whose diagrams stand side by side.",
+            extra={"each": check_depth},
+        ),
+        Parameter("depth", "Depth", "integer", DRAWN_DEPTH, 1, 100, help="Depth of the tree that is drawn."),
+        Parameter(
+            "interval",
+            "Intervals by",
+            "choice",
+            explain.METHOD,
+            choices=interval_methods,
+            help="The method whose p0, p1 and p stand in the nodes.",
+        ),
+        Parameter(
+            "row",
+            "Highlight this row's path",
+            "integer",
+            None,
+            low=1,
+            optional=True,
+            help="Any row of the data by its number: row 1 is the first below the header.",
+        ),
+        Parameter(
+            "node",
+            "Node",
+            "integer",
+            None,
+            low=0,
+            optional=True,
+            help="The node at which the drawing of the tree begins.",
+        ),
+    ),
+    "decide": (
+        Parameter(
+            "cost_false_alarm",
+            "Cost of a false alarm",
+            "number",
+            FALSE_ALARM,
+            *COSTS,
+            help="Acting on a row of the other class.",
+        ),
+        Parameter(
+            "cost_miss",
+            "Cost of a miss",
+            "number",
+            MISS,
+            *COSTS,
+            help="Not acting on a row of the positive class.",
+        ),
+        Parameter("interval", "Intervals of", "choice", explain.METHOD, choices=interval_methods),
+        Parameter(
+            "lowest", "Lowest threshold", "number", 0.0, 0.0, 1.0, help="Where the decision curve begins."
+        ),
+        Parameter(
+            "highest", "Highest threshold", "number", 1.0, 0.0, 1.0, help="Where the decision curve ends."
+        ),
+    ),
+    "compared": (Parameter("metric", "Metric", "choice", METRICS_COMPARED[0], choices=METRICS_COMPARED),),
+    "lessons": (
+        Parameter("end", "End of a lesson", "choice", None, choices=lambda: (None, *lessons.LESSONS)),
+    ),
+    "run": (
+        Parameter(
+            "protocol", "Protocol", "text", SHIPPED[0], help="A shipped one by its name, or upload:DIGEST."
+        ),
+        Parameter("protocol_file", "Protocol's file", "text", None, optional=True),
+        Parameter("sets", "Data sets", "names", ("sample:breast_cancer",)),
+        Parameter("setups", "Setups", "names", ()),
+        Parameter("metrics", "Metrics", "names", (), choices=lambda: tuple(METRICS)),
+        Parameter("repeats", "Repeats", "integer", None, 1, 1000, optional=True),
+        Parameter("test_folds", "Test folds", "integer", None, 2, 100, optional=True),
+    ),
+    "results": (
+        Parameter("rows", "Results", "text", FIRST, help="What is open: upload:DIGEST or published:KEY."),
+        Parameter(
+            "file_name", "File", "text", None, optional=True, help="The name of the file that is open."
+        ),
+        Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*METRICS, FIT_SECONDS.key)),
+        Parameter("setups", "Setups", "names", ()),
+        Parameter("paper", "Published values", "choice", AUTO, choices=(AUTO, NONE, *PAPERS)),
+        Parameter("data_set", "Data set", "text", None, optional=True),
+    ),
+}
+"""Page → its settings, in the order of the pages."""
+
+for page, parameters in PAGE_SETTINGS.items():
+    declare_settings(page, parameters)
