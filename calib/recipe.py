@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE_RULES
-from calib.data import DEFAULT_SAMPLE
+from calib.data import DEFAULT_SAMPLE, WEIGHT_AS
 from calib.kernel import checks, declared, fields
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
@@ -60,6 +60,10 @@ def _number(low: float, high: float, *, integer: bool = False) -> Callable[[Any,
 
 def _optional_text(value: Any, name: str) -> str | None:
     return None if value is None else str(value)
+
+
+def _optional_choice(value: Any, name: str) -> str | None:
+    return None if value is None else checks.one_of(value, WEIGHT_AS, name)
 
 
 def _optional_share(value: Any, name: str) -> float | None:
@@ -153,6 +157,12 @@ class Recipe:
     )
     weight: str | None = _field(
         "data", None, _optional_text, "The column that says how much each row counts."
+    )
+    weight_as: str | None = _field(
+        "data",
+        None,
+        _optional_choice,
+        "Whole weights: counts of rows, or importance of each; by the column's name if left out.",
     )
     time: str | None = _field(
         "data", None, _optional_text, "The column of dates or times that a split in time goes by."

@@ -313,10 +313,10 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
         made = prepare_predictions(
-            frame, target, positive, _scores(recipe, frame) or None, roles=roles(recipe)
+            frame, target, positive, _scores(recipe, frame) or None, **_columns_of_roles(recipe)
         )
     else:
-        made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
+        made = prepare(frame, target, positive, recipe.exclude, recipe.keep, **_columns_of_roles(recipe))
     give_back(made.n)
     notes = (*frame.attrs.get("notes", ()), *made.notes)
     return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"))
@@ -329,6 +329,11 @@ def roles(recipe: Recipe) -> dict[str, str | None]:
     'opened'
     """
     return {role: getattr(recipe, role) for role in ROLES}
+
+
+def _columns_of_roles(recipe: Recipe) -> dict[str, Any]:
+    """What the Recipe says of columns with a role, as arguments of what makes a Dataset or judges a table."""
+    return {"roles": roles(recipe), "weight_as": recipe.weight_as}
 
 
 def _candidates(frame: pd.DataFrame) -> str:
@@ -345,7 +350,7 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
         exclude=recipe.exclude,
         content=recipe.content,
         scores=_scores(recipe, frame) if target is not None else (),
-        roles=roles(recipe),
+        **_columns_of_roles(recipe),
     )
     # How predictions are recognised, and that features may be learned from: of a model's inputs it goes without saying
     return found if recipe.onnx is None else [each for each in found if each.fix != {"content": "features"}]
@@ -368,6 +373,8 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
             changes["score"] = None
     if recipe.judge_on is not None and changes.get("part", FILE_PART) != FILE_PART:
         changes |= {"judge_on": None, "judge_file": None}
+    if changes.get("weight", recipe.weight) != recipe.weight:
+        changes["weight_as"] = None  # which was said of another column
     needed = SPLITS[recipe.split].needs
     if needed and changes.get(needed, getattr(recipe, needed)) is None:
         changes["split"] = "random"

@@ -18,7 +18,7 @@ from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, i
 from calib.data.errors import DataError
 from calib.data.join import of_both
 from calib.data.ranking import auc, auc_interval
-from calib.data.roles import read_roles
+from calib.data.roles import read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels, conventional, guess_target
 from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset, Problem
@@ -173,6 +173,7 @@ def prepare_predictions(
     scores: Sequence[str] | None = None,
     name: str | None = None,
     roles: Mapping[str, str | None] | None = None,
+    weight_as: str | None = None,
 ) -> Dataset:
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
@@ -189,6 +190,8 @@ def prepare_predictions(
         only the positive class's.
     roles
         weight, time, cluster and part → the column that holds it, which is then no score.
+    weight_as
+        What a weight column of whole numbers holds, as for ``read_roles``.
 
     Examples
     --------
@@ -199,7 +202,7 @@ def prepare_predictions(
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
     counts = label.counts
-    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
+    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()), weight_as)
     taken = {str(column) for column in (roles or {}).values()}
     chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
     values = {column: _scores(typed, column, target) for column in chosen}
@@ -226,6 +229,7 @@ def prepare_predictions(
         **known.of(rows),
     )
     del label, known, values, finite, rows  # which are as long as the table
+    notes += weight_note((roles or {}).get("weight"), data.weight, data.n)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
     return dataclasses.replace(data, notes=(classes.note, *notes))
 

@@ -42,6 +42,7 @@ def validate(
     content: str = "features",
     scores: Collection[str] = (),
     roles: Mapping[str, str | None] | None = None,
+    weight_as: str | None = None,
 ) -> list[Problem]:
     """Problems of a table, errors first. An empty list: nothing stands out.
 
@@ -61,6 +62,8 @@ def validate(
         Their columns, found out where there are none.
     roles
         weight, time, cluster and part → the column that holds it.
+    weight_as
+        What a weight column of whole numbers holds, as for ``read_roles``.
 
     Examples
     --------
@@ -72,28 +75,32 @@ def validate(
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
     roles = roles or {}
-    found = [*_target(frame, target, positive, rows_needed), *_roles(frame, typed, target, roles)]
+    found = [*_target(frame, target, positive, rows_needed), *_roles(frame, typed, target, roles, weight_as)]
     usable = not any(problem.severity == "error" for problem in found)
     columns = {str(name): inspect(column, str(name)) for name, column in typed.items()}
     if content == "predictions":
-        found.extend(_predictions(frame, str(target), positive, scores, roles) if usable else ())
+        found.extend(_predictions(frame, str(target), positive, scores, roles, weight_as) if usable else ())
     else:
         taken = [name for name in map(str, roles.values()) if name in typed]
         found.extend(_features(frame, typed, target, positive, (*exclude, *taken), columns))
     if usable:
         left_out = set(map(str, exclude))
         held = [column for name, column in columns.items() if name not in left_out]
-        found.extend(propose_roles(typed, str(target), roles, content == "features", held))
+        found.extend(propose_roles(typed, str(target), roles, content == "features", held, weight_as))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
 
 
 def _roles(
-    frame: pd.DataFrame, typed: pd.DataFrame, target: str | None, roles: Mapping[str, str | None]
+    frame: pd.DataFrame,
+    typed: pd.DataFrame,
+    target: str | None,
+    roles: Mapping[str, str | None],
+    weight_as: str | None,
 ) -> Iterator[Problem]:
     """Columns that cannot have the role they were given."""
     try:
-        read_roles(typed, roles, str(target), frame.attrs.get("notes", ()))
+        read_roles(typed, roles, str(target), frame.attrs.get("notes", ()), weight_as)
     except DataError as error:
         yield Problem("error", None, error.message, error.remedy)
 
@@ -163,10 +170,13 @@ def _predictions(
     positive: object,
     scores: Collection[str],
     roles: Mapping[str, str | None],
+    weight_as: str | None,
 ) -> Iterator[Problem]:
     """What is taken as scores, and how these rank the classes."""
     try:
-        data = prepare_predictions(frame, target, positive, list(scores) or None, roles=roles)
+        data = prepare_predictions(
+            frame, target, positive, list(scores) or None, roles=roles, weight_as=weight_as
+        )
     except DataError as error:
         yield Problem("error", None, error.message, error.remedy)
         return

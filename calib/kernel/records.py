@@ -194,6 +194,8 @@ class Problem:
         setting.
     action
         What a button that does so says.
+    also
+        Other remedies, each as (fix, action).
     """
 
     severity: str
@@ -202,6 +204,12 @@ class Problem:
     remedy: str
     fix: Mapping[str, Any] | None = None
     action: str = ""
+    also: tuple[tuple[Mapping[str, Any], str], ...] = ()
+
+    @property
+    def fixes(self) -> tuple[tuple[Mapping[str, Any], str], ...]:
+        """All remedies that are settings, each as (fix, action)."""
+        return () if self.fix is None else ((self.fix, self.action), *self.also)
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,10 +35,24 @@ def effective_weights(weights: Array) -> Array:
     >>> effective_weights(np.array([1e-300, 5e-301]))
     array([1.2, 0.6])
     """
-    if are_whole(weights):
-        return weights
+    return weights if are_whole(weights) else importance_weights(weights)
+
+
+def importance_weights(weights: Array) -> Array:
+    """Put positive weights (n,) that count no rows, whole or not, on that scale; equal ones become ones.
+
+    No other result is a whole number, so that weights of a part of the rows are never taken for counts either.
+
+    >>> importance_weights(np.array([2.0, 6.0])), importance_weights(np.array([9.0, 9.0]))
+    (array([0.4, 1.2]), array([1., 1.]))
+    >>> bool(are_whole(importance_weights(np.array([1.0, 1.0, 4.0, 4.0, 5.0]))))
+    False
+    """
     each = scaled(weights)
-    return each * (each.sum() / (each @ each))
+    if (each == each[0]).all():
+        return np.ones(len(each))
+    each = each * (each.sum() / (each @ each))
+    return np.where(each == np.floor(each), np.nextafter(each, np.inf), each)
 
 
 def scaled(weights: Array) -> Array:

@@ -31,7 +31,7 @@ from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
 LOWEST_PERCENT = 1e-4  # one in a million
-NO_ROLES = {**dict.fromkeys(ROLES), **sources.judging(None)}  # what goes with a table
+NO_ROLES = {**dict.fromkeys((*ROLES, "weight_as")), **sources.judging(None)}  # what goes with a table
 NO_MODEL = sources.judging_model(None)
 
 LABELS = {
