@@ -26,7 +26,7 @@ from calib.kernel.memo import once, share
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
-from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind
+from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind, told
 from calib.kernel.wording import listed, number, outside_range, rows_told
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
@@ -174,6 +174,11 @@ class Evaluation:
     def calibration_size(self) -> int:
         """How many rows the calibration rows stand for."""
         return rows_behind(self.calibration_weight, len(self.calibration_y))
+
+    @property
+    def calibrated_by(self) -> str:
+        """The number of calibration rows in words, as ``judged_by``."""
+        return told(self.calibration_weight, len(self.calibration_y), "calibration row")
 
     @property
     def share(self) -> float:

@@ -97,12 +97,13 @@ TABLE: dict[str, Callable[[Any, str], Any]] = {
     "header": _number(0, 1_000_000, integer=True),
     "merge_labels": checks.switch,
     "drop_labels": checks.names,
+    "drop_repeated": checks.switch,
     "scores": checks.names,
     "gap": _number(0, 1e9),
 }
 """How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and
-spaces are one; labels that count as missing; the score columns of predictions; what a split in time leaves
-out between its parts. What is not there is found out, or not done."""
+spaces are one; labels that count as missing; whether rows that repeat an earlier one are left out; the score
+columns of predictions; what a split in time leaves out between its parts. Unset values are inferred or skipped."""
 
 
 def _table(value: Any, name: str) -> Pairs:
@@ -138,7 +139,7 @@ class Recipe:
         "data",
         (),
         _pairs,
-        "Settings of a synthetic set; else how the table is read: sheet, header, labels, scores.",
+        "Settings of a synthetic set; else how the table is read: sheet, header, labels, repeated rows, scores.",
     )
     file: str | None = _field(
         "data", None, _optional_text, "The name of the uploaded file, by which it is asked for."

@@ -313,13 +313,14 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
         made = prepare_predictions(
-            frame, target, positive, _scores(recipe, frame) or None, **_columns_of_roles(recipe)
+            frame, target, positive, _scores(recipe, frame) or None, **_as_asked(recipe)
         )
     else:
-        made = prepare(frame, target, positive, recipe.exclude, recipe.keep, **_columns_of_roles(recipe))
+        made = prepare(frame, target, positive, recipe.exclude, recipe.keep, **_as_asked(recipe))
     give_back(made.n)
     notes = (*frame.attrs.get("notes", ()), *made.notes)
-    return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"))
+    beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
+    return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"), beside=beside)
 
 
 def roles(recipe: Recipe) -> dict[str, str | None]:
@@ -331,9 +332,13 @@ def roles(recipe: Recipe) -> dict[str, str | None]:
     return {role: getattr(recipe, role) for role in ROLES}
 
 
-def _columns_of_roles(recipe: Recipe) -> dict[str, Any]:
-    """What the Recipe says of columns with a role, as arguments of what makes a Dataset or judges a table."""
-    return {"roles": roles(recipe), "weight_as": recipe.weight_as}
+def _as_asked(recipe: Recipe) -> dict[str, Any]:
+    """What the Recipe says of roles and rows, as arguments of what makes a Dataset or judges a table."""
+    return {
+        "roles": roles(recipe),
+        "weight_as": recipe.weight_as,
+        "drop_repeated": dict(recipe.data_params).get("drop_repeated", False),
+    }
 
 
 def _candidates(frame: pd.DataFrame) -> str:
@@ -350,7 +355,7 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
         exclude=recipe.exclude,
         content=recipe.content,
         scores=_scores(recipe, frame) if target is not None else (),
-        **_columns_of_roles(recipe),
+        **_as_asked(recipe),
     )
     # How predictions are recognised, and that features may be learned from: of a model's inputs it goes without saying
     return found if recipe.onnx is None else [each for each in found if each.fix != {"content": "features"}]

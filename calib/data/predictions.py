@@ -18,6 +18,8 @@ from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, i
 from calib.data.errors import DataError
 from calib.data.join import of_both
 from calib.data.ranking import auc, auc_interval
+from calib.data.repeats import left_out as repeated_left_out
+from calib.data.repeats import repeats
 from calib.data.roles import read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels, conventional, guess_target
 from calib.data.typed import typed_frame
@@ -174,6 +176,7 @@ def prepare_predictions(
     name: str | None = None,
     roles: Mapping[str, str | None] | None = None,
     weight_as: str | None = None,
+    drop_repeated: bool = False,
 ) -> Dataset:
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
@@ -192,6 +195,8 @@ def prepare_predictions(
         weight, time, cluster and part → the column that holds it, which is then no score.
     weight_as
         What a weight column of whole numbers holds, as for ``read_roles``.
+    drop_repeated
+        Leave out rows that repeat an earlier row in every column.
 
     Examples
     --------
@@ -216,6 +221,9 @@ def prepare_predictions(
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
     left_out = (*_left_out(label.there, finite), *known.notes)
+    if drop_repeated:
+        again = repeats(typed)
+        rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
     unused = [column for column in typed.columns if column != target and column not in (*values, *taken)]
     notes = [*left_out, *([f"Not used as scores: {', '.join(unused)}."] if unused else [])]
     data = Dataset(

@@ -17,8 +17,8 @@ from calib.data.errors import DataError
 from calib.data.join import FILE_PART
 from calib.kernel.checks import MOST_COUNTED
 from calib.kernel.records import Problem
-from calib.kernel.weights import are_whole, importance_weights
-from calib.kernel.wording import counted, quoted, row_numbers, rows_told
+from calib.kernel.weights import are_whole, importance_weights, told
+from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
 WEIGHT_AS = ("counts", "importance")  # each line stands for so many rows, or it counts so much
@@ -64,6 +64,7 @@ IMPORTANCE_WORDS = frozenset(
 )
 # Among names of times, those that order rows by themselves
 MOMENTS = frozenset(("date", "datetime", "timestamp", "year"))
+YEARS = (1000, 2999)  # of the calendar
 AMBIGUOUS = "dates were read as day, month, year."
 
 
@@ -168,9 +169,7 @@ def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator
     if name is not None and weight is None:
         yield f"All weights in {name!r} are equal: every row counts once."
     elif weight is not None:
-        counts, size = are_whole(weight), round(float(weight.sum()))
-        told = rows_told(size if counts else n, n, size)
-        yield f"{'Counts' if counts else 'Weights'} in {name!r}: {told}."
+        yield f"{'Counts' if are_whole(weight) else 'Weights'} in {name!r}: {told(weight, n)}."
 
 
 def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | None) -> bool:
@@ -402,8 +401,7 @@ def _known(column: pd.Series) -> np.ndarray:
 def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
     """Ask which of the two whole numbers (n,) are, the likelier answer first, each with what follows from it."""
     values = values[values > 0]
-    lines, rows = len(values), round(float(values.sum()))
-    worth = round(float(importance_weights(values).sum())) if lines else 0
+    lines = len(values)
     answers = [
         ({"weight": name, "weight_as": "counts"}, "Use as counts"),
         ({"weight": name, "weight_as": "importance"}, "Use as weights"),
@@ -413,7 +411,7 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
         "warning",
         name,
         f"{begin} Does each line stand for that many rows, or does it count for more? "
-        f"Counts: {rows_told(rows, lines, rows)}. Weights: {rows_told(lines, lines, worth)}.",
+        f"Counts: {told(values, lines)}. Weights: {told(importance_weights(values), lines)}.",
         "If you take weights for counts, every interval is too narrow.",
         *first,
         (other,),
@@ -424,6 +422,8 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     called = MOMENTS & {word.lower() for word in WORD.findall(found.name)}
     if found.role != "time" or not (found.kind == "date" or called):
         return None
+    if called == {"year"} and found.kind == "number" and not _are_years(typed[found.name]):
+        return None
     return Problem(
         "info",
         found.name,
@@ -432,6 +432,12 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
         {"time": found.name, "split": "time"},
         "Split in time",
     )
+
+
+def _are_years(column: pd.Series) -> bool:
+    """Whether numbers can be years of the calendar, not amounts per year."""
+    values = _known(column)
+    return bool(values.size and YEARS[0] <= values.min() and values.max() <= YEARS[1])
 
 
 def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from calib.kernel.wording import rows_told
+
 Array = np.ndarray
 
 
@@ -53,6 +55,16 @@ def importance_weights(weights: Array) -> Array:
         return np.ones(len(each))
     each = each * (each.sum() / (each @ each))
     return np.where(each == np.floor(each), np.nextafter(each, np.inf), each)
+
+
+def told(weights: Array | None, n: int, noun: str = "row") -> str:
+    """Say how many rows n lines of these weights (n,) are, or what the weights leave of them.
+
+    >>> told(np.array([2.0, 3.0]), 2), told(None, 2)
+    ('5 rows in 2 lines', '2 rows')
+    """
+    size = rows_behind(weights, n)
+    return rows_told(size if weights is not None and are_whole(weights) else n, n, size, noun)
 
 
 def scaled(weights: Array) -> Array:

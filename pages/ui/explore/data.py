@@ -316,6 +316,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
     if target in columns:
         _roles(recipe, raw_table, [name for name in columns if name != target])
         _labels(recipe, target)
+        _repeated(recipe)
 
 
 def _content(recipe: Recipe) -> None:
@@ -452,6 +453,18 @@ def _labels(recipe: Recipe, target: str) -> None:
             list(counts)[:MOST_LABELS],
             placeholder="None",
             help="Labels that count as missing, for example one that says that the label is not known.",
+        )
+
+
+def _repeated(recipe: Recipe) -> None:
+    """A way back for rows that are left out because they repeat an earlier one."""
+    if dict(recipe.data_params).get("drop_repeated", False):
+        state.control(
+            st.toggle,
+            "data_params.drop_repeated",
+            True,
+            "Leave out rows that repeat an earlier row",
+            help="Of rows that are the same in every column the first stays.",
         )
 
 
