@@ -38,6 +38,8 @@ FILLERS = frozenset(("of", "for", "class", "label"))
 SCORE_WORDS = PROBABILITY_WORDS | frozenset(
     ("score", "scores", "pred", "prediction", "predicted", "confidence", "risk")
 )
+FEW_LINES = 20  # fewer may be alike by chance
+GROUPED = 0.5  # so large a share of lines whose score stands in the other class too
 ROUNDING = 0.0051  # of a probability with two decimals
 
 
@@ -303,6 +305,8 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     n, ones = float(rows.sum()), float(rows @ data.y)
     if not 0 < ones < n:
         return []
+    if data.weight is None and _is_grouped(data):
+        return [_without_counts(str(column)) for column in data.X.columns]
     found = []
     for column, area in zip(
         data.X.columns, auc(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True
@@ -311,6 +315,25 @@ def ranking_problems(data: Dataset) -> list[Problem]:
         if interval[0] <= 0.5:
             found.append(_ranks(data, str(column), float(area), interval))
     return found
+
+
+def _is_grouped(data: Dataset) -> bool:
+    """Whether rows are those of a GROUP BY of scores and label: no two alike, and most scores once in each class.
+
+    Such lines rank the classes no better than chance whatever the scores are worth, unless they are counted.
+    """
+    if data.n < FEW_LINES or 2 * repeats(data.X).sum() <= GROUPED * data.n:
+        return False
+    return not any(repeats(data.X[data.y == label]).any() for label in (0, 1))
+
+
+def _without_counts(column: str) -> Problem:
+    return Problem(
+        "warning",
+        column,
+        "Most scores stand once in each class, as in a table of counts: without the counts they tell nothing.",
+        "Give the column of counts the role weight on the Data page.",
+    )
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
