@@ -48,7 +48,7 @@ from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import read
 from calib.kernel.progress import Watch
-from calib.kernel.records import Dataset
+from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
@@ -250,7 +250,7 @@ def _on_file(
     for problem in found:
         if problem.severity == "warning" and not any(problem.message in note for note in dataset.notes):
             column = f"{problem.column}: " if problem.column else ""
-            how = f"{problem.remedy}{_in_the_recipe(problem.fix)}"
+            how = f"{problem.remedy}{_in_the_recipe(problem)}"
             print(f"warning: {column}{problem.message} {how}", file=sys.stderr)
     return recipe, dataset
 
@@ -269,9 +269,10 @@ def _listed(text: str | None) -> list[str] | None:
     return None if text is None else text.split(",")
 
 
-def _in_the_recipe(fix: Mapping[str, Any] | None) -> str:
-    """The fields that do what a button does on the page."""
-    return f" In the Recipe: {json.dumps(dict(fix), ensure_ascii=False)[1:-1]}." if fix else ""
+def _in_the_recipe(problem: Problem) -> str:
+    """The fields that do what the buttons do on the page."""
+    fields = [json.dumps(dict(fix), ensure_ascii=False)[1:-1] for fix, _ in problem.fixes]
+    return f" In the Recipe: {'; or '.join(fields)}." if fields else ""
 
 
 def _csv(frame: pd.DataFrame) -> bytes:

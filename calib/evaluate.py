@@ -27,8 +27,8 @@ from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind
-from calib.kernel.wording import counted, listed, number, outside_range
+from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind, told
+from calib.kernel.wording import listed, number, outside_range, rows_told
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
@@ -159,9 +159,8 @@ class Evaluation:
 
     @property
     def judged_by(self) -> str:
-        """The number of test rows, in words; also what it is worth where weights, or a base rate, make it less."""
-        rows = self.tested
-        return counted(rows, "test row") + ("" if rows == self.size else f" (by weight worth {self.size:,})")
+        """The number of test rows in words: in how many lines, and what weights or a base rate leave of them."""
+        return rows_told(self.tested, len(self.y), self.size, "test row")
 
     @property
     def counts(self) -> np.ndarray | None:
@@ -181,6 +180,11 @@ class Evaluation:
     def calibration_size(self) -> int:
         """How many rows the calibration rows stand for."""
         return rows_behind(self.calibration_weight, len(self.calibration_y))
+
+    @property
+    def calibrated_by(self) -> str:
+        """The number of calibration rows in words, as ``judged_by``."""
+        return told(self.calibration_weight, len(self.calibration_y), "calibration row")
 
     @property
     def share(self) -> float:
@@ -627,7 +631,7 @@ def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: se
     ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
         f"At a base rate of {stated:.3g}, stated, instead of the {found.share:.3g} of the test rows: all odds are "
-        f"multiplied by {' to '.join(ends)}, and the {found.size:,} test rows are weighted by class to stand for it, "
+        f"multiplied by {' to '.join(ends)}, and the {found.judged_by} are weighted by class to stand for it, "
         f"which leaves their means as precise as those of {round(float(weight.sum())):,}. This is right where the "
         "classes look as in the table and only their shares differ."
     )

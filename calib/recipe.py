@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from calib.calibrators import CALIBRATORS, MERGE_RULES
-from calib.data import DEFAULT_SAMPLE
+from calib.data import DEFAULT_SAMPLE, WEIGHT_AS
 from calib.kernel import checks, declared, fields
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
@@ -74,6 +74,10 @@ def _label(value: Any, name: str) -> str | None:
     return _optional_text(value, name)
 
 
+def _optional_choice(value: Any, name: str) -> str | None:
+    return None if value is None else checks.one_of(value, WEIGHT_AS, name)
+
+
 def _optional_share(value: Any, name: str) -> float | None:
     if isinstance(value, str):  # out of a link
         value = _as_number(value, name)
@@ -111,12 +115,13 @@ TABLE: dict[str, Callable[[Any, str], Any]] = {
     "header": _number(0, 1_000_000, integer=True),
     "merge_labels": checks.switch,
     "drop_labels": checks.names,
+    "drop_repeated": checks.switch,
     "scores": checks.names,
     "gap": _number(0, 1e9),
 }
 """How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and
-spaces are one; labels that count as missing; the score columns of predictions; what a split in time leaves
-out between its parts. What is not there is found out, or not done."""
+spaces are one; labels that count as missing; whether rows that repeat an earlier one are left out; the score
+columns of predictions; what a split in time leaves out between its parts. Unset values are inferred or skipped."""
 
 
 TABLE_LABELS = {
@@ -170,7 +175,7 @@ class Recipe:
         "data",
         (),
         _pairs,
-        "Settings of a synthetic set; else how the table is read: sheet, header, labels, scores.",
+        "Settings of a synthetic set; else how the table is read: sheet, header, labels, repeated rows, scores.",
     )
     file: str | None = _field(
         "data", None, _optional_text, "The name of the uploaded file, by which it is asked for."
@@ -197,6 +202,12 @@ class Recipe:
     )
     weight: str | None = _field(
         "data", None, _optional_text, "The column that says how much each row counts.", "Weight or count"
+    )
+    weight_as: str | None = _field(
+        "data",
+        None,
+        _optional_choice,
+        "Whole weights: counts of rows, or importance of each; by the column's name if left out.",
     )
     time: str | None = _field(
         "data",

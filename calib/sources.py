@@ -266,7 +266,7 @@ OF_CLASS: Mapping[str, Any] = {"base_rate": None}
 OF_TARGET: Mapping[str, Any] = {"positive": None, **OF_CLASS}
 OF_COLUMNS: Mapping[str, Any] = {
     **{"target": None, "exclude": (), "keep": (), "score": None, "split": "random"},
-    **{**dict.fromkeys(ROLES), **NOT_ELSEWHERE, **OF_TARGET},
+    **{**dict.fromkeys((*ROLES, "weight_as")), **NOT_ELSEWHERE, **OF_TARGET},
     **{"reliability.selection": (), "reliability.group": None, "reliability.others": ()},
 }
 """What is said of one class, of one label column and of one table's columns, with the values that say nothing.
@@ -369,13 +369,14 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
         made = prepare_predictions(
-            frame, target, positive, _scores(recipe, frame) or None, roles=roles(recipe)
+            frame, target, positive, _scores(recipe, frame) or None, **_as_asked(recipe)
         )
     else:
-        made = prepare(frame, target, positive, exclude=recipe.exclude, keep=recipe.keep, roles=roles(recipe))
+        made = prepare(frame, target, positive, recipe.exclude, recipe.keep, **_as_asked(recipe))
     give_back(made.n)
     notes = (*frame.attrs.get("notes", ()), *made.notes)
-    return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"))
+    beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
+    return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"), beside=beside)
 
 
 def roles(recipe: Recipe) -> dict[str, str | None]:
@@ -385,6 +386,15 @@ def roles(recipe: Recipe) -> dict[str, str | None]:
     'opened'
     """
     return {role: getattr(recipe, role) for role in ROLES}
+
+
+def _as_asked(recipe: Recipe) -> dict[str, Any]:
+    """What the Recipe says of roles and rows, as arguments of what makes a Dataset or judges a table."""
+    return {
+        "roles": roles(recipe),
+        "weight_as": recipe.weight_as,
+        "drop_repeated": dict(recipe.data_params).get("drop_repeated", False),
+    }
 
 
 def _candidates(frame: pd.DataFrame) -> str:
@@ -401,7 +411,7 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
         exclude=recipe.exclude,
         content=recipe.content,
         scores=_scores(recipe, frame) if target is not None else (),
-        roles=roles(recipe),
+        **_as_asked(recipe),
     )
     # How predictions are recognised, and that features may be learned from: of a model's inputs it goes without saying
     return found if recipe.onnx is None else [each for each in found if each.fix != {"content": "features"}]
@@ -424,6 +434,8 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
             changes["score"] = None
     if recipe.judge_on is not None and changes.get("part", FILE_PART) != FILE_PART:
         changes |= {"judge_on": None, "judge_file": None}
+    if changes.get("weight", recipe.weight) != recipe.weight:
+        changes["weight_as"] = None  # which was said of another column
     needed = SPLITS[recipe.split].needs
     if needed and changes.get(needed, getattr(recipe, needed)) is None:
         changes |= with_split(recipe.replace(**changes), "random")

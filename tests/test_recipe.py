@@ -38,6 +38,7 @@ RECIPES = st.builds(
             "sheet": TEXT,
             "header": st.integers(0, 1000),
             "merge_labels": st.booleans(),
+            "drop_repeated": st.booleans(),
             "drop_labels": st.lists(TEXT, max_size=3),
             "scores": st.lists(TEXT, max_size=3).map(tuple),
             "gap": st.floats(0, 1000),
@@ -45,6 +46,7 @@ RECIPES = st.builds(
     ),
     split=st.sampled_from(["random", "time", "cluster", "file"]),
     weight=st.none() | TEXT,
+    weight_as=st.sampled_from([None, "counts", "importance"]),
     time=st.none() | TEXT,
     cluster=st.none() | TEXT,
     part=st.none() | TEXT,
@@ -208,6 +210,7 @@ def test_every_field_has_a_phase_a_check_and_a_line_of_help():
 CONTRACT = {
     "split",
     "weight",
+    "weight_as",
     "time",
     "cluster",
     "part",

@@ -12,8 +12,8 @@ import numpy as np
 from calib.evaluate import Evaluation
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.records import Problem
-from calib.kernel.weights import or_ones
-from calib.kernel.wording import brief_percent, class_named, counted
+from calib.kernel.weights import are_whole, or_ones
+from calib.kernel.wording import brief_percent, class_named, counted, rows_told
 
 # Rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
 FEWEST_TO_FIT = 20
@@ -44,10 +44,12 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
     if not n or not fitted or rare >= FEWEST_TO_FIT:
         return None
     low, high = (float(end) for end in binomial_interval(ones, n))
+    counts = evaluation.calibration_weight is not None and are_whole(evaluation.calibration_weight)
+    fitted_on = rows_told(n, round(len(y) / folds), n) if counts else counted(n, "row")
     return Problem(
         "warning",
         None,
-        f"The calibrators were fitted on {counted(n, 'row')}, only {rare} of the rarer class: too few to tell them "
+        f"The calibrators were fitted on {fitted_on}, only {rare} of the rarer class: too few to tell them "
         f"apart. Even the overall share of {class_named(evaluation.dataset.classes[1])} is known only as "
         f"{brief_percent(low)} to {brief_percent(high)} from them.",
         f"Fit on at least {FEWEST_TO_FIT} of the rarer class, ten for each parameter of Platt’s line: "

@@ -191,8 +191,9 @@ def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame
     needed = data.X[[score_column(evaluation.recipe, data)]] if data.predictions else data.X
     weights = None
     if weight in frame.columns:
-        read = read_roles(typed_frame(frame), {"weight": weight}, target="")
-        frame, weights = frame[read.rows], read.values["weight"][read.rows]
+        weight_as = evaluation.recipe.weight_as
+        read = read_roles(typed_frame(frame), {"weight": weight}, target="", weight_as=weight_as)
+        frame, weights = frame[read.rows], read.of(read.rows)["weight"]
     predicted = placed.predict(calibrator, placed.score(columns_like(frame, needed)))
     return estimate_base_rate(predicted.p, placed.base_rate(calibrator), sample_weight=weights)
 

@@ -21,9 +21,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.binomial import binomial_interval
+from calib.kernel.checks import InputError
 
 MOST_GROUPS = 12
 QUANTILES = 5
@@ -94,6 +96,23 @@ def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_G
     groups = np.full(len(values), len(names), dtype=np.intp)
     groups[~missing] = index
     return Grouping((*names, *([MISSING] if missing.any() else [])), groups)
+
+
+def column_of(evaluation: Evaluation, name: str) -> pd.Series:
+    """Return a column of the table on the test rows, (m,), also one that the model does not see.
+
+    Raises
+    ------
+    InputError
+        For a column that is not there.
+    """
+    data = evaluation.dataset
+    if name in data.X:
+        return data.X[name].iloc[evaluation.rows]
+    if name not in data.beside:
+        raise InputError(f"There is no column {name!r} to make groups of.")
+    positions = data.row_numbers[evaluation.rows] - 1
+    return typed_frame(data.beside[name].iloc[positions].to_frame(name))[name]
 
 
 def _quantiles(known: pd.Series, quantiles: int) -> tuple[list[str], np.ndarray]:

@@ -9,7 +9,7 @@ from calib.data.openml import fetch_openml
 from calib.data.predictions import looks_like_predictions, prepare_predictions, score_columns
 from calib.data.prepare import prepare
 from calib.data.read import TableFile, read_table
-from calib.data.roles import PARTS, ROLES
+from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, named_as
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_frame
 from calib.data.summary import summarise
 from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
@@ -21,6 +21,7 @@ __all__ = [
     "PARTS",
     "ROLES",
     "SAMPLES",
+    "WEIGHT_AS",
     "Column",
     "DataError",
     "Matrix",
@@ -34,6 +35,8 @@ __all__ = [
     "join_tables",
     "load_sample",
     "looks_like_predictions",
+    "may_count",
+    "named_as",
     "prepare",
     "prepare_predictions",
     "preprocessor",

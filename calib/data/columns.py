@@ -8,7 +8,7 @@ guess, to be proposed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,6 +53,7 @@ ROLE_WORDS = {
     "time": frozenset(("date", "datetime", "timestamp", "time", "year", "month", "day", "week", "quarter")),
     "part": frozenset(("fold", "folds", "split", "partition", "part", "subset")),
 }
+CALENDAR = frozenset(("year", "month", "day", "week", "quarter"))
 # Whole names of weights
 COUNT_NAMES = frozenset(("count", "counts", "n", "freq", "frequency", "rows", "cases", "w"))
 SCORE_NAME = re.compile(
@@ -174,7 +175,7 @@ def _role(column: pd.Series, found: Column) -> str:
     ends = {words[0], words[-1]} if words else set()
     if found.kind == "identifier" or _repeats_keys(found, words):
         return "identifier"
-    if found.kind == "date" or (found.kind == "number" and ends & ROLE_WORDS["time"]):
+    if found.kind == "date" or (found.kind == "number" and _tells_time(column, ends)):
         return "time"
     if ends & ROLE_WORDS["part"]:
         return "part"
@@ -184,6 +185,18 @@ def _role(column: pd.Series, found: Column) -> str:
         return "weight"
     called = found.distinct > 2 and SCORE_NAME.search(found.name)  # of 0 and 1 alone it holds decisions
     return "score" if called or in_unit_interval(column) else "feature"
+
+
+def _tells_time(column: pd.Series, ends: Collection[str]) -> bool:
+    """Whether a column of numbers is called like a time and can be one: years, months and days are whole numbers."""
+    called = ROLE_WORDS["time"] & set(ends)
+    return bool(called - CALENDAR) or (bool(called) and not has_fractions(column))
+
+
+def has_fractions(column: pd.Series) -> bool:
+    """Whether a column of numbers holds one that is not whole; gaps and infinite values are none."""
+    values = as_float(column)
+    return bool((np.isfinite(values) & (values != np.floor(values))).any())
 
 
 def _repeats_keys(found: Column, words: Sequence[str]) -> bool:

@@ -18,7 +18,9 @@ from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, i
 from calib.data.errors import DataError
 from calib.data.join import of_both
 from calib.data.ranking import auc, auc_interval
-from calib.data.roles import read_roles
+from calib.data.repeats import left_out as repeated_left_out
+from calib.data.repeats import repeats
+from calib.data.roles import read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels, conventional, guess_target
 from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset, Problem
@@ -36,6 +38,8 @@ FILLERS = frozenset(("of", "for", "class", "label"))
 SCORE_WORDS = PROBABILITY_WORDS | frozenset(
     ("score", "scores", "pred", "prediction", "predicted", "confidence", "risk")
 )
+FEW_LINES = 20  # fewer may be alike by chance
+GROUPED = 0.5  # so large a share of lines whose score stands in the other class too
 ROUNDING = 0.0051  # of a probability with two decimals
 
 
@@ -173,6 +177,8 @@ def prepare_predictions(
     scores: Sequence[str] | None = None,
     name: str | None = None,
     roles: Mapping[str, str | None] | None = None,
+    weight_as: str | None = None,
+    drop_repeated: bool = False,
 ) -> Dataset:
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
@@ -189,6 +195,10 @@ def prepare_predictions(
         only the positive class's.
     roles
         weight, time, cluster and part → the column that holds it, which is then no score.
+    weight_as
+        What a weight column of whole numbers holds, as for ``read_roles``.
+    drop_repeated
+        Leave out rows that repeat an earlier row in every column.
 
     Examples
     --------
@@ -199,7 +209,7 @@ def prepare_predictions(
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
     counts = label.counts
-    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
+    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()), weight_as)
     taken = {str(column) for column in (roles or {}).values()}
     chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
     values = {column: _scores(typed, column, target) for column in chosen}
@@ -213,6 +223,9 @@ def prepare_predictions(
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
     left_out = (*_left_out(label.there, finite), *known.notes)
+    if drop_repeated:
+        again = repeats(typed)
+        rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
     unused = [column for column in typed.columns if column != target and column not in (*values, *taken)]
     notes = [*left_out, *([f"Not used as scores: {', '.join(unused)}."] if unused else [])]
     data = Dataset(
@@ -226,6 +239,7 @@ def prepare_predictions(
         **known.of(rows),
     )
     del label, known, values, finite, rows  # which are as long as the table
+    notes += weight_note((roles or {}).get("weight"), data.weight, data.n)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
     return dataclasses.replace(data, notes=(classes.note, *notes))
 
@@ -291,6 +305,8 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     n, ones = float(rows.sum()), float(rows @ data.y)
     if not 0 < ones < n:
         return []
+    if data.weight is None and _is_grouped(data):
+        return [_without_counts(str(column)) for column in data.X.columns]
     found = []
     for column, area in zip(
         data.X.columns, auc(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True
@@ -299,6 +315,25 @@ def ranking_problems(data: Dataset) -> list[Problem]:
         if interval[0] <= 0.5:
             found.append(_ranks(data, str(column), float(area), interval))
     return found
+
+
+def _is_grouped(data: Dataset) -> bool:
+    """Whether rows are those of a GROUP BY of scores and label: no two alike, and most scores once in each class.
+
+    Such lines rank the classes no better than chance whatever the scores are worth, unless they are counted.
+    """
+    if data.n < FEW_LINES or 2 * repeats(data.X).sum() <= GROUPED * data.n:
+        return False
+    return not any(repeats(data.X[data.y == label]).any() for label in (0, 1))
+
+
+def _without_counts(column: str) -> Problem:
+    return Problem(
+        "warning",
+        column,
+        "Most scores stand once in each class, as in a table of counts: without the counts they tell nothing.",
+        "Give the column of counts the role weight on the Data page.",
+    )
 
 
 def scale_problems(data: Dataset) -> list[Problem]:

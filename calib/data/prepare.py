@@ -12,7 +12,9 @@ from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_numbe
 from calib.data.errors import DataError
 from calib.data.join import of_both
 from calib.data.matrix import imputations
-from calib.data.roles import read_roles
+from calib.data.repeats import FLATTER, repeats
+from calib.data.repeats import left_out as repeated_left_out
+from calib.data.roles import read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels
 from calib.data.typed import in_one_table, typed_frame
 from calib.kernel.records import Dataset
@@ -34,6 +36,8 @@ def prepare(
     keep: Collection[str] = (),
     name: str | None = None,
     roles: Mapping[str, str | None] | None = None,
+    weight_as: str | None = None,
+    drop_repeated: bool = False,
 ) -> Dataset:
     """A two-class Dataset from a table; ``X.index`` holds the positions of its rows in the table, from 0.
 
@@ -55,6 +59,10 @@ def prepare(
         Columns to use although they are constant, identifiers or free text.
     roles
         weight, time, cluster and part → the column that holds it, which is then no feature.
+    weight_as
+        What a weight column of whole numbers holds, as for ``read_roles``.
+    drop_repeated
+        Leave out rows that repeat an earlier row in every column.
 
     Raises
     ------
@@ -70,27 +78,38 @@ def prepare(
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
     classes = choose_classes(label.counts, positive, where=of_both(frame))
-    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()))
-    rows = label.there & known.rows
+    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()), weight_as)
+    rows, again = label.there & known.rows, repeats(typed)
+    left_out, doubts = (*_unlabelled(label.there), *known.notes), tuple(_repeated(rows & again, rows))
+    if drop_repeated:
+        rows, left_out, doubts = rows & ~again, (*left_out, *repeated_left_out(again)), ()
     unused, kept = _asked(typed, exclude, keep)
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
     X, remarks = _features(_rows(typed[[name for name in typed if name not in no_feature]], rows), kept)
-    left_out = (*_unlabelled(label.there), *known.notes)
+    held = known.of(rows)
+    weighed = weight_note((roles or {}).get("weight"), held.get("weight"), len(X))
     return Dataset(
         name=name or str(frame.attrs.get("name", "data")),
         X=X,
         y=label.are(classes.positive)[rows].astype(np.intp),
         classes=classes.names,
-        notes=(classes.note, *left_out, *_as_asked(unused), *remarks, *imputations(X)),
+        notes=(classes.note, *left_out, *doubts, *weighed, *_as_asked(unused), *remarks, *imputations(X)),
         read=len(frame),
         left_out=left_out,
-        **known.of(rows),
+        doubts=doubts,
+        **held,
     )
 
 
 def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     # A copy of a large table that is whole would be one too many
     return typed if rows.all() else typed.loc[rows]
+
+
+def _repeated(again: np.ndarray, rows: np.ndarray) -> Iterator[str]:
+    """Say how many of the rows used, bool (n,), repeat an earlier one."""
+    if again.any():
+        yield f"{int(again.sum()):,} of the {int(rows.sum()):,} rows used repeat an earlier row. {FLATTER}"
 
 
 def _unlabelled(labelled: np.ndarray) -> Iterator[str]:

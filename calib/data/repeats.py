@@ -10,36 +10,46 @@ import numpy as np
 import pandas as pd
 
 from calib.data.columns import coded, sortable
+from calib.kernel.wording import counted, row_numbers
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, of evenly spread bits (Knuth 1998, 6.4)
 HALF = np.uint64(32)
+FLATTER = "Copies on both sides of a split flatter the model."
 
 
-def repeats(frame: pd.DataFrame) -> int:
-    """How many rows of a typed table equal an earlier one, gaps being equal to each other.
+def repeats(frame: pd.DataFrame) -> np.ndarray:
+    """Find the rows of a typed table that equal an earlier one, bool (n,); gaps are equal to each other.
 
     Examples
     --------
     >>> repeats(pd.DataFrame({"x": [1, 2, 1, 1], "y": ["a", None, "a", "b"]}))
-    1
+    array([False, False,  True, False])
     """
+    again = np.zeros(len(frame), dtype=bool)
     marks = np.zeros(len(frame), dtype=np.uint64)
     for _, column in frame.items():
         marks ^= _bits(column)
         marks *= SPREAD
         marks ^= marks >> HALF
     order = np.argsort(marks)
-    marks = marks[order]
-    same = marks[1:] == marks[:-1]
+    same = marks[order[1:]] == marks[order[:-1]]
     rows, before = order[1:][same], order[:-1][same]
-    del marks, order, same
+    del order, same
     if not rows.size:
-        return 0
+        return again
     for _, column in frame.items():
         bits = _bits(column)
         if (bits[rows] != bits[before]).any():  # of one mark by chance
-            return int(frame.duplicated().sum())
-    return len(rows)
+            return frame.duplicated().to_numpy()
+    alike = np.union1d(rows, before)
+    again[alike] = pd.Series(marks[alike]).duplicated()
+    return again
+
+
+def left_out(again: np.ndarray) -> tuple[str, ...]:
+    """Say which rows, bool (n,), were left out because they repeat an earlier one."""
+    told = f"{counted(int(again.sum()), 'row')} ({row_numbers(again)})"
+    return (f"Left out because they repeat an earlier row: {told}.",) if again.any() else ()
 
 
 def _bits(column: pd.Series) -> np.ndarray:

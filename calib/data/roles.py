@@ -17,9 +17,11 @@ from calib.data.errors import DataError
 from calib.data.join import FILE_PART
 from calib.kernel.checks import MOST_COUNTED
 from calib.kernel.records import PARTS, Problem
+from calib.kernel.weights import are_whole, importance_weights, told
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
+WEIGHT_AS = ("counts", "importance")  # each line stands for so many rows, or it counts so much
 SYNONYMS = {
     "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
     "calibrate": (
@@ -52,9 +54,16 @@ SYNONYMS = {
 # Beside rows that train it calibrates, as in machine learning; else it trains, as in banks
 DEVELOPMENT = "dev"
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
-# Among names of times, those that order rows by themselves
 COUNTED = frozenset(("count", "counts", "n", "rows", "cases"))  # so called, fractions are something else
+# At either end of a column's name they say that its whole numbers count rows
+COUNT_WORDS = COUNTED | {"freq", "frequency", "frequencies", "copies", "repeats", "replicates"}
+# Anywhere in it they say that a row counts for more
+IMPORTANCE_WORDS = frozenset(
+    ("sampling", "survey", "importance", "design", "inverse", "probability", "propensity", "ipw", "iptw")
+)
+# Among names of times, those that order rows by themselves
 MOMENTS = frozenset(("date", "datetime", "timestamp", "year"))
+YEARS = (1000, 2999)  # of the calendar
 AMBIGUOUS = "dates were read as day, month, year."
 
 
@@ -70,19 +79,34 @@ class Read:
         Those for which nothing is missing.
     notes
         What was left out, one sentence each.
+    counts
+        Whether the weights are counts of rows; other weights say how much each row counts.
     """
 
     values: Mapping[str, np.ndarray]
     rows: np.ndarray
     notes: tuple[str, ...]
+    counts: bool = False
 
     def of(self, rows: np.ndarray) -> dict[str, Any]:
-        """Role → its values in the rows chosen, bool (n,): the fields of a Dataset."""
-        return {role: values[rows] for role, values in self.values.items()}
+        """Role → its values in the rows chosen, bool (n,): the fields of a Dataset.
+
+        This is the one place where the meaning of whole weights is settled: in a Dataset, whole weights are
+        counts. Equal weights that are not counts are no weights.
+        """
+        held = {role: values[rows] for role, values in self.values.items()}
+        if "weight" in held and not self.counts:
+            weight = importance_weights(held["weight"]) if rows.any() else held["weight"]
+            held["weight"] = None if are_whole(weight) else weight
+        return held
 
 
 def read_roles(
-    typed: pd.DataFrame, roles: Mapping[str, str | None], target: str, notes: Collection[str] = ()
+    typed: pd.DataFrame,
+    roles: Mapping[str, str | None],
+    target: str,
+    notes: Collection[str] = (),
+    weight_as: str | None = None,
 ) -> Read:
     """The columns that have a role, checked.
 
@@ -99,6 +123,8 @@ def read_roles(
         The label column.
     notes
         What ``read_table`` noted when it read the table.
+    weight_as
+        One of ``WEIGHT_AS``; None goes by the name of the column (``named_as``), importance if it says nothing.
 
     Raises
     ------
@@ -129,7 +155,52 @@ def read_roles(
             if out.any():
                 left_out.append(f"Left out {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)}).")
                 rows &= ~out
-    return Read(values, rows, tuple(left_out))
+    counts = _are_counts(values.get("weight"), given.get("weight"), weight_as)
+    return Read(values, rows, tuple(left_out), counts)
+
+
+def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator[str]:
+    """Say what the weights of a Dataset of n rows are, if a column holds them.
+
+    >>> list(weight_note("n", np.array([3.0, 2.0]), 2)), list(weight_note("w", None, 2))
+    (["Counts in 'n': 5 rows in 2 lines."], ["All weights in 'w' are equal: every row counts once."])
+    """
+    if name is not None and weight is None:
+        yield f"All weights in {name!r} are equal: every row counts once."
+    elif weight is not None:
+        yield f"{'Counts' if are_whole(weight) else 'Weights'} in {name!r}: {told(weight, n)}."
+
+
+def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | None) -> bool:
+    """Whether weights (n,) count rows."""
+    if values is None or name is None:
+        if weight_as is not None:
+            raise DataError(
+                f"weight_as is {weight_as!r}, but no column has the role weight.",
+                "Name the column as weight, or leave weight_as out.",
+            )
+        return False
+    if are_whole(values):
+        return (weight_as or named_as(name)) == "counts"
+    if weight_as == "counts":
+        first = int(np.argmax(values != np.floor(values)))
+        raise DataError(
+            f"weight_as: {name!r} cannot count rows, since it holds {values[first]:g} in row {first + 1}.",
+            "Choose weight_as='importance', or another column.",
+        )
+    return False
+
+
+def named_as(name: str) -> str | None:
+    """What a weight column says by its name that its whole numbers are, one of ``WEIGHT_AS``, or None.
+
+    >>> [named_as(name) for name in ("n", "rowCount", "freq_weight", "sampling_weight", "survey_n", "weight")]
+    ['counts', 'counts', 'counts', 'importance', None, None]
+    """
+    words = [word.lower() for word in WORD.findall(name)]
+    counts = bool(COUNT_WORDS & {*words[:1], *words[-1:]})
+    importance = bool(IMPORTANCE_WORDS & set(words))
+    return None if counts == importance else "counts" if counts else "importance"
 
 
 def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> None:
@@ -239,6 +310,7 @@ def propose_roles(
     given: Mapping[str, str | None],
     used: bool,
     columns: Collection[Column] | None = None,
+    weight_as: str | None = None,
 ) -> Iterator[Problem]:
     """A role for each column that looks like it, by name and content, where that role is not given yet.
 
@@ -250,10 +322,13 @@ def propose_roles(
         Whether the columns are features otherwise, so that leaving it unsaid has a price.
     columns
         Those that may have one, as ``inspect`` found them; all of the table by default.
+    weight_as
+        As for ``read_roles``: where neither it nor the name says what given whole weights are, that is asked.
     """
     taken = {target, *(str(name) for name in given.values() if name is not None)}
     columns = [inspect(column, str(name)) for name, column in typed.items()] if columns is None else columns
     found = [column for column in columns if column.name not in taken]
+    yield from _weight_question(typed, given.get("weight"), weight_as)
     elsewhere = given.get("part") == FILE_PART  # another file is judged: there is no split to choose
     split = given.get("time") is not None or given.get("part") is not None  # which a click must not undo
     for role, propose in PROPOSALS.items():
@@ -277,31 +352,76 @@ def _without_a_split(problem: Problem) -> Problem:
 def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
     if found.role != "weight" or found.kind != "number":
         return None
-    values = as_float(typed[found.name])
-    values = values[np.isfinite(values)]
+    values = _known(typed[found.name])
     if not values.size or values.min() < 0:
         return None
-    whole = not (values % 1).any()
+    whole = are_whole(values)
     if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNTED:
         return None
-    message = f"Looks like {'counts' if whole else 'weights'}"
-    message += ": a model would learn from it." if used else ", while now every row counts once."
+    now = "a model would learn from it" if used else "now every row counts once"
     if whole:
-        message += f" Its {len(values):,} rows would stand for {values.sum():,.0f}."
-    fix = {"weight": found.name}
+        return _counts_or_weights(found.name, values, f"Looks like counts or weights: {now}.")
     return Problem(
         "warning",
         found.name,
-        message,
-        "Give it the role weight, if each row counts as often as it says.",
-        fix,
-        "Use as counts" if whole else "Use as weights",
+        f"Looks like weights: {now}.",
+        "Give it the role weight, if each row counts as much as it says.",
+        {"weight": found.name},
+        "Use as weights",
+    )
+
+
+def _weight_question(typed: pd.DataFrame, name: str | None, weight_as: str | None) -> Iterator[Problem]:
+    """Ask what whole weights are if nobody has said it and the column's name does not."""
+    if name is None or weight_as is not None or named_as(name) is not None or not may_count(typed, name):
+        return
+    yield _counts_or_weights(name, _known(typed[name]), "Whole numbers, taken as weights until you choose.")
+
+
+def may_count(typed: pd.DataFrame, name: str) -> bool:
+    """Tell whether a column of a typed table can hold counts of rows that are not all 1.
+
+    >>> table = pd.DataFrame({"n": [1, 3], "w": [0.5, 2], "one": [1, 1]})
+    >>> [may_count(table, name) for name in (*table, "other")]
+    [True, False, False, False]
+    """
+    if name not in typed.columns or not is_number(typed[name]):
+        return False
+    values = _known(typed[name])
+    return bool(values.size and values.min() >= 0 and values.max() > 1 and are_whole(values))
+
+
+def _known(column: pd.Series) -> np.ndarray:
+    """Return the finite values of a column of numbers."""
+    values = as_float(column)
+    return values[np.isfinite(values)]
+
+
+def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
+    """Ask which of the two whole numbers (n,) are, the likelier answer first, each with what follows from it."""
+    values = values[values > 0]
+    lines = len(values)
+    answers = [
+        ({"weight": name, "weight_as": "counts"}, "Use as counts"),
+        ({"weight": name, "weight_as": "importance"}, "Use as weights"),
+    ]
+    first, other = answers if named_as(name) == "counts" else answers[::-1]
+    return Problem(
+        "warning",
+        name,
+        f"{begin} Does each line stand for that many rows, or does it count for more? "
+        f"Counts: {told(values, lines)}. Weights: {told(importance_weights(values), lines)}.",
+        "If you take weights for counts, every interval is too narrow.",
+        *first,
+        (other,),
     )
 
 
 def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
     called = MOMENTS & {word.lower() for word in WORD.findall(found.name)}
     if found.role != "time" or not (found.kind == "date" or called):
+        return None
+    if called == {"year"} and found.kind == "number" and not _are_years(typed[found.name]):
         return None
     return Problem(
         "info",
@@ -311,6 +431,12 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
         {"time": found.name, "split": "time"},
         "Split in time",
     )
+
+
+def _are_years(column: pd.Series) -> bool:
+    """Whether numbers can be years of the calendar, not amounts per year."""
+    values = _known(column)
+    return bool(values.size and YEARS[0] <= values.min() and values.max() <= YEARS[1])
 
 
 def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:

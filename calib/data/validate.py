@@ -16,7 +16,7 @@ from calib.data.predictions import (
     scale_problems,
     scores_among_features,
 )
-from calib.data.repeats import repeats
+from calib.data.repeats import FLATTER, repeats
 from calib.data.roles import propose_roles, read_roles
 from calib.data.target import (
     choose_classes,
@@ -42,6 +42,8 @@ def validate(
     content: str = "features",
     scores: Collection[str] = (),
     roles: Mapping[str, str | None] | None = None,
+    weight_as: str | None = None,
+    drop_repeated: bool = False,
 ) -> list[Problem]:
     """Problems of a table, errors first. An empty list: nothing stands out.
 
@@ -61,6 +63,10 @@ def validate(
         Their columns, found out where there are none.
     roles
         weight, time, cluster and part → the column that holds it.
+    weight_as
+        What a weight column of whole numbers holds, as for ``read_roles``.
+    drop_repeated
+        Whether repeated rows are left out, as for ``prepare``.
 
     Examples
     --------
@@ -72,28 +78,32 @@ def validate(
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
     roles = roles or {}
-    found = [*_target(frame, target, positive, rows_needed), *_roles(frame, typed, target, roles)]
+    found = [*_target(frame, target, positive, rows_needed), *_roles(frame, typed, target, roles, weight_as)]
     usable = not any(problem.severity == "error" for problem in found)
     columns = {str(name): inspect(column, str(name)) for name, column in typed.items()}
     if content == "predictions":
-        found.extend(_predictions(frame, str(target), positive, scores, roles) if usable else ())
+        found.extend(_predictions(frame, str(target), positive, scores, roles, weight_as) if usable else ())
     else:
         taken = [name for name in map(str, roles.values()) if name in typed]
-        found.extend(_features(frame, typed, target, positive, (*exclude, *taken), columns))
+        found.extend(_features(frame, typed, target, positive, (*exclude, *taken), columns, drop_repeated))
     if usable:
         left_out = set(map(str, exclude))
         held = [column for name, column in columns.items() if name not in left_out]
-        found.extend(propose_roles(typed, str(target), roles, content == "features", held))
+        found.extend(propose_roles(typed, str(target), roles, content == "features", held, weight_as))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
 
 
 def _roles(
-    frame: pd.DataFrame, typed: pd.DataFrame, target: str | None, roles: Mapping[str, str | None]
+    frame: pd.DataFrame,
+    typed: pd.DataFrame,
+    target: str | None,
+    roles: Mapping[str, str | None],
+    weight_as: str | None,
 ) -> Iterator[Problem]:
     """Columns that cannot have the role they were given."""
     try:
-        read_roles(typed, roles, str(target), frame.attrs.get("notes", ()))
+        read_roles(typed, roles, str(target), frame.attrs.get("notes", ()), weight_as)
     except DataError as error:
         yield Problem("error", None, error.message, error.remedy)
 
@@ -105,6 +115,7 @@ def _features(
     positive: object,
     exclude: Collection[str],
     columns: Mapping[str, Column],
+    drop_repeated: bool,
 ) -> Iterator[Problem]:
     left_out = {str(target), *map(str, exclude)}
     for name in sorted(set(map(str, exclude)) - set(typed.columns)):
@@ -114,7 +125,8 @@ def _features(
         yield from _feature(column)
     if not any(column.usable for column in features):
         yield Problem("error", None, "No column is left to learn from.", "Take a table with more columns.")
-    yield from _duplicates(typed, columns)
+    if not drop_repeated:
+        yield from _duplicates(typed, columns)
     if target is not None and str(target) in typed.columns:
         yield from _leaks(frame, typed, str(target), positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
@@ -163,10 +175,13 @@ def _predictions(
     positive: object,
     scores: Collection[str],
     roles: Mapping[str, str | None],
+    weight_as: str | None,
 ) -> Iterator[Problem]:
     """What is taken as scores, and how these rank the classes."""
     try:
-        data = prepare_predictions(frame, target, positive, list(scores) or None, roles=roles)
+        data = prepare_predictions(
+            frame, target, positive, list(scores) or None, roles=roles, weight_as=weight_as
+        )
     except DataError as error:
         yield Problem("error", None, error.message, error.remedy)
         return
@@ -290,10 +305,9 @@ def _feature(column: Column) -> Iterator[Problem]:
 
 def _duplicates(frame: pd.DataFrame, columns: Mapping[str, Column]) -> Iterator[Problem]:
     unlike = any(column.distinct == len(frame) for column in columns.values())
-    repeated = 0 if unlike else repeats(frame)
+    repeated = 0 if unlike else int(repeats(frame).sum())
     if repeated:
         message = f"{repeated:,} of {len(frame):,} rows repeat an earlier row exactly."
-        remedy = (
-            "Copies on both sides of a split flatter the model. Remove them unless they are different cases."
-        )
-        yield Problem("warning", None, message, remedy)
+        remedy = f"{FLATTER} Remove them unless they are different cases."
+        fix = {"data_params": {"drop_repeated": True}}
+        yield Problem("warning", None, message, remedy, fix, "Remove repeated rows")

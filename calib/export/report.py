@@ -50,7 +50,9 @@ from calib.figures.validation import (
     formatted_performance,
 )
 from calib.kernel.checks import InputError
-from calib.kernel.wording import class_named, counted, number, percent
+from calib.kernel.records import Dataset
+from calib.kernel.weights import told
+from calib.kernel.wording import class_named, counted, listed, number, percent
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -130,7 +132,8 @@ def _section(
         "charts": placed | {"others": [chart for chart in drawn if chart.key not in elsewhere]},
         "subject": _subject(evaluation),
         "flow": formatted_flow(flow(evaluation), data.classes[1]),
-        "left_out": evaluation.dataset.left_out,
+        "left_out": data.left_out,
+        "doubts": data.doubts,
         "split": _split(evaluation, at_random),
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
@@ -163,9 +166,17 @@ def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
         "costs": formatted_costs(
             decide(evaluation, cost_false_alarm=false_alarm, cost_miss=miss)
         ).rename_axis(None, axis=1),
+        "no_groups": _no_groups(**evaluation.recipe.given("reliability", "group")),
         "groups": None if groups is None else formatted_groups(evaluation, groups),
         "sample_size": _sample_size(evaluation),
     }
+
+
+def _no_groups(group: str | None = None) -> str:
+    """Why there are no subgroups, if there are none."""
+    if group is None:
+        return "No column was chosen to judge subgroups by."
+    return f"The column {group!r}, chosen for subgroups, is not in the table."
 
 
 def _sample_size(evaluation: Evaluation) -> dict[str, Any]:
@@ -182,13 +193,21 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
     recipe, data = evaluation.recipe, evaluation.dataset
     negative, positive = map(class_named, data.classes)
     return {
-        "Data": f"{data.name}: {counted(data.n, 'row')}, {counted(data.X.shape[1], 'column')}, digest {data.digest}.",
+        "Data": f"{data.name}: {told(data.weight, data.n)}, {counted(data.X.shape[1], 'column')}, "
+        f"{_digest(recipe, data)}.",
         "Outcome": f"{recipe.target or 'The label'}: {positive} against {negative}.",
         "Model": _model(recipe),
         "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}",
         "Judged on": f"{evaluation.judged_by}, {percent(evaluation.share)} of them in {positive}"
         + (f", of {data.judged_on}." if data.judged_on else "."),
     }
+
+
+def _digest(recipe: Recipe, data: Dataset) -> str:
+    """The digest by which the Recipe knows the file, or each of two; of other data that of the Dataset."""
+    files = [name for name in (recipe.data, recipe.judge_on) if name and name.startswith("upload:")]
+    digests = [name.removeprefix("upload:") for name in files] or [data.digest]
+    return f"digest{'s' if len(digests) > 1 else ''} {listed(digests)}"
 
 
 def _model(recipe: Recipe) -> str:

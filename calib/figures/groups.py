@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.curves import FEW
 from calib.analysis.selection import selected_rows
-from calib.analysis.subgroups import Grouping, group_rows, judge_groups
+from calib.analysis.subgroups import Grouping, column_of, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
@@ -69,9 +69,8 @@ def prepare(
     selection
         Ranges calibrator:low:high whose rows are counted in each group.
     """
-    X = evaluation.dataset.X
     if values is None:
-        values = X[group or X.columns[0]].iloc[evaluation.rows]
+        values = column_of(evaluation, str(group or evaluation.dataset.X.columns[0]))
     column = str(values.name)
     grouping = group_rows(values)
     table = judge_groups(evaluation, grouping, calibrators).table
@@ -214,7 +213,7 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     options = evaluation.recipe.given("reliability", "group", "selection")
-    if options.get("group") not in evaluation.dataset.X:  # none is chosen, or it was dropped
+    if options.get("group") is None:  # whose values a report names only if someone asked for them
         raise InputError("There is no column for groups.")
     return evaluation, options
 

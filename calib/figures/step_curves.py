@@ -92,10 +92,10 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
         score_range(evaluation),
         chosen,
         evaluation.dataset.classes,
-        f"{evaluation.calibration_size:,} calibration rows give {steps:,} steps"
+        f"{evaluation.calibrated_by} give {steps:,} steps"
         + (f" on {len(curves)} curves" if len(curves) > 1 else ""),
         _caption(evaluation, len(curves)),
-        f"Step curves of p0 and p1 against the score from {evaluation.calibration_size} calibration rows: {steps} "
+        f"Step curves of p0 and p1 against the score from {evaluation.calibrated_by}: {steps} "
         f"steps, gap from {number(float(min(gap.min() for gap in gaps)))} to "
         f"{number(float(max(gap.max() for gap in gaps)))}.",
     )
@@ -120,7 +120,7 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     if evaluation.recipe.placement == "oob":
         text += " Out of bag: each test row leaves one calibration row out, which moves the curves a little for it."
     if max(points, tests) > MOST_POINTS:
-        text += f" {points:,} calibration and {tests:,} test rows: the darker a strip, the more rows."
+        text += f" {evaluation.calibrated_by} and {evaluation.judged_by}: the darker a strip, the more rows."
     return text
 
 

@@ -116,6 +116,11 @@ class Dataset:
         Why rows of that table are not among these: those of the notes that say so.
     judged_on
         The name of another file, of which the test part is; or None.
+    doubts
+        What may make results look better than they are: those of the notes that say so.
+    beside
+        Column → values of the other columns of the table, all its rows as they were read: groups can be made of
+        them.
 
     Raises
     ------
@@ -143,6 +148,8 @@ class Dataset:
     read: int | None = None
     left_out: tuple[str, ...] = ()
     judged_on: str | None = None
+    doubts: tuple[str, ...] = ()
+    beside: Mapping[str, pd.Series] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         y = np.array(checks.binary_labels(self.y))  # a copy: the caller's own array stays as it is
@@ -255,6 +262,8 @@ class Problem:
         setting.
     action
         What a button that does so says.
+    also
+        Other remedies, each as (fix, action).
     """
 
     severity: str
@@ -263,6 +272,12 @@ class Problem:
     remedy: str
     fix: Mapping[str, Any] | None = None
     action: str = ""
+    also: tuple[tuple[Mapping[str, Any], str], ...] = ()
+
+    @property
+    def fixes(self) -> tuple[tuple[Mapping[str, Any], str], ...]:
+        """All remedies that are settings, each as (fix, action)."""
+        return () if self.fix is None else ((self.fix, self.action), *self.also)
 
 
 @dataclass(frozen=True, eq=False)

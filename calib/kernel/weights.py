@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from calib.kernel.wording import rows_told
+
 Array = np.ndarray
 
 
@@ -49,12 +51,37 @@ def effective_weights(weights: Array, counts: Array | None = None) -> Array:
     >>> effective_weights(np.array([1.0, 6.0]), counts=np.array([2.0, 3.0]))    # 49 / 12.5 rows
     array([0.56, 3.36])
     """
-    if counts is None and are_whole(weights):
-        return weights
-    if counts is None and weights.min() == weights.max():
-        return np.ones(len(weights))  # exactly, so that equal weights are none
+    if counts is None:
+        return weights if are_whole(weights) else importance_weights(weights)
     each = scaled(weights)
-    return each * (each.sum() / squares(each, or_ones(counts, len(each))).sum())
+    return each * (each.sum() / squares(each, counts).sum())
+
+
+def importance_weights(weights: Array) -> Array:
+    """Put positive weights (n,) that count no rows, whole or not, on that scale; equal ones become ones.
+
+    No other result is a whole number, so that weights of a part of the rows are never taken for counts either.
+
+    >>> importance_weights(np.array([2.0, 6.0])), importance_weights(np.array([9.0, 9.0]))
+    (array([0.4, 1.2]), array([1., 1.]))
+    >>> bool(are_whole(importance_weights(np.array([1.0, 1.0, 4.0, 4.0, 5.0]))))
+    False
+    """
+    each = scaled(weights)
+    if (each == each[0]).all():
+        return np.ones(len(each))
+    each = each * (each.sum() / (each @ each))
+    return np.where(each == np.floor(each), np.nextafter(each, np.inf), each)
+
+
+def told(weights: Array | None, n: int, noun: str = "row") -> str:
+    """Say how many rows n lines of these weights (n,) are, or what the weights leave of them.
+
+    >>> told(np.array([2.0, 3.0]), 2), told(None, 2)
+    ('5 rows in 2 lines', '2 rows')
+    """
+    size = rows_behind(weights, n)
+    return rows_told(size if weights is not None and are_whole(weights) else n, n, size, noun)
 
 
 def squares(weights: Array, counts: Array | None = None) -> Array:

@@ -323,3 +323,35 @@ def test_a_million_predictions_arrive_whole():
     data = prepare_predictions(read_table(text.encode(), "big.csv"), "target", 1)
     np.testing.assert_array_equal(data.X["p"], p)
     np.testing.assert_array_equal(data.y, y)
+
+
+def _grouped(n=4_000):
+    """(rows, their table of counts) of scores that rank well."""
+    rng = np.random.default_rng(4)
+    p = rng.beta(1.2, 1.5, n).round(2).clip(0.01, 0.99)
+    rows = pd.DataFrame({"score": p, "y": (rng.random(n) < p).astype(int)})
+    return rows, rows.groupby(["score", "y"], as_index=False).size()
+
+
+@pytest.mark.parametrize("name", ["count", "how_many"])
+def test_a_table_of_counts_without_its_counts_is_not_judged_by_its_ranks(name):
+    rows, grouped = _grouped()
+    grouped = grouped.rename(columns={"size": name})
+    alone = prepare_predictions(grouped, "y", scores=["score"])
+    (found,) = ranking_problems(alone)
+    assert "as in a table of counts" in found.message
+    assert "role weight" in found.remedy
+    said = [
+        *alone.notes,
+        *(p.message for p in validate(grouped, "y", content="predictions", scores=["score"])),
+    ]
+    assert not any("chance" in text for text in said)
+    counted = prepare_predictions(grouped, "y", scores=["score"], roles={"weight": name}, weight_as="counts")
+    assert ranking_problems(counted) == ranking_problems(prepare_predictions(rows, "y")) == []
+
+
+def test_scores_of_few_values_that_rank_nothing_are_still_named():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"score": rng.random(400).round(2), "y": rng.integers(0, 2, 400)})
+    (found,) = ranking_problems(prepare_predictions(frame, "y"))
+    assert "no better than chance" in found.message

@@ -28,7 +28,7 @@ ROLES = {"weight": "times", "time": "when", "cluster": "who", "part": "set"}
 
 def test_columns_with_a_role_are_no_features_and_their_values_go_with_the_rows():
     table = TABLE.assign(target=TABLE["target"].mask(TABLE.index == 7))
-    data = prepare(table, "target", roles=ROLES)
+    data = prepare(table, "target", roles=ROLES, weight_as="counts")
     kept = np.arange(N) != 7
     assert list(data.X) == ["x"]
     np.testing.assert_array_equal(data.weight, TABLE["times"][kept])
@@ -190,7 +190,7 @@ def test_likely_roles_are_proposed_and_none_is_taken():
     many = many.rename(columns={"who": "patient_id", "times": "count"})
     many["patient_id"] = np.arange(3 * N) // 5 + 1000
     assert proposals(many) == {
-        "count": {"weight": "count"},
+        "count": {"weight": "count", "weight_as": "counts"},
         "when": {"time": "when", "split": "time"},
         "patient_id": {"cluster": "patient_id", "split": "cluster"},
         "set": {"part": "set", "split": "file", "evaluation": "holdout"},
@@ -211,8 +211,8 @@ def test_a_table_of_counts_is_predictions_and_its_count_is_proposed():
         {"score": np.repeat([0.1, 0.4, 0.8], 2), "label": [0, 1] * 3, "n": [90, 10, 60, 40, 25, 75]}
     )
     assert looks_like_predictions(counts)
-    (problem,) = [p for p in validate(counts, "label", content="predictions") if p.fix == {"weight": "n"}]
-    assert "6 rows would stand for 300" in problem.message
+    (problem,) = [p for p in validate(counts, "label", content="predictions") if p.column == "n"]
+    assert "Counts: 300 rows in 6 lines." in problem.message
     assert problem.action == "Use as counts"
     recipe = Recipe(data="upload:0", content="predictions", target="label", weight="n")
     data = load(recipe, {"0": counts})
@@ -229,3 +229,28 @@ def test_giving_a_role_takes_the_column_from_what_it_was():
     assert (changed.weight, changed.exclude, dict(changed.data_params)) == ("c", ("d",), {"scores": ("e",)})
     assert (changed.score, changed.split) == (None, "time")
     assert recipe.replace(**with_role(recipe, "time", None)).split == "random"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "dated"),
+    [
+        ("wage-increase-first-year", [2.0, 4.5, 5.0, 3.7], False),  # of the data set Labor
+        ("wage-increase-first-year", [2, 4, 5, 3], False),
+        ("sales_last_year", [120, 45_000, 3_100, 7], False),
+        ("year", [2019, 2020, 2021, 2024], True),
+        ("year_of_admission", [1999, 2000, 2001, 2002], True),
+        ("timestamp", [1.7e9, 1.7e9 + 0.5, 1.7e9 + 2, 1.7e9 + 7], True),
+        ("date", [0.1, 0.25, 0.5, 0.75], True),
+    ],
+)
+def test_a_year_is_a_year_of_the_calendar_and_not_an_amount_per_year(name, values, dated):
+    table = pd.DataFrame({"x": np.arange(40) % 7, name: values * 10, "target": [0, 1] * 20})
+    found = [p for p in validate(table, "target") if p.column == name]
+    assert [p.fix for p in found] == ([{"time": name, "split": "time"}] if dated else [])
+
+
+def test_a_risk_over_years_is_a_score_and_not_a_time():
+    p = np.linspace(0.01, 0.9, 40)
+    table = pd.DataFrame({"risk_in_year": p, "y": (np.arange(40) % 3 == 0) + 0})
+    assert looks_like_predictions(table)
+    assert list(prepare_predictions(table, "y").X) == ["risk_in_year"]

@@ -17,6 +17,7 @@ from calib.analysis.advice import recommend
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.subgroups import group_rows, judge_groups
 from calib.analysis.validation import rows_needed
+from calib.data import read_table, sample_frame
 from calib.export import bundle, python_source, read_calibrator, read_recipes, report_html, safe_csv
 from calib.export import chromium as chromium_module
 from calib.export.bundle import _folders
@@ -26,7 +27,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.wording import number
 from calib.metrics import calibration_line_intervals
 from calib.metrics.confidence import confidence_interval
-from calib.sources import load
+from calib.sources import digest, load
 from calib.splits import SPLITS
 
 PLOTLY = re.compile(r"<script>/\*\*.*?</script>", re.S)
@@ -110,15 +111,78 @@ def test_nothing_on_paper_asks_for_a_click(report, archive):
         assert not SCREEN.search(words), name
 
 
-def test_a_column_for_groups_that_was_dropped_leaves_its_chart_out():
-    # The same value everywhere
-    recipe = Recipe(data="sample:loans", model="naive_bayes", settings={"reliability.group": "branch"})
+LOANS = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none", "platt"))
+
+
+@pytest.mark.parametrize("column", ["income", "branch", "loan_id"])
+def test_any_column_of_the_table_makes_the_groups_of_the_report(column):
+    """Also one that the model does not see, as on the page: branch is constant, loan_id an identifier."""
+    recipe = LOANS.replace(exclude=("income",), **{"reliability.group": column})
     evaluation = evaluate(recipe, load(recipe))
-    assert "groups" not in [chart.key for chart in charts(evaluation)]
-    assert "groups" in [
-        chart.key
-        for chart in charts(evaluate(recipe.replace(**{"reliability.group": "income"}), load(recipe)))
-    ]
+    assert column not in evaluation.dataset.X
+    text = html.unescape(own(report_html(evaluation).decode()))
+    assert "chosen" not in text.partition("<h2>Subgroups</h2>")[2].partition("<h2>")[0]
+    values = sample_frame("loans")[0][column].iloc[evaluation.rows]
+    expected = judge_groups(evaluation, group_rows(values), ["none"]).table
+    record = next(chart.record for chart in charts(evaluation) if chart.key == "groups")
+    got = record.table[record.table["calibrator"] == "none"]
+    assert got["count"].sum() == len(evaluation.y)
+    if column == "income":
+        np.testing.assert_allclose(got["observed"], expected["observed"])
+        np.testing.assert_allclose(got["mean_p"], expected["mean_p"])
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (None, "No column was chosen to judge subgroups by."),
+        ("gone", "The column 'gone', chosen for subgroups, is not"),
+    ],
+)
+def test_without_groups_the_report_says_why(column, said):
+    evaluation = evaluate(LOANS, load(LOANS))
+    evaluation = evaluation.with_view(LOANS.replace(**{"reliability.group": column}))
+    assert said in html.unescape(own(report_html(evaluation).decode()))
+
+
+def _upload(frame, **changes):
+    """(Recipe, evaluation) of a table as a file."""
+    content = frame.to_csv(index=False).encode()
+    recipe = Recipe(data=f"upload:{digest(content)}", target="target", model="naive_bayes", **changes)
+    return recipe, evaluate(recipe, load(recipe, {digest(content): read_table(content, "t.csv")}))
+
+
+def _repeating():
+    """Two hundred rows, thirty of them twice and one three times."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"x": rng.normal(size=200).round(6), "target": rng.integers(0, 2, 200)})
+    return pd.concat([frame, frame.iloc[:30], frame.iloc[:1]], ignore_index=True)
+
+
+def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out():
+    frame = _repeating()
+    _, evaluation = _upload(frame)
+    said = "31 of the 231 rows used repeat an earlier row. Copies on both sides of a split flatter the model."
+    begin, end = "<h2>Data and flow of rows</h2>", "<h2>Split</h2>"
+    assert said in own(report_html(evaluation).decode()).partition(begin)[2].partition(end)[0]
+    _, once = _upload(frame, data_params={"drop_repeated": True})
+    assert once.dataset.n == 200
+    assert once.dataset.row_numbers.tolist() == list(range(1, 201))
+    text = own(report_html(once).decode())
+    assert "repeat an earlier row. Copies" not in text
+    assert (
+        "Left out because they repeat an earlier row: 31 rows" in text.partition(begin)[2].partition(end)[0]
+    )
+    _, unique = _upload(frame.drop_duplicates())
+    pd.testing.assert_frame_equal(once.metrics, unique.metrics)
+
+
+def test_a_file_has_one_digest_in_the_report():
+    """That by which settings and source know it."""
+    recipe, evaluation = _upload(_repeating())
+    text = own(report_html(evaluation).decode())
+    assert f"digest {recipe.data.removeprefix('upload:')}." in text
+    assert evaluation.dataset.digest not in text
 
 
 def test_the_data_are_not_in_the_report_nor_in_the_zip():
@@ -143,7 +207,7 @@ def test_the_data_are_not_in_the_report_nor_in_the_zip():
     for name, text in texts.items():
         assert not [mark for mark in marks if mark in text], name
         assert not numbers & set(re.findall(r"7\d{6}\.\d+", text)), name
-    assert evaluation.dataset.digest in report
+    assert "digest 00ff." in report
 
 
 SECTIONS = [

@@ -126,6 +126,24 @@ def test_repeated_keys_become_clusters_and_columns_that_give_the_label_away_are_
     assert not any("Looks like" in text or "tells the classes" in text for text in stripped(at))
 
 
+def test_repeated_rows_are_left_out_by_a_click_that_a_link_carries():
+    rows = {"x": np.r_[X, X[:30]], "target": np.r_[Y, Y[:30]]}
+    content = csv(rows)
+    at = brought(content)
+    copies = int(pd.read_csv(io.BytesIO(content)).duplicated().sum())
+    assert any(
+        f"{copies} of {len(rows['x'])} rows repeat an earlier row exactly." in text for text in stripped(at)
+    )
+    press(at, "Remove repeated rows")
+    assert dict(at.session_state["recipe"].data_params) == {"drop_repeated": True}
+    assert again(at, content).n == len(rows["x"]) - copies
+    assert not any("repeat an earlier row" in text for text in stripped(at))
+    assert any(f"Left out because they repeat an earlier row: {copies} rows" in note for note in notes(at))
+    at.toggle(key="data_params.drop_repeated").set_value(False).run()
+    assert again(at, content).n == len(rows["x"])
+    assert faults(at) == []
+
+
 def stripped(at):
     return [text.replace("**", "") for text in messages(at)]
 

@@ -95,8 +95,7 @@ def test_without_intervals_it_says_which_method_would_tell():
     assert tables(at, "lower end") == []
     weighed = QUICK | {"data": "sample:breast_cancer", "weight": "mean_radius", "calibrators": "none,platt"}
     assert any(
-        "cannot do with weights that are fractions" in text
-        for text in messages(page("explore_decide", **weighed))
+        "need weights that are counts of rows" in text for text in messages(page("explore_decide", **weighed))
     )
 
 

@@ -279,7 +279,11 @@ def test_predictions_brought_from_elsewhere_have_every_detail():
 def test_synthetic_data_have_groups_by_their_features():
     at = page(data="synthetic:gaussian", model="naive_bayes", **{"reliability.details": "groups"})
     assert faults(at) == []
-    assert any(title.startswith("By ") for title in titles(at))
+    control = at.selectbox(key="reliability.group")
+    assert control.value is None  # what stands selected here stands in the report
+    assert not any(title.startswith("By ") for title in titles(at))
+    control.set_value(control.options[0]).run()
+    assert any(title.startswith(f"By {control.options[0]}") for title in titles(at))
 
 
 @pytest.mark.soak

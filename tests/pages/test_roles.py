@@ -240,3 +240,53 @@ def test_pages_of_trees_leave_out_what_a_split_in_time_cannot_have(stem):
     at = page(stem, data="sample:dated", time="ordered", split="time", params=quick)
     assert faults(at) == []
     assert at.get("plotly_chart")
+
+
+SURVEY = TABLE[["x", "target"]].assign(sampling_weight=RNG.choice([1, 2, 4], N))
+
+
+@pytest.mark.parametrize("name", ["sampling_weight", "weight"])
+@pytest.mark.parametrize("answer", ["counts", "importance"])
+def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(name, answer):
+    table = SURVEY.rename(columns={"sampling_weight": name})
+    content = table.to_csv(index=False).encode()
+    at = brought(content)
+    w = table[name].to_numpy(dtype=float)
+    counted, worth = (
+        f"{w.sum():,.0f} rows in {N:,} lines",
+        f"{N:,} rows (by weight worth {w.sum() ** 2 / (w @ w):,.0f})",
+    )
+    (asked,) = [text for text in messages(at) if "Does each line stand for that many rows" in text]
+    assert f"Counts: {counted}." in asked
+    assert f"Weights: {worth}." in asked
+    press(at, {"counts": "Use as counts", "importance": "Use as weights"}[answer])
+    recipe, data = again(at, content)
+    assert (recipe.weight, recipe.weight_as) == (name, answer)
+    assert not any("Does each line stand" in text for text in messages(at))
+    told = " ".join(each.value for each in at.text)
+    assert (counted if answer == "counts" else worth) in told
+    go(at, "explore_reliability")
+    evaluation = evaluate(recipe, data)
+    captions = " ".join(each.value.replace("\\", "") for each in at.caption)
+    assert f"{evaluation.judged_by}." in captions
+    assert faults(at) == []
+    go(at, "explore_data")
+    other = "importance" if answer == "counts" else "counts"
+    at.segmented_control(key="weight_as").set_value(other).run()
+    assert again(at, content)[0].weight_as == other
+    at.selectbox(key="weight").select_index(0).run()  # no column has the role
+    assert again(at, content)[0].weight_as is None
+    assert "weight_as" not in [each.key for each in at.segmented_control]
+    assert faults(at) == []
+
+
+def test_of_a_weight_given_by_hand_it_is_asked_what_it_is():
+    at = brought()
+    at.selectbox(key="weight").select("copies").run()
+    assert not any("Does each line stand" in text for text in messages(at))  # its name says so
+    content = SURVEY.rename(columns={"sampling_weight": "weight"}).to_csv(index=False).encode()
+    at = brought(content)
+    at.selectbox(key="weight").select("weight").run()
+    assert any("taken as weights until you choose" in text for text in messages(at))
+    press(at, "Use as counts")
+    assert again(at, content)[0].weight_as == "counts"

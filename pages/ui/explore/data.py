@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,11 +11,14 @@ import streamlit as st
 from calib import sources
 from calib.data import (
     ROLES,
+    WEIGHT_AS,
     TableFile,
     class_counts,
     guess_target,
     inspect,
     looks_like_predictions,
+    may_count,
+    named_as,
     summarise,
     target_candidates,
 )
@@ -24,7 +27,7 @@ from calib.data.target import spelt_alike
 from calib.data.typed import typed_frame
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
-from calib.kernel.weights import or_ones
+from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
@@ -307,8 +310,9 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             _content(recipe)
         _columns(recipe, raw_table, target)
     if target in columns:
-        _roles(recipe, [name for name in columns if name != target])
+        _roles(recipe, raw_table, [name for name in columns if name != target])
         _labels(recipe, target)
+        _repeated(recipe)
 
 
 def _content(recipe: Recipe) -> None:
@@ -354,7 +358,7 @@ def _left_out(recipe: Recipe, raw_table: pd.DataFrame, target: str | None, help:
     )
 
 
-def _roles(recipe: Recipe, columns: list[str]) -> None:
+def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
     """Columns that are neither features nor scores; a column has one role, the last that it was given."""
     given = sources.roles(recipe)
     taken = listed([f"{role} {plain(name)}" for role, name in given.items() if name is not None])
@@ -374,9 +378,28 @@ def _roles(recipe: Recipe, columns: list[str]) -> None:
                     format_func=lambda column: "None" if column is None else column,
                     help=controls.recipes_help(role),
                 )
+        _weight_as(recipe, raw_table)
         st.caption(
             "How they hold rows out is chosen on the other pages, beside the model, under Split: at random, in "
             "time, by cluster or as the file says."
+        )
+
+
+def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
+    """What whole weights are; no control for other weights, which cannot be counts."""
+    name = recipe.weight
+    if name is not None and may_count(
+        typed_frame(raw_table[[name]] if name in raw_table else raw_table), name
+    ):
+        state.control(
+            st.segmented_control,
+            "weight_as",
+            recipe.weight_as or named_as(name) or "importance",
+            f"Each line of {plain(name)}",
+            WEIGHT_AS,
+            format_func={"counts": "stands for so many rows", "importance": "counts for more"}.get,
+            required=True,
+            help="Counts are repeated rows, and make intervals narrower. Weights of a sample make them wider.",
         )
 
 
@@ -428,6 +451,18 @@ def _labels(recipe: Recipe, target: str) -> None:
         )
 
 
+def _repeated(recipe: Recipe) -> None:
+    """A way back for rows that are left out because they repeat an earlier one."""
+    if dict(recipe.data_params).get("drop_repeated", False):
+        state.control(
+            st.toggle,
+            "data_params.drop_repeated",
+            True,
+            "Leave out rows that repeat an earlier row",
+            help="Of rows that are the same in every column the first stays.",
+        )
+
+
 def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
     """Columns that are left out unasked may be used all the same; no control where there are none."""
     unused = evaluations.of_data(
@@ -459,13 +494,11 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):
             show(_line(group).removeprefix("- "))
-            button = f"fix_{group[0].action}_{group[0].column}"
-            st.button(
-                plain(group[0].action),
-                key=button,
-                on_click=_apply,
-                args=([problem.fix for problem in group],),
-            )
+            with st.container(horizontal=True):
+                for remedies in zip(*(problem.fixes for problem in group), strict=True):
+                    fixes, (action, *_) = zip(*remedies, strict=True)
+                    button = f"fix_{action}_{group[0].column}"
+                    st.button(plain(action), key=button, on_click=_apply, args=(fixes,))
         lines = [_line(group) for group in alike if group[0].fix is None]
         if lines:
             show("\n".join(lines))
@@ -493,7 +526,7 @@ def _first_rows(table: pd.DataFrame) -> None:
     st.dataframe(shown, width="stretch", alt="The first rows of the table")
 
 
-def _apply(fixes: list[Mapping[str, Any]]) -> None:
+def _apply(fixes: Sequence[Mapping[str, Any]]) -> None:
     """Change the Recipe as these remedies say: names join a list, settings a group."""
     changes: dict[str, Any] = {}
     for fix in fixes:
@@ -533,11 +566,12 @@ def overview(recipe: Recipe, data: Dataset) -> None:
     rows = or_ones(data.weight, data.n)
     size, positives = rows.sum(), rows @ data.y
     with st.container(horizontal=True, key="headline"):
-        worth = None if data.weight is None else f"stand for {size:,.0f}"
-        st.metric("Rows", f"{data.n:,}", worth, **PLAIN, width=160)
+        counts = data.weight is not None and are_whole(data.weight)
+        worth = None if data.weight is None else f"{'stand for' if counts else 'worth'} {size:,.0f}"
+        st.metric("Lines" if counts else "Rows", f"{data.n:,}", worth, **PLAIN, width=160)
         st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
         for label, held in ((1, positives), (0, size - positives)):
-            name, of = plain(data.classes[label]), "rows" if data.weight is None else "by weight"
+            name, of = plain(data.classes[label]), "rows" if data.weight is None or counts else "by weight"
             st.metric(
                 f"Class {label}: label {name}", percent(held / size), f"{held:,.0f} {of}", **PLAIN, width=220
             )

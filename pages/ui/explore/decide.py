@@ -163,7 +163,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         offered = listed([label_of(key) for key in interval_methods()], last="or")
         add = "" if set(interval_methods()) & set(recipe.calibrators) else f": add {offered} in the sidebar"
         if weight is not None and not are_whole(weight):
-            add = f"; {offered} cannot do with weights that are fractions"
+            add = f"; {offered} need weights that are counts of rows"
         st.info(
             f"Undecided rows are those whose interval holds the threshold, which takes a method with intervals{add}."
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from calib.analysis.advice import over_splits, recommend
@@ -21,10 +20,9 @@ from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.rare import small_median
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
-from calib.analysis.subgroups import group_rows, subset
+from calib.analysis.subgroups import subset
 from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of
-from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
@@ -37,7 +35,7 @@ from calib.models import MODELS
 from calib.recipe import AXES, Recipe, with_model
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, headings, jobs, stage, state, tables
-from pages.ui.explore import base_rate, data
+from pages.ui.explore import base_rate
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
@@ -259,31 +257,29 @@ def _summary(evaluation: Evaluation, positions) -> str:
 def groups(evaluation: Evaluation) -> None:
     """Are the probabilities right for every group, by any column of the table?"""
     recipe = evaluation.recipe
-    others = None if recipe.data.startswith("synthetic:") else data.raw(recipe)[0]
-    target = None if others is None else data.raw(recipe)[1]
-    columns = [*evaluation.dataset.X.columns, *(() if others is None else others.columns)]
-    names = [name for name in dict.fromkeys(map(str, columns)) if name != target]
+    names = [*map(str, evaluation.dataset.X), *evaluation.dataset.beside]
     own = recipe.setting("reliability.group")
-    chosen = own if own in names else names[0]
+    chosen = own if own in names else None
     help = controls.recipes_help("reliability.group")
-    state.control(st.selectbox, "reliability.group", chosen, "Groups by", names, help=help)
-    values = _column(evaluation, chosen, others)
-    record = chart.show("groups", evaluation, values=values, **recipe.given("reliability", "selection"))
+    state.control(
+        st.selectbox,
+        "reliability.group",
+        chosen,
+        "Groups by",
+        names,
+        placeholder="Choose a column",
+        help=help,
+    )
+    if chosen is None:
+        st.caption("The groups of the column that you choose stand here and in the report.")
+        return
+    record = chart.show("groups", evaluation, group=chosen, **recipe.given("reliability", "selection"))
     if record is not None and tables.toggle("reliability.group_diagrams", recipe):
-        grouping = group_rows(values)
+        grouping = record.grouping
         largest = grouping.largest(GROUP_DIAGRAMS)
         tables.diagrams({f"{chosen}: {name}": subset(evaluation, at) for name, at in largest.items()})
         if len(largest) < len(grouping.names):
             st.caption(f"The {len(largest)} largest groups; small ones would show noise.")
-
-
-def _column(evaluation: Evaluation, name: str, others: pd.DataFrame | None) -> pd.Series:
-    """A column's values on the test rows, also of one that the model does not see."""
-    X = evaluation.dataset.X.iloc[evaluation.rows]
-    if name in X or others is None:
-        return X[name]
-    place = list(map(str, others.columns)).index(name)
-    return typed_frame(others.iloc[X.index, [place]])[name]
 
 
 def models(evaluation: Evaluation) -> None:
