@@ -23,7 +23,6 @@ from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
-from calib.synthetic import SYNTHETIC
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
 from pages.ui.text import plain
@@ -33,6 +32,17 @@ KEPT_FINDINGS = 6
 LOWEST_PERCENT = 1e-4  # one in a million
 NO_ROLES = {**dict.fromkeys(ROLES), **sources.judging(None)}  # what goes with a table
 NO_MODEL = sources.judging_model(None)
+# What a person picked of the rows, columns and trees of one data set means nothing on another
+NOTHING_PICKED = {
+    "reliability.selection": (),
+    "reliability.group": None,
+    "reliability.others": (),
+    "venn_abers.row": None,
+    "venn_abers.fold": 1,
+    "venn_abers.what_if": "",
+    "trees.row": None,
+    "trees.node": None,
+}
 
 LABELS = {
     "uniform": "Equal width",
@@ -92,19 +102,6 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
     _view(recipe, parts)
 
 
-def data_choices(recipe: Recipe) -> dict[str, str]:
-    """Data field → label, of all that can be had at once. A browser tells them apart by their labels alone."""
-    choices = {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
-    choices |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
-    own = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
-    own |= {f"upload:{key}": upload.name for key, upload in state.uploads().items()}
-    for key, label in own.items():
-        choices[key] = (
-            label if label not in choices.values() else f"{label} ({key.removeprefix('upload:')[:6]})"
-        )
-    return choices
-
-
 def choose_data(key: str) -> dict[str, Any]:
     """The fields that change with the data: its own columns and classes are chosen anew."""
     kind, _, name = key.partition(":")
@@ -121,15 +118,13 @@ def choose_data(key: str) -> dict[str, Any]:
         "exclude": (),
         "keep": (),
         **NO_ROLES,
-        "reliability.selection": (),
-        "reliability.group": None,
-        "reliability.others": (),
+        **NOTHING_PICKED,
     }
 
 
 def _data(recipe: Recipe) -> None:
     st.header("Data", anchor=False)
-    choices = data_choices(recipe)
+    choices = state.data_choices(recipe)
     shown(
         st.selectbox,
         "data",
