@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from calib.analysis.clipped import change_or_clipped, with_clipped
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import number
@@ -35,7 +36,8 @@ class Optimism:
     ----------
     table
         A line a calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower,
-        upper – the ends of its 95% interval, NaN where a loss is infinite.
+        upper (the ends of its 95% interval, NaN if a loss is infinite), honest_clipped, random_clipped (the clipped
+        log losses).
     """
 
     table: pd.DataFrame
@@ -61,15 +63,28 @@ class Optimism:
             {
                 "Calibrator": [label_of(key) for key in self.table["calibrator"]],
                 "Metric": [METRICS[key].label for key in self.table["metric"]],
-                "Honest split": [number(value) for value in self.table["honest"]],
-                "Random split": [number(value) for value in self.table["random"]],
-                "Optimism": [number(value) for value in self.table["value"]],
+                "Honest split": self._beside("honest"),
+                "Random split": self._beside("random"),
+                "Optimism": list(
+                    map(
+                        change_or_clipped,
+                        map(number, self.table["value"]),
+                        self.table["value"],
+                        self.table["honest_clipped"] - self.table["random_clipped"],
+                    )
+                ),
                 "95% interval": [
-                    f"[{number(low)}, {number(high)}]"
+                    "–" if np.isnan(low) else f"[{number(low)}, {number(high)}]"
                     for low, high in zip(self.table["lower"], self.table["upper"], strict=True)
                 ],
             }
         )
+
+    def _beside(self, split: str) -> list[str]:
+        """A column of losses; beside the infinite ones the clipped."""
+        values = self.table[split]
+        finite = self.table[f"{split}_clipped"].where(np.isinf(values))
+        return list(map(with_clipped, map(number, values), finite))
 
 
 def random_recipe(recipe: Recipe) -> Recipe:
@@ -93,9 +108,15 @@ def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
             (one, one_se), (other, other_se) = (_mean_and_error(each, key, loss) for each in (honest, random))
             with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
                 value, half = float(np.subtract(one, other)), Z * float(np.hypot(one_se, other_se))
-                lines.append((key, metric, one, other, value, value - half, value + half))
+                ends = value - half, value + half
+            finite = [_clipped(each, key) if metric == "log_loss" else np.nan for each in (honest, random)]
+            lines.append((key, metric, one, other, value, *ends, *finite))
     columns = ["calibrator", "metric", "honest", "random", "value", "lower", "upper"]
-    return Optimism(pd.DataFrame(lines, columns=columns))
+    return Optimism(pd.DataFrame(lines, columns=[*columns, "honest_clipped", "random_clipped"]))
+
+
+def _clipped(evaluation: Evaluation, key: str) -> float:
+    return float(evaluation.measured(["log_loss_clipped"])["log_loss_clipped"][key])
 
 
 def _mean_and_error(evaluation: Evaluation, key: str, loss) -> tuple[float, float]:

@@ -68,7 +68,7 @@ def test_another_model_of_the_same_data_leaves_the_last_picture_greyed_as_a_whol
     tab.open("explore_reliability", data="sample:digits", **few).unfold("Model settings")
     assert {share for share, _ in tab.page.evaluate(SHARES)} == {1}
     trees = tab.by_key("params.n_estimators").locator("input")
-    trees.fill("5000")
+    trees.fill("2000")
     trees.press("Enter")
     begun(tab)
     tab.page.wait_for_function(
