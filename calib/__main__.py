@@ -27,6 +27,7 @@ from typing import Any
 
 import pandas as pd
 
+from calib.analysis.clipped import clipped
 from calib.data import TableFile, guess_target, read_table, target_candidates
 from calib.data.target import POSITIVE
 from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
@@ -304,7 +305,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     recipe, dataset = _on_file(recipe, args.data, args.judge_on, args.onnx)
     _say_price(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
-    print(print_metrics(evaluation.measured(keys) if keys else evaluation.metrics, args.format))
+    table = evaluation.measured(keys) if keys else evaluation.metrics
+    print(print_metrics(table, args.format, clipped(evaluation, table)))
     for note in evaluation.notes:
         print(f"note: {_how_to_change(note, recipe, dataset)}", file=sys.stderr)
     recipe = evaluation.recipe

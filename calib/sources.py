@@ -268,6 +268,13 @@ OF_COLUMNS: Mapping[str, Any] = {
     **{"target": None, "exclude": (), "keep": (), "score": None, "split": "random"},
     **{**dict.fromkeys((*ROLES, "weight_as")), **NOT_ELSEWHERE, **OF_TARGET},
     **{"reliability.selection": (), "reliability.group": None, "reliability.others": ()},
+    **{
+        "venn_abers.row": None,
+        "venn_abers.fold": 1,
+        "venn_abers.what_if": "",
+        "trees.row": None,
+        "trees.node": None,
+    },
 }
 """What is said of one class, of one label column and of one table's columns, with the values that say nothing.
 

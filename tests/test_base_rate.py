@@ -220,7 +220,7 @@ def test_a_stated_rate_stays_unless_another_class_label_or_table_is_asked_for():
 
 def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):
     text = report_html(moved, drawn={moved.dataset.name: []}).decode()
-    for line in formatted_rates(before_and_after(moved), RATE).itertuples(index=False):
+    for line in formatted_rates(moved, before_and_after(moved)).itertuples(index=False):
         assert f">{line[4]}<" in text
     assert "at 3%" in text
     assert f"base_rate={RATE}" in text

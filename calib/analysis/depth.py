@@ -321,7 +321,7 @@ def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
 
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
     """One row a calibrator: growth, leaf, depth, leaves, rows (for testing), rarer (of them, of the rarer class),
-    calibrator, then the metrics of ``DRAWN``.
+    calibrator, then the metrics of ``DRAWN`` and the clipped log loss.
 
     Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for
     finite groups); trees by groups of equal predictions, forests by ``FOREST_GROUPS`` quantile bins.
@@ -333,7 +333,9 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         strategy=recipe.binning,
         posterior=evaluation.posterior,
         metrics=[
-            key for key in DRAWN if METRICS[key].needs != "posterior" or evaluation.posterior is not None
+            key
+            for key in (*DRAWN, "log_loss_clipped")  # the last stands beside infinite log losses
+            if METRICS[key].needs != "posterior" or evaluation.posterior is not None
         ],
     )
     where: dict[str, Any] = {

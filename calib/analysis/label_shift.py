@@ -198,16 +198,20 @@ def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame
     return estimate_base_rate(predicted.p, placed.base_rate(calibrator), sample_weight=weights)
 
 
+def places_of(evaluation: Evaluation) -> dict[str, Evaluation]:
+    """Return the Evaluation in the "table" and, if a base rate is stated, where it is "stated"."""
+    if evaluation.before is None:
+        return {"table": evaluation}
+    return {"table": evaluation.before, "stated": evaluation}
+
+
 def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
     """Where the table's base rate holds and where the stated one does: one row a calibrator and place.
 
     Columns: calibrator, place ("table" or "stated"), base_rate, mean_p, and metrics by their key.
     """
-    places = {"table": evaluation.before or evaluation, "stated": evaluation}
-    if evaluation.before is None:
-        del places["stated"]
     tables = []
-    for place, found in places.items():
+    for place, found in places_of(evaluation).items():
         table = found.measured(COMPARED)
         means = [each.mean(each.p) for each in found.predictions.values()]
         left = {"calibrator": table.index, "place": place, "base_rate": found.share, "mean_p": means}

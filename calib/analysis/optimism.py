@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calib.analysis.clipped import change_or_clipped, with_clipped
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import number
@@ -32,7 +33,8 @@ class Optimism:
     ----------
     table
         A line a calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower,
-        upper – the ends of its 95% interval, NaN where a loss is infinite.
+        upper (the ends of its 95% interval, NaN if a loss is infinite), honest_clipped, random_clipped (the clipped
+        log losses).
     """
 
     table: pd.DataFrame
@@ -58,15 +60,28 @@ class Optimism:
             {
                 "Calibrator": [label_of(key) for key in self.table["calibrator"]],
                 "Metric": [METRICS[key].label for key in self.table["metric"]],
-                "Honest split": [number(value) for value in self.table["honest"]],
-                "Random split": [number(value) for value in self.table["random"]],
-                "Optimism": [number(value) for value in self.table["value"]],
+                "Honest split": self._beside("honest"),
+                "Random split": self._beside("random"),
+                "Optimism": list(
+                    map(
+                        change_or_clipped,
+                        map(number, self.table["value"]),
+                        self.table["value"],
+                        self.table["honest_clipped"] - self.table["random_clipped"],
+                    )
+                ),
                 "95% interval": [
-                    f"[{number(low)}, {number(high)}]"
+                    "–" if np.isnan(low) else f"[{number(low)}, {number(high)}]"
                     for low, high in zip(self.table["lower"], self.table["upper"], strict=True)
                 ],
             }
         )
+
+    def _beside(self, split: str) -> list[str]:
+        """A column of losses; beside the infinite ones the clipped."""
+        values = self.table[split]
+        finite = self.table[f"{split}_clipped"].where(np.isinf(values))
+        return list(map(with_clipped, map(number, values), finite))
 
 
 def random_recipe(recipe: Recipe) -> Recipe:
@@ -94,6 +109,11 @@ def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
                 value = float(np.subtract(one[0], other[0]))
                 below = float(np.hypot(one[0] - one[1], other[2] - other[0]))
                 above = float(np.hypot(one[2] - one[0], other[0] - other[1]))
-            lines.append((key, metric, one[0], other[0], value, value - below, value + above))
+            finite = [_clipped(each, key) if metric == "log_loss" else np.nan for each in (honest, random)]
+            lines.append((key, metric, one[0], other[0], value, value - below, value + above, *finite))
     columns = ["calibrator", "metric", "honest", "random", "value", "lower", "upper"]
-    return Optimism(pd.DataFrame(lines, columns=columns))
+    return Optimism(pd.DataFrame(lines, columns=[*columns, "honest_clipped", "random_clipped"]))
+
+
+def _clipped(evaluation: Evaluation, key: str) -> float:
+    return float(evaluation.measured(["log_loss_clipped"])["log_loss_clipped"][key])

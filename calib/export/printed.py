@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from calib.analysis.clipped import with_clipped
 from calib.kernel.checks import one_of
 from calib.kernel.fields import plain
 
 WIDTH = 80  # of a terminal; what is wider goes on below, with the metrics' names again
 
 
-def print_metrics(metrics: pd.DataFrame, form: str = "table") -> str:
+def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFrame | None = None) -> str:
     """A metric table, one row a calibrator and one column a metric, as text in one of ``FORMS``.
 
     Parameters
@@ -25,6 +26,9 @@ def print_metrics(metrics: pd.DataFrame, form: str = "table") -> str:
         "table", at most 80 characters wide and four decimals; "markdown", four decimals; "csv" and "json",
         all digits. What does not exist is – in the first two, empty in CSV and null in JSON; ∞ is "Infinity"
         in JSON.
+    finite
+        Of the same shape, as ``calib.analysis.clipped.clipped`` returns it: what stands beside infinite values in
+        "table" and "markdown".
 
     Examples
     --------
@@ -39,12 +43,12 @@ def print_metrics(metrics: pd.DataFrame, form: str = "table") -> str:
     width,,0.1
     """
     one_of(form, FORMS, "form")
-    return FORMS[form](metrics)
+    return FORMS[form](metrics, metrics * math.nan if finite is None else finite)
 
 
-def _cells(metrics: pd.DataFrame) -> list[list[str]]:
+def _cells(metrics: pd.DataFrame, finite: pd.DataFrame) -> list[list[str]]:
     """A line a metric: its key, then a number for each calibrator."""
-    return [[key, *map(_number, metrics[key])] for key in metrics.columns]
+    return [[key, *map(with_clipped, map(_number, metrics[key]), finite[key])] for key in metrics.columns]
 
 
 def _number(value: float) -> str:
@@ -57,8 +61,8 @@ def _number(value: float) -> str:
     )
 
 
-def _table(metrics: pd.DataFrame) -> str:
-    lines = [["", *metrics.index], *_cells(metrics)]
+def _table(metrics: pd.DataFrame, finite: pd.DataFrame) -> str:
+    lines = [["", *metrics.index], *_cells(metrics, finite)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     blocks = [_block(lines, widths, columns) for columns in _fitting(widths)]
     return "\n\n".join(blocks)
@@ -80,18 +84,18 @@ def _block(lines: Sequence[Sequence[str]], widths: Sequence[int], columns: Seque
     )
 
 
-def _markdown(metrics: pd.DataFrame) -> str:
+def _markdown(metrics: pd.DataFrame, finite: pd.DataFrame) -> str:
     ruled = ["---", *["--:"] * len(metrics)]
     return "\n".join(
-        f"| {' | '.join(line)} |" for line in [["metric", *metrics.index], ruled, *_cells(metrics)]
+        f"| {' | '.join(line)} |" for line in [["metric", *metrics.index], ruled, *_cells(metrics, finite)]
     )
 
 
-def _csv(metrics: pd.DataFrame) -> str:
+def _csv(metrics: pd.DataFrame, _: pd.DataFrame) -> str:
     return metrics.T.rename_axis("metric").to_csv(lineterminator="\n").removesuffix("\n")
 
 
-def _json(metrics: pd.DataFrame) -> str:
+def _json(metrics: pd.DataFrame, _: pd.DataFrame) -> str:
     values = {
         key: {name: None if math.isnan(value) else plain(value) for name, value in metrics[key].items()}
         for key in metrics.columns
@@ -99,7 +103,7 @@ def _json(metrics: pd.DataFrame) -> str:
     return json.dumps(values, indent=1)
 
 
-FORMS: dict[str, Callable[[pd.DataFrame], str]] = {
+FORMS: dict[str, Callable[[pd.DataFrame, pd.DataFrame], str]] = {
     "table": _table,
     "csv": _csv,
     "json": _json,

@@ -137,7 +137,7 @@ def _section(
         "split": _split(evaluation, at_random),
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
-        "base_rates": formatted_rates(before_and_after(evaluation), evaluation.recipe.base_rate)
+        "base_rates": formatted_rates(evaluation, before_and_after(evaluation))
         if evaluation.before
         else None,
         "notes": evaluation.notes,
@@ -157,9 +157,9 @@ def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
     low, high = thresholds_of(evaluation)
     return {
         "answered": True,
-        "overall": formatted_performance(overall),
+        "overall": formatted_performance(evaluation, overall),
         "overall_basis": basis_of_intervals(overall, clustered),
-        "calibration": formatted_performance(calibration),
+        "calibration": formatted_performance(evaluation, calibration),
         "calibration_basis": basis_of_intervals(calibration, clustered),
         "benefit": formatted_net_benefits(net_benefits(evaluation)),
         "thresholds": f"{number(low)} to {number(high)}",

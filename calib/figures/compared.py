@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.enough import nothing_told
 from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of
@@ -33,7 +34,8 @@ class Compared:
     Attributes
     ----------
     table
-        Columns recipe, calibrator, value, best; a line a Recipe and calibrator.
+        Columns recipe, calibrator, value, clipped (beside infinite values, else NaN), best; a line per Recipe and
+        calibrator.
     names
         Of the Recipes.
     """
@@ -47,7 +49,8 @@ class Compared:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a Recipe and calibrator."""
-        return self.table.rename(columns={"value": self.metric})
+        known = self.table if self.table["clipped"].notna().any() else self.table.drop(columns="clipped")
+        return known.rename(columns={"value": self.metric})
 
 
 def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Compared:
@@ -58,19 +61,21 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
     InputError
         Where none has an answer.
     """
+    tables = {name: evaluation.measured([metric]) for name, evaluation in evaluations.items()}
     lines = [
-        (name, key, float(value))
-        for name, evaluation in evaluations.items()
-        for key, value in evaluation.measured([metric])[metric].items()
+        (name, key, float(value), clipped(evaluations[name], found)[metric][key])
+        for name, found in tables.items()
+        for key, value in found[metric].items()
         if not np.isnan(value)
     ]
     if not lines:
         raise InputError("There is nothing to compare: no calibrator of these Recipes has a value here.")
-    table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value"])
+    table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value", "clipped"])
     what = METRICS[metric]
     table["best"] = best(what, table["value"])
     summary = "; ".join(
-        f"{r.recipe}, {label_of(r.calibrator)}: {number(r.value)}" for r in table.itertuples()
+        f"{r.recipe}, {label_of(r.calibrator)}: {with_clipped(number(r.value), r.clipped)}"
+        for r in table.itertuples()
     )
     return Compared(
         table,
@@ -86,7 +91,8 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
     """The best, how many share its place and how many surely do not; none where rows are too few to tell."""
     label, first = METRICS[metric].label, table[table["best"]]
     if first.empty:
-        return "{} from {} to {}".format(label, *briefly(table.value.min(), table.value.max()))
+        ends = table.loc[[table.value.idxmin(), table.value.idxmax()]]
+        return "{} from {} to {}".format(label, *map(with_clipped, briefly(*ends.value), ends.clipped))
     if any(map(nothing_told, evaluations.values())):
         return f"Too few rows to tell whose {label} is best"
     line, rest = next(first.itertuples()), table[~table["best"]]
@@ -159,7 +165,7 @@ def _marks(own: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: The
         y=lanes.tolist(),
         mode="markers",
         name=label_of(key),
-        customdata=[number(v) for v in value],
+        customdata=[with_clipped(number(v), finite) for v, finite in zip(value, own["clipped"], strict=True)],
         hovertemplate="%{customdata}",
         cliponaxis=False,
         marker=outlined(

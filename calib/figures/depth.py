@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.clipped import with_clipped
 from calib.analysis.depth import GROWTHS, LEAVES
 from calib.analysis.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
@@ -103,26 +104,36 @@ def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     ).reset_index(drop=True)
 
 
-def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) -> dict[str, tuple[int, float]]:
-    """(depth, value) at the best depth, the least on a tie, and at the largest, with frequency leaves."""
+Extremes = Mapping[str, tuple[int, float, float]]
+
+
+def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) -> Extremes:
+    """(depth, value, what stands beside it) at the best depth, the least on a tie, and at the largest.
+
+    With frequency leaves; NaN beside a finite value.
+    """
     own = table[
         (table["growth"] == growth) & (table["leaf"] == "frequency") & (table["calibrator"] == calibrator)
     ]
     values = own.set_index("depth")[metric]
+    finite = own.set_index("depth")["log_loss_clipped"].where(np.isinf(values) & (metric == "log_loss"))
     chosen = best(METRICS[metric], values)
     at = int(chosen.idxmax()) if chosen.any() else int(values.index[0])
-    return {"best": (at, float(values[at])), "full": (int(values.index[-1]), float(values.iloc[-1]))}
+    return {
+        name: (depth, float(values[depth]), float(finite[depth]))
+        for name, depth in (("best", at), ("full", int(values.index[-1])))
+    }
 
 
-def _finding(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, calibrator: str) -> str:
+def _finding(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
     """Where the first calibrator's tree and forest are best, and what they are fully grown."""
     spec = METRICS[metric]
     has_best = spec.target is not None or spec.higher_is_better is not None
     parts: list[str] = []
     for growth, whose in (("tree", "the tree's"), ("forest", "the forest's")):
         if growth in found:
-            (at, value), (full, last) = found[growth]["best"], found[growth]["full"]
-            there, then = briefly(value, last)
+            (at, value, beside), (full, last, beside_last) = found[growth]["best"], found[growth]["full"]
+            there, then = map(with_clipped, briefly(value, last), (beside, beside_last))
             name = whose if parts else f"{whose} {within_a_sentence(spec.label)}"
             if not has_best:
                 parts.append(f"{name} is {there} at depth {at} and {then} at depth {full}")
@@ -154,10 +165,12 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
     )
 
 
-def _alt(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, calibrator: str) -> str:
+def _alt(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
     summary = "; ".join(
-        f"{GROWTHS[growth].label}: {number(ends['best'][1])} at depth {ends['best'][0]}, "
-        f"{number(ends['full'][1])} at depth {ends['full'][0]}"
+        f"{GROWTHS[growth].label}: "
+        + ", ".join(
+            f"{with_clipped(number(value), beside)} at depth {at}" for at, value, beside in ends.values()
+        )
         for growth, ends in found.items()
     )
     return f"{METRICS[metric].label} against depth, {label_of(calibrator)}. {summary}."
@@ -166,7 +179,7 @@ def _alt(found: Mapping[str, Mapping[str, tuple[int, float]]], metric: str, cali
 def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, float, str]]:
     """(growth, best value, where: calibrator, leaves, depth) of each growth; the least depth on a tie.
 
-    Empty for a metric of which neither end is best.
+    Empty for a metric of which neither end is best; without a growth whose values are all infinite.
     """
     table, spec = join(tables), METRICS[metric]
     if metric not in table or (spec.higher_is_better is None and spec.target is None):
@@ -174,8 +187,9 @@ def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, f
     cells = []
     for growth in table["growth"].unique():
         own = table[(table["growth"] == growth) & table[metric].notna()].sort_values("depth", kind="stable")
-        if not own.empty:
-            line = own.loc[best(spec, own[metric]).idxmax()]
+        chosen = best(spec, own[metric])
+        if chosen.any():
+            line = own.loc[chosen.idxmax()]
             where = f"{label_of(line.calibrator)}, {LEAF_LABELS[line.leaf]}, depth {line.depth}"
             cells.append((str(growth), float(line[metric]), where))
     return cells

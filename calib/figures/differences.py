@@ -5,6 +5,7 @@ A lane a calibrator, an axis of its own a metric; left of the line or right of i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.clipped import change_or_clipped, clipped_change
 from calib.analysis.differences import Differences
 from calib.analysis.differences import differences as bootstrapped
 from calib.calibrators import label_of
@@ -21,7 +23,7 @@ from calib.figures.base import FigureEntry, itself
 from calib.figures.ink import lanes, outlined, reach, upright
 from calib.figures.panels import axes
 from calib.figures.theme import LIGHT, MARKS, Mark, Theme, layout, rgba
-from calib.kernel.wording import change, counted, listed, number
+from calib.kernel.wording import change, counted, listed
 from calib.metrics import METRICS, Metric
 
 LANE, HEAD = 26, 64  # pixels
@@ -195,23 +197,31 @@ def _unknown(row: Any, found: Differences) -> str:
 def interval_text(row: Any) -> str:
     """A difference with its sign in three digits, and its interval in two."""
     if not np.isfinite(row.value):
-        return number(row.value)
+        return "–"
     return change(row.value, row.lower, row.upper)
 
 
-def formatted_differences(found: Differences) -> pd.DataFrame:
+def formatted_differences(found: Differences, evaluation: Evaluation | None = None) -> pd.DataFrame:
     """Rows by calibrator, columns by metric, "difference [low, high]" as text, ● where the interval leaves out 0.
 
     Parameters
     ----------
     found
         What ``differences`` returned.
+    evaluation
+        Of which they are: an infinite difference of log losses is replaced by that of the clipped ones, or by – where
+        no evaluation is given.
     """
     columns: dict[str, dict[str, str]] = {}
     for row in found.table.itertuples(index=False):
-        beyond = " ●" if row.lower > 0 or row.upper < 0 else ""
+        beyond = " ●" if np.isfinite(row.value) and (row.lower > 0 or row.upper < 0) else ""
+        finite = (
+            clipped_change(evaluation, row.metric, row.calibrator, found.reference)
+            if evaluation
+            else math.nan
+        )
         columns.setdefault(METRICS[row.metric].label, {})[label_of(row.calibrator)] = (
-            interval_text(row) + beyond
+            change_or_clipped(interval_text(row), row.value, finite) + beyond
         )
     return pd.DataFrame(columns).rename_axis("Calibrator")
 

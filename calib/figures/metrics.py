@@ -7,6 +7,8 @@ from math import isfinite
 
 import pandas as pd
 
+from calib.analysis.clipped import clipped, with_clipped
+from calib.analysis.label_shift import places_of
 from calib.analysis.sample_size import LABELS, SampleSize
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -38,7 +40,8 @@ def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = No
         Keys of the columns shown, all everyday ones by default; those without a value are left out.
     """
     table = evaluation.metrics if metrics is None else evaluation.measured(metrics)
-    return _formatted(table, pd.Index([label_of(key) for key in table.index], name="Calibrator"))
+    index = pd.Index([label_of(key) for key in table.index], name="Calibrator")
+    return _formatted(table, clipped(evaluation, table), index)
 
 
 def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Iterable[str]) -> pd.DataFrame:
@@ -58,9 +61,13 @@ def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Itera
     tables = {name: evaluation.measured(chosen) for name, evaluation in evaluations.items()}
     keys = dict.fromkeys(["none", *(key for table in tables.values() for key in table.index)])
     rows = [(name, key) for key in keys for name, table in tables.items() if key in table.index]
-    table = pd.DataFrame([tables[name].loc[key] for name, key in rows]).reset_index(drop=True)
+    beside = {name: clipped(evaluations[name], found) for name, found in tables.items()}
+    table, finite = (
+        pd.DataFrame([those[name].loc[key] for name, key in rows]).reset_index(drop=True)
+        for those in (tables, beside)
+    )
     index = pd.MultiIndex.from_tuples([(name, label_of(key)) for name, key in rows], names=["", "Calibrator"])
-    return _formatted(table, index).reset_index()
+    return _formatted(table, finite, index).reset_index()
 
 
 def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
@@ -85,8 +92,9 @@ def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns)
 
 
-def formatted_rates(table: pd.DataFrame, stated: float | None) -> pd.DataFrame:
+def formatted_rates(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
     """``before_and_after`` in words: a calibrator at the table's base rate, and below it at the stated one."""
+    stated = evaluation.recipe.base_rate
     shown = pd.DataFrame({"Calibrator": [label_of(key) for key in table["calibrator"]]})
     places = {"table": "in the table", "stated": f"at {percent(stated)}" if stated else ""}
     shown["Where"] = table["place"].map(places)
@@ -94,14 +102,22 @@ def formatted_rates(table: pd.DataFrame, stated: float | None) -> pd.DataFrame:
         label = {"base_rate": "Base rate", "mean_p": "Mean prediction"}.get(column) or METRICS[column].label
         text = percent if column in ("base_rate", "mean_p") else number
         shown[label] = [text(value) for value in table[column]]
+    for place, made in places_of(evaluation).items():
+        own = table["place"] == place
+        finite = clipped(made, table[own].set_index("calibrator"))["log_loss"]
+        label = METRICS["log_loss"].label
+        shown.loc[own, label] = list(map(with_clipped, shown.loc[own, label], finite))
     return shown
 
 
-def _formatted(table: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
-    known = {key: table[key].tolist() for key in table.columns if not table[key].isna().all()}
-    return pd.DataFrame(
-        {METRICS[key].label: starred(METRICS[key], each) for key, each in known.items()}, index
-    )
+def _formatted(table: pd.DataFrame, finite: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
+    """``finite``, of the same shape, holds what stands beside infinite values."""
+    known = [key for key in table.columns if not table[key].isna().all()]
+    cells = {
+        METRICS[key].label: map(with_clipped, starred(METRICS[key], table[key].tolist()), finite[key])
+        for key in known
+    }
+    return pd.DataFrame({label: list(texts) for label, texts in cells.items()}, index)
 
 
 def starred(metric: Metric, values: Iterable[float], form: Callable[[float], str] = number) -> list[str]:

@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -45,9 +46,12 @@ def _whole(values: pd.Series) -> list[str]:
     return ["–" if math.isnan(value) else f"{value:,.0f}" for value in values]
 
 
-def formatted_performance(table: pd.DataFrame) -> pd.DataFrame:
+def formatted_performance(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
     """A line a metric, a column a calibrator, of ``calib.analysis.validation.performance``."""
     shown = _crossed(table, "metric", "calibrator")
+    values = evaluation.measured(shown.index)
+    beside = clipped(evaluation, values).T.loc[shown.index, shown.columns]
+    shown = shown.combine(beside, lambda texts, finite: texts.combine(finite, with_clipped))
     return shown.rename(index=lambda key: METRICS[key].label, columns=label_of)
 
 

@@ -23,7 +23,6 @@ from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe, that_apply, with_calibrators, with_model, with_split
 from calib.splits import SPLITS
-from calib.synthetic import SYNTHETIC
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
 from pages.ui.text import plain
@@ -90,19 +89,6 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
     _view(recipe, parts)
 
 
-def data_choices(recipe: Recipe) -> dict[str, str]:
-    """Data field → label, of all that can be had at once. A browser tells them apart by their labels alone."""
-    choices = {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
-    choices |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
-    own = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
-    own |= {f"upload:{key}": upload.name for key, upload in state.uploads().items()}
-    for key, label in own.items():
-        choices[key] = (
-            label if label not in choices.values() else f"{label} ({key.removeprefix('upload:')[:6]})"
-        )
-    return choices
-
-
 def choose_data(key: str) -> None:
     """Go on with another data set: its own columns and classes are chosen anew."""
     kind, _, name = key.partition(":")
@@ -120,7 +106,7 @@ def choose_data(key: str) -> None:
 
 def _data(recipe: Recipe) -> None:
     st.header("Data", anchor=False)
-    choices = data_choices(recipe)
+    choices = state.data_choices(recipe)
     shown(
         st.selectbox,
         "data",

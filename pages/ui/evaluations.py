@@ -19,16 +19,24 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from pages.ui import bagging, jobs, kept, state
+from pages.ui import bagging, jobs, kept, stage, state
 from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
+# Everything below the heading (frame.py; in a lesson, what stands beside its text), but not what is running
+GREYED = """<style>:is(.st-key-results, [class*="st-key-results_"])
+.stElementContainer:not([class*="st-key-running_"] *) {opacity: .35}</style>"""
 AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress being shown
 
 
 def load(recipe: Recipe) -> Dataset:
     """The Recipe's Dataset, kept; raises InputError where there is none."""
-    return of_data("datasets", MOST_TABLES, recipe, lambda: sources.load(recipe, state.frames()))
+    return of_data("datasets", MOST_TABLES, recipe, lambda: _read(recipe))
+
+
+def _read(recipe: Recipe) -> Dataset:
+    with stage.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}"):
+        return sources.load(recipe, state.frames())
 
 
 def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
@@ -36,12 +44,18 @@ def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
     return of_data("tables", MOST_TABLES, recipe, lambda: sources.load_frame(recipe, state.frames()))
 
 
+def data_key(recipe: Recipe) -> tuple[str, int | None]:
+    """What the Recipe's data are known by before they are read; the gap of a split in time leaves them as they are."""
+    made = recipe.replace(data_params=[pair for pair in recipe.data_params if pair[0] != "gap"])
+    return made.digest("data"), recipe.seed if recipe.data.startswith("synthetic:") else None
+
+
 def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> Any:
     """What is made of the Recipe's data, kept; where an ONNX model reads them its refusal too, which took as long.
 
     Any other refusal is found at once, or may be over by the next run, as that of OpenML.
     """
-    key = recipe.digest("data"), recipe.seed if recipe.data.startswith("synthetic:") else None
+    key = data_key(recipe)
     if recipe.onnx is None or recipe.data.startswith("openml:"):
         return jobs.cached(name, most, key, make)
     key = (*key, *sources.missing(recipe, state.held()))
@@ -172,7 +186,7 @@ def is_fitted(recipe: Recipe) -> bool:
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
-    """The page's own Evaluation. While the model is being fitted the last one, dimmed, under progress and Cancel.
+    """The page's own Evaluation. While the model is being fitted the last one of the same data, greyed.
 
     The page ends here, with the reason, where there is nothing to show.
     """
@@ -180,10 +194,23 @@ def evaluation(recipe: Recipe) -> Evaluation:
     if why is not None:
         bagging.offer(why)
     found = evaluations_of({"": recipe}, what="Fitting the model") if _affordable(data, recipe) else None
-    if found is None:
-        return _last_shown(recipe)
-    st.session_state["shown"] = or_stop(found[""])
-    return st.session_state["shown"]
+    shown = or_last("evaluation", found and or_stop(found[""]))
+    if shown is None:
+        st.stop()
+    return shown.with_view(recipe)
+
+
+def or_last(name: str, found: Any | None) -> Any | None:
+    """What a page has found; while it has not, what it found last on the same data, with the page greyed.
+
+    ``frame`` drops the results of the last data set.
+    """
+    results = st.session_state.setdefault("shown", {})
+    if found is not None:
+        results[name] = found
+    elif name in results:
+        st.html(GREYED)
+    return results.get(name)
 
 
 def or_stop(found: Evaluation | InputError) -> Evaluation:
@@ -206,13 +233,6 @@ def _affordable(data: Dataset, recipe: Recipe) -> bool:
     return jobs.may_begin(
         jobs.PAGE, key, PLACEMENTS[recipe.placement].label, jobs.price(fits, seconds), seconds
     )
-
-
-def _last_shown(recipe: Recipe) -> Evaluation:
-    if "shown" not in st.session_state:
-        st.stop()
-    st.html("<style>.stMain .stPlotlyChart, .stMain .stDataFrame, .stMain .stMetric {opacity: .35}</style>")
-    return st.session_state["shown"].with_view(recipe)
 
 
 def another(recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0) -> Evaluation | None:

@@ -11,6 +11,7 @@ import runpy
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -21,7 +22,19 @@ from calib.figures import DARK
 from calib.kernel.checks import InputError
 from calib.kernel.wording import percent
 from calib.recipe import Recipe, plugin_problems
-from pages.ui import browser, controls, current, headings, jobs, legible, server, stage, start, state
+from pages.ui import (
+    browser,
+    controls,
+    current,
+    evaluations,
+    headings,
+    jobs,
+    legible,
+    server,
+    stage,
+    start,
+    state,
+)
 from pages.ui.learn import lessons
 from pages.ui.text import plain
 
@@ -39,7 +52,6 @@ WORDMARK = (
 # of their column (stage.ROOM): the picture beside them stays as it is.
 LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75rem 3rem}
 .stElementContainer:has(.stMetric) {min-width: 13rem}
-.st-key-heading > :has([data-testid=stCaptionContainer]) {display: none}
 .st-key-heading h1 {padding-top: 0}
 .st-key-answered {flex-direction: column; align-items: stretch; > * {flex: none}}
 .stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
@@ -169,12 +181,14 @@ def open_page(script: str) -> Recipe:
     _set_up(script, page.name, presenter)
     if presenter:
         st.html(LARGE)
-    if page in current.PAGES["Explore"]:
-        with st.sidebar:
-            controls.sidebar(state.recipe(), page.controls)
     browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
     stage.clear()
     headings.clear()
+    if page in current.PAGES["Explore"]:
+        st.session_state["fold"].enter_context(_place_of_data(page))
+        stage.set_up({"reading": st.container()})
+        with st.sidebar:
+            controls.sidebar(state.recipe(), page.controls)
     in_step = lessons.panel(script)
     if presenter:  # the sidebar is the drawer
         stage.set_up({"controls": st.sidebar, "more": st.sidebar})
@@ -189,7 +203,9 @@ def open_page(script: str) -> Recipe:
         st.session_state["fold"].enter_context(rest)
     if not (presenter and in_step):
         with stage.words():
-            _heading(page, in_step)
+            _heading(page, in_step, presenter)
+            if stage.beside_the_page():
+                stage.set_up({"room": st.container(key="results_words")})
     if "base_rate" in page.controls and state.recipe().base_rate is not None:
         rate = percent(state.recipe().base_rate)
         st.caption(
@@ -198,7 +214,26 @@ def open_page(script: str) -> Recipe:
         )
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
+    if page in current.PAGES["Explore"]:
+        st.session_state["fold"].enter_context(st.container(key="results"))
     return state.recipe()
+
+
+def _place_of_data(page: current.Page) -> Any:
+    """Where what belongs to the data goes. With other data it is another place, and the last one is empty at once,
+
+    also while the other data are read. On the page that chooses the data the keyboard keeps its place instead.
+    """
+    data = evaluations.data_key(state.recipe())
+    last, second = st.session_state.get("place_of_data", (data, False))
+    if data != last:
+        second = not second
+        st.session_state.pop("shown", None)
+    st.session_state["place_of_data"] = data, second
+    if page.key == "data":
+        return st.container()
+    first, other = (st.empty(), st.container()) if second else (st.container(), st.empty())
+    return other if second else first
 
 
 def _through_app(script: str) -> None:
@@ -231,19 +266,24 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
     browser.keep_place()
 
 
-def _heading(page: current.Page, in_step: bool) -> None:
+def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
+    """The page's question, above it where one is and on which data set, and beside it what can be taken along."""
     above = stage.beside_the_page() is not None
     title, actions = (
         (st.container(), st.container()) if above else st.columns([0.64, 0.36], vertical_alignment="center")
     )
     with title.container(key="heading"):
+        section = next(name for name, pages in current.PAGES.items() if page in pages)
+        if state.at_start():
+            start.doors()
+        with st.container(horizontal=True, key="where"):
+            if not (in_step or presenter or state.at_start()):
+                st.caption(f"{section} · {page.name}", width="content")
+            if section == "Explore":
+                st.caption(f"Data: **{plain(state.data_name(state.recipe()))}**", width="content")
         if in_step:  # under the step's own title
             headings.part(page.question)
-        elif state.at_start():
-            start.doors()
-        else:
-            section = next(name for name, pages in current.PAGES.items() if page in pages)
-            st.caption(f"{section} · {page.name}")
+        elif not state.at_start():
             at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
             st.title(lessons.AT_THE_END if at_the_end else page.question, anchor=False)
     with actions.container(horizontal=True, horizontal_alignment="right"):

@@ -181,7 +181,7 @@ def run(
     if meanwhile:
         st.session_state["resumable"] = (st.session_state["page"], kind, list(calls))
     if _has_place(kind):
-        with stage.on_picture():
+        with stage.on_picture(), st.container(key=f"running_{kind}"):
             _show(kind, {key: known[key] for key in calls}, meanwhile, says_left)
     return None
 
@@ -211,7 +211,7 @@ def may_begin(
     if seconds <= (UNASKED if unasked is None else unasked) or started(kind, key) or (kind, key) in pressed:
         return True
     if _has_place(kind):
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"running_{kind}"):
             st.markdown(f"**{plain(what)}**: {plain(cost)}")
             st.button("Start", key=f"start_{kind}", on_click=pressed.add, args=((kind, key),))
     return False

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 # Parts of a stage that are no charts: what is asked, what plays, the controls that matter most, the others, a table
-# of the numbers that the step names, the advice
-RESERVED = ("words", "player", "controls", "more", "numbers", "advice", "room")
+# of the numbers that the step names, the advice, the words of a room, and what is being read
+RESERVED = ("words", "player", "controls", "more", "numbers", "advice", "room", "reading")
 
 # In a room: how much of the page the words have, over which its drawer opens, and the picture beside them
 ROOM = (1 / 3, 2 / 3)
@@ -34,6 +34,11 @@ def words() -> AbstractContextManager:
 def side_by_side(shares: Sequence[float]) -> Sequence[Any]:
     """Columns of these shares; one below the other in a room, where each needs the width."""
     return [st.container() for _ in shares] if beside_the_page() else st.columns(shares, gap="medium")
+
+
+def reading() -> AbstractContextManager:
+    """The head of the page, which says that data are being read."""
+    return st.session_state.get("stage", {}).get("reading") or nullcontext()
 
 
 def has(part: str) -> bool:

@@ -14,13 +14,14 @@ import pandas as pd
 import streamlit as st
 
 from calib import lessons, sources
-from calib.data import FILE_PART, TableFile
+from calib.data import FILE_PART, SAMPLES, TableFile
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe, one_value
+from calib.synthetic import SYNTHETIC
 from pages.ui.widget import page_entered, shown
 
 
@@ -70,6 +71,25 @@ def files() -> dict[str, str]:
 def frames() -> dict[str, TableFile | bytes]:
     """Digest → file, as ``calib.sources`` takes them."""
     return {digest: each.file for digest, each in held().items()}
+
+
+def data_choices(recipe: Recipe) -> dict[str, str]:
+    """Data field → label of every data set at hand: no two are equal, since a browser knows them by nothing else."""
+    choices = {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
+    choices |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
+    own = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
+    own |= {f"upload:{key}": upload.name for key, upload in uploads().items()}
+    for key, label in own.items():
+        choices[key] = (
+            label if label not in choices.values() else f"{label} ({key.removeprefix('upload:')[:6]})"
+        )
+    return choices
+
+
+def data_name(recipe: Recipe) -> str:
+    """The name of a Recipe's data set, as the sidebar shows it, and of the file it is judged on."""
+    name = data_choices(recipe)[recipe.data]
+    return name if recipe.judge_on is None else f"{name}, judged on {recipe.judge_file or recipe.judge_on}"
 
 
 def say(message: str | None, **refused: Any) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite, isinf, isnan
+from math import isfinite, isnan, nan
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from calib.analysis.clipped import change_or_clipped, clipped, clipped_change, with_clipped
 from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -45,17 +46,20 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
         The differences; None while they are worked out.
     """
     own, table = reference_of(evaluation.predictions), evaluation.measured(HEADLINE)
+    beside = clipped(evaluation, table)
     if own != "none" and choice is not None:
         own = choice
     other = None if choice in (None, own) else choice
     found = found or differences(evaluation, PER_ROW)
     with st.container(horizontal=True, key="headline"):
         for name in HEADLINE:
-            values = [float(table[name][key]) for key in (own, other) if key is not None]
-            changed = _changed(found.line(name, other)) if other is not None else {}
+            keys = [key for key in (own, other) if key is not None]
+            texts = briefly(*(float(table[name][key]) for key in keys))
+            values = [with_clipped(text, beside[name][key]) for text, key in zip(texts, keys, strict=True)]
+            changed = _changed(found.line(name, other), evaluation, own) if other is not None else {}
             st.metric(
                 METRICS[name].label,
-                " → ".join(dict.fromkeys(briefly(*values))),
+                " → ".join(dict.fromkeys(values)),
                 width=215,
                 help=METRICS[name].help,
                 **changed,
@@ -65,16 +69,26 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     st.caption(f"{who}{then}. {evaluation.judged_by}.")
 
 
-def _changed(line: pd.Series | None) -> dict[str, Any]:
-    """A difference with its interval under a headline number: green where it is better beyond sampling variability."""
-    if line is None or isnan(line.value):
+def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:
+    """A difference with its interval under a headline number: green where it is better beyond sampling variability.
+
+    Against an infinite log loss it is that of the clipped ones, which has no interval.
+    """
+    if line is None:
         return {}
-    return changed(line.value, line.lower, line.upper, bool(METRICS[line.metric].higher_is_better))
+    up_is_good = bool(METRICS[line.metric].higher_is_better)
+    if isfinite(line.value):
+        return changed(line.value, line.lower, line.upper, up_is_good)
+    finite = clipped_change(evaluation, line.metric, line.calibrator, reference)
+    if isnan(finite):
+        return {}
+    text = change_or_clipped("", line.value, finite)
+    return changed(finite, nan, nan, up_is_good) | {"delta": text}
 
 
 def changed(value: float, lower: float, upper: float, up_is_good: bool) -> dict[str, Any]:
     """The part of a headline number that is a difference with its interval: grey where that may be chance."""
-    sure = lower > 0 or upper < 0 or isinf(value)
+    sure = lower > 0 or upper < 0
     color: Any = ("green" if (value > 0) == up_is_good else "red") if sure else "gray"
     return {
         "delta": change(value, lower, upper, 2),
@@ -91,13 +105,14 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
     metric
         One of ``PER_ROW``, whose differences have the interval of the paired t test.
     """
-    value = float(evaluation.measured([metric])[metric][key])
+    table = evaluation.measured([metric])
+    value, finite = float(table[metric][key]), clipped(evaluation, table)[metric][key]
     against = reference_of(evaluation.predictions) == "none"
     line = differences(evaluation, [metric]).line(metric, key) if against else None
     st.metric(
         f"{METRICS[metric].label} · {label_of(key)}",
-        brief(value),
-        **_changed(line),
+        with_clipped(brief(value), finite),
+        **_changed(line, evaluation, "none"),
         width=215,
         help=f"{METRICS[metric].help} Below, its difference to uncalibrated with the 95% interval.",
     )

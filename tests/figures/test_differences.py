@@ -113,7 +113,7 @@ def test_what_is_infinite_is_written_and_not_drawn():
     assert unknown == "infinite in 1 split"
     assert [t.name for t in figure.data] == [None]
     assert np.isfinite(figure.layout.xaxis.range).all()
-    assert formatted_differences(found).loc["Isotonic", "Log loss"] == "∞"
+    assert formatted_differences(found).loc["Isotonic", "Log loss"] == "–"
 
 
 def test_the_table_marks_what_is_more_than_sampling_variability():

@@ -26,7 +26,7 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     assert at.session_state["recipe"].base_rate == 0.008
     evaluation = of_address(**QUICK, base_rate="0.008")
     shown = next(element.value for element in at.dataframe if "Where" in element.value.columns)
-    assert shown.to_dict() == formatted_rates(before_and_after(evaluation), 0.008).to_dict()
+    assert shown.to_dict() == formatted_rates(evaluation, before_and_after(evaluation)).to_dict()
     assert brief(evaluation.metrics.brier["none"]) in headline(at)["Brier score"]
     assert any("0.8% (1 in 120)" in expander.label for expander in at.expander)
     content = downloads["Calibrator (JSON)"]()

@@ -67,7 +67,10 @@ def test_kept_recipes_survive_a_change_of_page_and_reach_other_data():
     at.selectbox(key="data").set_value("sample:rare_faults").run()
     at = go(settled(at), "explore_compare")
     assert faults(at) == []
-    assert set(table(at, "Brier score").iloc[:, 0]) == {"These settings", "cancer"}
+    assert set(table(at, "Brier score").iloc[:, 0]) == {
+        "These settings",
+        "cancer · Breast cancer: malignant or not",
+    }
     assert any("Not all are judged on the same test rows" in caption.value for caption in at.caption)
 
 
@@ -80,7 +83,7 @@ def test_a_recipe_that_cannot_be_used_is_named_and_the_others_stand():
     at = bring(page("explore_compare", **QUICK), "recipe_file", "kept.json", write_recipes(kept).encode())
     assert list(at.session_state["kept_recipes"]) == list(kept)
     text = " ".join(messages(at))
-    assert "**gone** cannot be shown" in text
+    assert "**gone · upload:00ff00ff00ff00ff** cannot be shown" in text
     assert "Upload the file with the digest" in text
     assert "no bagging" in text
     assert "needs probabilities" in text

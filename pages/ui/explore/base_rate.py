@@ -37,7 +37,7 @@ def show(evaluation: Evaluation) -> None:
         f"Of the test rows {percent(here)} are in {name}. {REMEDY if recipe.base_rate is None else ''}"
     )
     st.dataframe(
-        formatted_rates(table, recipe.base_rate),
+        formatted_rates(evaluation, table),
         width="stretch",
         hide_index=True,
         key="base_rates",

@@ -36,7 +36,7 @@ from calib.settings import METRICS_COMPARED
 from calib.sources import digest
 from pages.ui import chart, current, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
-from pages.ui.evaluations import evaluations_of, is_fitted, load
+from pages.ui.evaluations import evaluations_of, is_fitted, load, or_last
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
 
@@ -71,7 +71,7 @@ def keep(recipe: Recipe) -> None:
             )
     for i, (name, one) in enumerate(kept().items()):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept_{i}"):
-            st.markdown(f"**{plain(name)}** · {plain(_differing(one))}", width="stretch")
+            st.markdown(f"**{plain(_with_data(name, one))}** · {plain(_differing(one))}", width="stretch")
             goes_on = partial(state.replace, one)
             st.button("Open", key=f"open_{i}", on_click=goes_on, help="Continue with these settings.")
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
@@ -119,7 +119,8 @@ def _load(content: bytes, file: str) -> None:
 def compared(recipe: Recipe) -> dict[str, Recipe]:
     """The Recipes laid side by side, by name: the ones chosen of those kept, and these settings where they are new."""
     fresh = {} if recipe in kept().values() else {THESE: recipe}
-    names = [*fresh, *reversed(kept())]  # the newest first
+    all_kept = {_with_data(name, one): one for name, one in kept().items()}
+    names = [*fresh, *reversed(all_kept)]  # the newest first
     if len(names) > 1:
         names = st.multiselect(
             "Side by side",
@@ -129,15 +130,30 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
             key=f"side_by_side_{digest(repr(names).encode())}",
             help="Each is fitted once; what another page has already fitted appears at once.",
         )
-    return {name: (fresh | kept())[name] for name in names}
+    return {name: (fresh | all_kept)[name] for name in names}
+
+
+def _with_data(name: str, kept_one: Recipe) -> str:
+    """The name of a kept Recipe; where it is of other data than the page, with theirs."""
+    if kept_one.data == state.recipe().data:
+        return name
+    named = f"{name} · {state.data_name(kept_one)}"
+    return named if named not in kept() else name
 
 
 def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation]:
-    """Evaluations by name, all under this page's view; what has none is said. Empty while they are fitted."""
+    """Evaluations by name, all under this page's view; what has none is said.
+
+    Empty while they are fitted; those of the last settings are shown then, greyed.
+    """
     if not recipes:
         st.info("Choose at least one of the kept Recipes.")
         return {}
-    found = evaluations_of(recipes, kind="compared") or {}
+    found = evaluations_of(recipes, kind="compared")
+    if found is None:
+        if last := or_last("compared", None):
+            show(last, view)
+        return {}
     shown = {}
     for name, result in found.items():
         if isinstance(result, InputError):
@@ -146,7 +162,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
             shown[name] = result.with_view(view)
         else:
             frame.refusals(result)
-    return shown
+    return or_last("compared", shown)
 
 
 def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:

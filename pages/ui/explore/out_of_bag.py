@@ -26,7 +26,7 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import bagging, controls, frame, headings, state, tables
-from pages.ui.evaluations import dataset, evaluations_of, or_stop
+from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
 
 WITHOUT_FEATURES = (
     "Out-of-bag scores come from the single trees of a forest and from which rows each of them has seen. These "
@@ -76,11 +76,12 @@ def as_published(recipe: Recipe) -> None:
 
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
-    """Placement → Evaluation; the page waits here under progress and Cancel."""
+    """Placement → Evaluation; while they are fitted those of the last settings, greyed, else the page waits here."""
     done = evaluations_of(setup_recipes(recipe, dataset(recipe)))
-    if done is None:
+    found = or_last("setups", done and {key: or_stop(one) for key, one in done.items()})
+    if found is None:
         st.stop()
-    return {key: or_stop(one) for key, one in done.items()}
+    return found
 
 
 def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:

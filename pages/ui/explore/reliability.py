@@ -179,7 +179,10 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     if found is not None:
         st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95% interval")
         st.dataframe(
-            formatted_differences(found), width="stretch", key="differences", alt="Differences and intervals"
+            formatted_differences(found, evaluation),
+            width="stretch",
+            key="differences",
+            alt="Differences and intervals",
         )
         st.caption(
             f"On {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than sampling "

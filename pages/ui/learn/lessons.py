@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -85,11 +86,16 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     above = ("words", *map(part_of, step.beside), *({"player"} - {*below}))
     with text:
         _text(step)
-        parts = {name: st.container() for name in above}
+        parts = {name: _place_of(name) for name in above}
         _moves(lesson, number)
     with picture:
-        parts |= {name: st.container() for name in (chart_of(step), *below, "controls")}
+        parts |= {name: _place_of(name) for name in (chart_of(step), *below, "controls")}
     stage.set_up(parts)
+
+
+def _place_of(part: str) -> Any:
+    """Where a part of the stage goes; of results by a name, by which they are greyed while others are worked out."""
+    return st.container(key=None if part in ("words", "player", "controls") else f"results_{part}")
 
 
 def chart_of(step: Step) -> str:

@@ -1,0 +1,87 @@
+"""The clipped log loss, a finite number to show beside an infinite one.
+
+A single wrong prediction of exactly 0 or 1 makes the log loss infinite, whatever the other rows say. Probabilities
+kept 2.2e-16 away from 0 and 1 (``log_loss_clipped``, scikit-learn's ``log_loss``) give a number that can be compared.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from calib.evaluate import Evaluation
+from calib.kernel.wording import number
+
+PER_NAT = {"log_loss": 1.0, "log_loss_base2": 1 / math.log(2)}
+"""The metrics that can be infinite in this way, and by what the clipped log loss, in nats, is multiplied for each."""
+
+
+def clipped(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the clipped value wherever ``table`` is infinite, and NaN elsewhere.
+
+    Parameters
+    ----------
+    table
+        Calibrators by metrics, as ``evaluation.measured`` returns it.
+
+    Examples
+    --------
+    >>> from calib import Recipe, evaluate, sources
+    >>> recipe = Recipe(data="sample:breast_cancer", model="decision_tree", calibrators=("none", "platt"))
+    >>> made = evaluate(recipe, sources.load(recipe))
+    >>> made.measured(["log_loss"]).round(2)
+           log_loss
+    none        inf
+    platt      0.18
+    >>> clipped(made, made.measured(["log_loss"])).round(2)
+           log_loss
+    none       0.88
+    platt       NaN
+    """
+    found = pd.DataFrame(np.nan, table.index, table.columns)
+    for name, per_nat in PER_NAT.items():
+        if name in table and np.isinf(table[name]).any():
+            values = evaluation.measured(["log_loss_clipped"])["log_loss_clipped"]
+            found[name] = (values * per_nat).where(np.isinf(table[name]))
+    return found
+
+
+def clipped_change(evaluation: Evaluation, metric: str, key: str, reference: str) -> float:
+    """Return the change of a clipped log loss from ``reference`` to ``key``; NaN if both values are finite.
+
+    Examples
+    --------
+    >>> from calib import Recipe, evaluate, sources
+    >>> recipe = Recipe(data="sample:breast_cancer", model="decision_tree", calibrators=("none", "platt"))
+    >>> made = evaluate(recipe, sources.load(recipe))
+    >>> round(clipped_change(made, "log_loss", "platt", "none"), 2), clipped_change(made, "brier", "platt", "none")
+    (-0.7, nan)
+    """
+    if metric not in PER_NAT or np.isfinite(evaluation.measured([metric])[metric][[key, reference]]).all():
+        return math.nan
+    values = evaluation.measured(["log_loss_clipped"])["log_loss_clipped"] * PER_NAT[metric]
+    return float(values[key] - values[reference])
+
+
+def with_clipped(text: str, value: float) -> str:
+    """Return an infinite value's text with its clipped value beside it; ``text`` alone if there is none.
+
+    >>> with_clipped("∞", 4.3096), with_clipped("0.142", float("nan"))
+    ('∞ (clipped: 4.31)', '0.142')
+    """
+    return text if math.isnan(value) else f"{text} (clipped: {number(value)})"
+
+
+def change_or_clipped(text: str, value: float, clipped: float) -> str:
+    """Return the text of a change; if it is infinite or undefined, the clipped change or a dash.
+
+    >>> change_or_clipped("−0.2", -0.2, float("nan")), change_or_clipped("−∞", float("-inf"), -17.67)
+    ('−0.2', 'clipped: −17.7')
+    >>> change_or_clipped("−∞", float("-inf"), float("nan"))
+    '–'
+    """
+    if math.isfinite(value):
+        return text
+    return "–" if math.isnan(clipped) else f"clipped: {'+' * (clipped > 0)}{number(clipped)}"
