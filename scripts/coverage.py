@@ -25,8 +25,8 @@ import pandas as pd
 from scipy.stats import t as student
 
 from calib.kernel.wording import number
-from scripts.intervals import ON_ROWS, TESTS, Found, Printed, over_sets, tests_over_sets
-from scripts.worlds import CALIBRATED, OVERCONFIDENT, Rows, draw, world
+from scripts.intervals import ON_ROWS, TESTS, Found, Printed, claims_over_sets, over_sets
+from scripts.worlds import CALIBRATED, OVERCONFIDENT, Drawn, draw, world
 
 SIZES = (50, 200, 1000, 5000)
 PREVALENCES = (0.5, 0.1, 0.02)
@@ -55,7 +55,7 @@ class Case:
     n: int = 1000
     sample: str = ""
 
-    def rows(self, seed: int) -> Rows:
+    def rows(self, seed: int) -> Drawn:
         numbers = (
             seed,
             round(1000 * self.prevalence),
@@ -261,7 +261,7 @@ def report(draws: int, jobs: int, only: str = "") -> str:
             OF_SETS,
             crossed(lines_of(on_sets, over_sets, SETS, draws, jobs), columns),
         ]
-        parts.append(crossed(lines_of(on_sets, tests_over_sets, SETS, draws, jobs), columns, test=True))
+        parts.append(crossed(lines_of(on_sets, claims_over_sets, SETS, draws, jobs), columns, test=True))
         repeats = (2, 5, 10, 20, 50)
         share = [f"{100 * (1 - 2 * student.sf(2, k - 1)):.0f}" for k in repeats]
         parts += [OF_ERRORS, table([f"{k} repetitions" for k in repeats], [share])]

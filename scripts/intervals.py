@@ -39,7 +39,7 @@ from calib.kernel.weights import effective_weights, or_ones
 from calib.metrics import METRICS, interval_summary
 from calib.metrics.confidence import INTERVALS, confidence_interval, mean_interval
 from calib.metrics.scoring import overconfidence, squared_errors
-from scripts.worlds import Array, Rows, World, draw
+from scripts.worlds import Array, Drawn, World, draw
 
 THRESHOLD = 1 / 6  # of costs 1 and 5
 OTHERS = {"platt": "recalibrated", "isotonic": "of three values"}
@@ -66,12 +66,12 @@ class Printed:
     """
 
     where: str
-    found: Callable[[Rows], Found]
+    found: Callable[[Drawn], Found]
     otherwise: str = ""
     thin: int = 1
 
 
-def evaluation(rows: Rows) -> Evaluation:
+def evaluation(rows: Drawn) -> Evaluation:
     """The test rows as pages have them: the model's predictions, and two other forecasts as those of calibrators."""
     n = len(rows.y)
     nothing = MappingProxyType({})
@@ -99,7 +99,7 @@ def evaluation(rows: Rows) -> Evaluation:
 # Intervals on test rows
 
 
-def numbers(rows: Rows) -> Found:
+def numbers(rows: Drawn) -> Found:
     return {
         METRICS[key].label: (
             rows.world.value(key),
@@ -109,7 +109,7 @@ def numbers(rows: Rows) -> Found:
     }
 
 
-def changes(rows: Rows) -> Found:
+def changes(rows: Drawn) -> Found:
     value = rows.world.value
     return {
         f"{METRICS[line.metric].label}, difference: {OTHERS[line.calibrator]}": (
@@ -122,32 +122,49 @@ def changes(rows: Rows) -> Found:
     }
 
 
-def costs(rows: Rows) -> Found:
-    table = decide(evaluation(rows)).table
-
-    def realised(key: str) -> float:
-        return rows.world.mean(lambda y, p: realised_costs(y, p > THRESHOLD, 1.0, 5.0), key)
-
-    true = {
-        "realised": ("none", realised("none")),
-        "expected": ("none", rows.world.mean(lambda y, p: expected_costs(p, 1.0, 5.0))),
-        "difference": ("platt", realised("platt") - realised("none")),
+@cache
+def _true_costs(of: World) -> dict[str, float]:
+    realised = {
+        key: of.mean(lambda y, p: realised_costs(y, p > THRESHOLD, 1.0, 5.0), key)
+        for key in ("none", "platt")
     }
     return {
-        f"Cost per row, {name}": (value, table[f"{name}_lower"][key], table[f"{name}_upper"][key])
-        for name, (key, value) in true.items()
+        "realised": realised["none"],
+        "expected": of.mean(lambda y, p: expected_costs(p, 1.0, 5.0)),
+        "difference": realised["platt"] - realised["none"],
     }
 
 
-def net_benefits(rows: Rows) -> Found:
-    acts: dict[str, tuple[Callable[[Array], Array], float]] = {
-        "at 1/6": (lambda p: p > THRESHOLD, THRESHOLD),
-        "at 1/2": (lambda p: p > 0.5, 0.5),
-        "of acting on all, at 1/6": (np.ones_like, THRESHOLD),
+def costs(rows: Drawn) -> Found:
+    table = decide(evaluation(rows)).table
+    lines = {"realised": "none", "expected": "none", "difference": "platt"}
+    return {
+        f"Cost per row, {name}": (
+            _true_costs(rows.world)[name],
+            table[f"{name}_lower"][key],
+            table[f"{name}_upper"][key],
+        )
+        for name, key in lines.items()
     }
-    found, true = {}, {}
-    for name, (act, t) in acts.items():
-        true[name] = rows.world.mean(lambda y, p, act=act, t=t: act(p) * benefits(y, t))
+
+
+RULES: dict[str, tuple[Callable[[Array], Array], float]] = {  # whom it acts on, and at which threshold
+    "at 1/6": (lambda p: p > THRESHOLD, THRESHOLD),
+    "at 1/2": (lambda p: p > 0.5, 0.5),
+    "of acting on all, at 1/6": (np.ones_like, THRESHOLD),
+}
+
+
+@cache
+def _true_benefits(of: World) -> dict[str, float]:
+    return {
+        name: of.mean(lambda y, p, act=act, t=t: act(p) * benefits(y, t)) for name, (act, t) in RULES.items()
+    }
+
+
+def net_benefits(rows: Drawn) -> Found:
+    true, found = _true_benefits(rows.world), {}
+    for name, (act, t) in RULES.items():
         _, low, high = mean_interval(act(rows.p) * benefits(rows.y, t), rows.weight, rows.cluster)
         found[f"Net benefit {name}"] = (true[name], low, high)
     simple = max(0.0, true["of acting on all, at 1/6"])
@@ -158,13 +175,13 @@ def net_benefits(rows: Rows) -> Found:
     return found
 
 
-def half_widths(rows: Rows) -> Found:
+def half_widths(rows: Drawn) -> Found:
     losses = overconfidence(rows.y, rows.p)
     ends = mean_interval(losses, rows.weight, rows.cluster)[1:]
-    return {"Estimated − observed accuracy, ±": (rows.world.mean(overconfidence), *ends)}
+    return {"Estimated − observed accuracy, ±": (rows.world.value("accuracy_gap"), *ends)}
 
 
-def optimisms(rows: Rows) -> Found:
+def optimisms(rows: Drawn) -> Found:
     table = optimism(*(evaluation(each) for each in (rows, rows.again()))).table
     return {
         f"Optimism of a random split, {METRICS[line.metric].label}": (0.0, line.lower, line.upper)
@@ -172,7 +189,7 @@ def optimisms(rows: Rows) -> Found:
     }
 
 
-def over_splits(rows: Rows) -> Found:
+def over_splits(rows: Drawn) -> Found:
     """The mean over random splits, in each of which Platt's line is fitted on the rows that do not test."""
     if rows.cluster is not None or rows.weight is not None:  # other splits and other fits
         return {}
@@ -214,7 +231,7 @@ def _expected_gain(of: World, n: int) -> float:
     return float(np.mean(gains))
 
 
-def bins(rows: Rows) -> Found:
+def bins(rows: Drawn) -> Found:
     found: Found = {}
     for name, options in (
         ("Frequency in a bin", {"bins": 20}),
@@ -232,13 +249,13 @@ def bins(rows: Rows) -> Found:
     return found
 
 
-def _of_calibrated(rows: Rows, curve: Array, lower: Array, upper: Array) -> tuple[Array, Array, Array]:
+def _of_calibrated(rows: Drawn, curve: Array, lower: Array, upper: Array) -> tuple[Array, Array, Array]:
     """A consistency band speaks of calibrated models alone: what it should include is the curve itself."""
     right = np.allclose(rows.world.forecasts["none"], rows.world.truth)
     return np.where(right, curve, np.nan), lower, upper
 
 
-def steps(rows: Rows) -> Found:
+def steps(rows: Drawn) -> Found:
     held = {"sample_weight": rows.weight, "cluster": rows.cluster, "repeats": 200}
     sure = corp_curve(rows.y, rows.p, band="confidence", **held)
     consistent = corp_curve(rows.y, rows.p, band="consistency", **held)
@@ -250,7 +267,7 @@ def steps(rows: Rows) -> Found:
     }
 
 
-def smooth(rows: Rows) -> Found:
+def smooth(rows: Drawn) -> Found:
     found: Found = {}
     for name, log_odds in (("Smooth curve", False), ("Smooth curve on log-odds", True)):
         curve = smooth_curve(
@@ -266,23 +283,23 @@ def smooth(rows: Rows) -> Found:
 GROUPS = 5
 
 
-def _five_groups(rows: Rows) -> Grouping:
+def _five_groups(rows: Drawn) -> Grouping:
     index = rows.rng.permutation(len(rows.y)) % GROUPS
     return Grouping(tuple(map(str, range(GROUPS))), index)
 
 
-def groups(rows: Rows) -> Found:
+def groups(rows: Drawn) -> Found:
     table = judge_groups(evaluation(rows), _five_groups(rows), ["none"]).table
     return {"Frequency in one of five groups": (rows.world.share, table["lower"], table["upper"])}
 
 
-def shares(rows: Rows) -> Found:
+def shares(rows: Drawn) -> Found:
     observed = np.average(rows.y, weights=rows.weight)
     n = float(effective_weights(or_ones(rows.weight, len(rows.y))).sum())
     return {"Overall frequency": (rows.world.share, *binomial_interval(observed * n, n))}
 
 
-def ranking(rows: Rows) -> Found:
+def ranking(rows: Drawn) -> Found:
     each = effective_weights(or_ones(rows.weight, len(rows.y)))
     ones, area = float(each @ rows.y), float(auc(rows.p[:, None], rows.y, rows.weight)[0])
     known = 0 < ones < each.sum()
@@ -290,7 +307,7 @@ def ranking(rows: Rows) -> Found:
     return {"AUC of a column": (rows.world.value("auc"), *ends)}
 
 
-def base_rates(rows: Rows) -> Found:
+def base_rates(rows: Drawn) -> Found:
     found = estimate_base_rate(rows.p, rows.world.share, sample_weight=rows.weight)
     return {"Base rate of rows without labels": (rows.world.share, found.lower, found.upper)}
 
@@ -332,7 +349,7 @@ ON_ROWS = {
 # Tests at 5 % of what is right: whether they reject it
 
 
-def tests_of_calibration(rows: Rows) -> Found:
+def tests_of_calibration(rows: Drawn) -> Found:
     keys = ["spiegelhalter_p", "kuiper_p", "kolmogorov_smirnov_p"]
     line = evaluation(rows).measured(keys).loc["none"]
     return {
@@ -340,7 +357,7 @@ def tests_of_calibration(rows: Rows) -> Found:
     }
 
 
-def verdicts(rows: Rows) -> Found:
+def verdicts(rows: Drawn) -> Found:
     one = evaluation(rows)
     table = judge_groups(one, _five_groups(rows), ["none"]).table
     mark = telling_mark(one)
@@ -350,7 +367,7 @@ def verdicts(rows: Rows) -> Found:
     }
 
 
-def pairs(rows: Rows) -> Found:
+def pairs(rows: Drawn) -> Found:
     """Venn–Abers fitted on as many rows."""
     other = rows.again()
     if rows.weight is not None or other.y.min() == other.y.max():
@@ -361,7 +378,7 @@ def pairs(rows: Rows) -> Found:
     return {"Venn–Abers: not as predicted": not held.valid}
 
 
-def equals(rows: Rows) -> Found:
+def equals(rows: Drawn) -> Found:
     """Four equally good forecasts: the best of them on these rows against the others."""
     noisy = [expit(logit(rows.truth) + rows.rng.normal(size=len(rows.y)) / 2) for _ in range(4)]
     losses = [squared_errors(rows.y, p) for p in noisy]
@@ -419,7 +436,7 @@ def over_sets(n: int, rng: np.random.Generator) -> Found:
     return found
 
 
-def tests_over_sets(n: int, rng: np.random.Generator) -> Found:
+def claims_over_sets(n: int, rng: np.random.Generator) -> Found:
     results = _results(n, np.zeros(4), rng)
     test, ranks = friedman(results, False), results.argsort(axis=1).argsort(axis=1).mean(axis=0) + 1
     rates = win_rates(results, False)

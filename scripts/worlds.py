@@ -90,12 +90,14 @@ class World:
         said = logit(self.forecasts["none"])
         return expit(np.interp(logit(np.clip(p, 1e-9, 1 - 1e-9)), said, logit(self.truth)))
 
-    def at(self, stated: float) -> World:
-        """The world in which class 1 is as frequent as stated, all probabilities moved to it."""
-        rate = BaseRate(self.share, stated)
-        ones, zeros = stated / self.share, (1 - stated) / (1 - self.share)
-        mass = self.mass * (self.truth * ones + (1 - self.truth) * zeros)
-        return World(mass, rate.move(self.truth), {key: rate.move(p) for key, p in self.forecasts.items()})
+
+@cache
+def moved_to(of: World, stated: float) -> World:
+    """The world in which class 1 is as frequent as stated, all probabilities moved to it."""
+    rate = BaseRate(of.share, stated)
+    ones, zeros = stated / of.share, (1 - stated) / (1 - of.share)
+    mass = of.mass * (of.truth * ones + (1 - of.truth) * zeros)
+    return World(mass, rate.move(of.truth), {key: rate.move(p) for key, p in of.forecasts.items()})
 
 
 def _moved(log_odds: Array, mean: float) -> Array:
@@ -116,7 +118,7 @@ def world(prevalence: float, steepness: float) -> World:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Drawn:
     """Test rows, and the world that their intervals speak of.
 
     Attributes
@@ -140,7 +142,7 @@ class Rows:
     weight: Array | None
     cluster: Array | None
     rng: np.random.Generator
-    again: Callable[[], Rows]
+    again: Callable[[], Drawn]
 
     @property
     def p(self) -> Array:
@@ -155,7 +157,7 @@ def draw(
     clusters: int | None = None,
     weighted: bool = False,
     stated: float | None = None,
-) -> Rows:
+) -> Drawn:
     """Test rows of a world.
 
     Parameters
@@ -179,8 +181,8 @@ def draw(
     if weighted:
         weight = rng.choice([1.0, 3.0, 9.0], size=n) / 3.7
     if stated is not None and 0 < y.sum() < n:
-        known, weight = of.at(stated), class_weights(y, stated)
-    return Rows(
+        known, weight = moved_to(of, stated), class_weights(y, stated)
+    return Drawn(
         known,
         y,
         known.truth[index],
