@@ -270,14 +270,23 @@ def steps(rows: Drawn) -> Found:
 def smooth(rows: Drawn) -> Found:
     found: Found = {}
     for name, log_odds in (("Smooth curve", False), ("Smooth curve on log-odds", True)):
-        curve = smooth_curve(
-            rows.y, rows.p, log_odds=log_odds, sample_weight=rows.weight, cluster=rows.cluster
-        )
-        found[f"{name}, confidence band"] = (rows.world.truth_at(curve.p), curve.lower, curve.upper)
+        held = {"log_odds": log_odds, "cluster": rows.cluster}
+        curve = smooth_curve(rows.y, rows.p, sample_weight=rows.weight, **held)
+        ends = curve.lower, curve.upper
+        found[f"{name}, confidence band: true frequency"] = (rows.world.truth_at(curve.p), *ends)
+        found[f"{name}, confidence band: smoothed truth"] = (_smoothed_truth(rows, curve.p, log_odds), *ends)
         found[f"{name}, consistency band"] = _of_calibrated(
             rows, curve.smoothed, curve.band_lower, curve.band_upper
         )
     return found
+
+
+def _smoothed_truth(rows: Drawn, at: Array, log_odds: bool) -> Array:
+    """The curve without the chance of the labels: that of each row as two, with its true probability as a weight."""
+    labels, weight = np.repeat([1, 0], len(rows.y)), or_ones(rows.weight, len(rows.y))
+    both = np.concatenate([weight * rows.truth, weight * (1 - rows.truth)])
+    curve = smooth_curve(labels, np.tile(rows.p, 2), log_odds=log_odds, sample_weight=both)
+    return np.interp(at, curve.p, curve.smoothed)
 
 
 GROUPS = 5
