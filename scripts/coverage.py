@@ -157,8 +157,8 @@ class Cell:
 
     @property
     def low(self) -> bool:
-        """Whether too few cover, beyond what the number of draws leaves open."""
-        return self.share + 2 * self.error < ENOUGH
+        """Whether too few cover, beyond what the number of draws leaves open; of intervals given in one draw of ten."""
+        return self.usual and self.share + 2 * self.error < ENOUGH
 
     @property
     def often(self) -> bool:

@@ -73,9 +73,9 @@ class Printed:
 
 def evaluation(rows: Drawn) -> Evaluation:
     """The test rows as pages have them: the model's predictions, and two other forecasts as those of calibrators."""
-    n = len(rows.y)
-    nothing = MappingProxyType({})
-    predictions = {key: Predictions(rows.y, p, weight=rows.weight) for key, p in rows.forecasts.items()}
+    n, nothing = len(rows.y), MappingProxyType({})
+    weight = None if rows.weight is None else effective_weights(rows.weight)
+    predictions = {key: Predictions(rows.y, p, weight=weight) for key, p in rows.forecasts.items()}
     data = Dataset("made", pd.DataFrame({"score": rows.p}), rows.y, predictions=True, cluster=rows.cluster)
     return Evaluation(
         recipe=Recipe(),
@@ -92,7 +92,7 @@ def evaluation(rows: Drawn) -> Evaluation:
         probability=True,
         notes=(),
         seconds=0.0,
-        weight=rows.weight,
+        weight=weight,
     )
 
 
