@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from calib.kernel.binomial import binomial_interval
 from scipy.special import expit, logit
 from scipy.stats import norm
 
 from calib import Recipe
 from calib.analysis.clusters import design_effect
-from calib.analysis.curves import FEW, binned_curve, binomial_interval, corp_curve, smooth_curve
+from calib.analysis.curves import FEW, binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import benefits, decide, expected_costs, gain, realised_costs
-from calib.analysis.differences import Repeats, differences, paired_interval
+from calib.analysis.differences import Repeats, differences
 from calib.analysis.label_shift import estimate_base_rate
 from calib.analysis.one_mark import telling_mark
 from calib.analysis.optimism import optimism
@@ -26,10 +27,8 @@ from calib.calibrators import CALIBRATORS
 from calib.comparison import (
     bergmann_hommel,
     friedman,
-    mean_over_sets,
     nemenyi_critical_difference,
     paired_t,
-    regrets,
     win_rates,
 )
 from calib.data.ranking import auc, auc_interval
@@ -75,7 +74,8 @@ def evaluation(rows: Drawn) -> Evaluation:
     """The test rows as pages have them: the model's predictions, and two other forecasts as those of calibrators."""
     n, nothing = len(rows.y), MappingProxyType({})
     weight = None if rows.weight is None else effective_weights(rows.weight)
-    predictions = {key: Predictions(rows.y, p, weight=weight) for key, p in rows.forecasts.items()}
+    held = {"weight": weight, "cluster": rows.cluster}
+    predictions = {key: Predictions(rows.y, p, **held) for key, p in rows.forecasts.items()}
     data = Dataset("made", pd.DataFrame({"score": rows.p}), rows.y, predictions=True, cluster=rows.cluster)
     return Evaluation(
         recipe=Recipe(),
@@ -165,7 +165,7 @@ def _true_benefits(of: World) -> dict[str, float]:
 def net_benefits(rows: Drawn) -> Found:
     true, found = _true_benefits(rows.world), {}
     for name, (act, t) in RULES.items():
-        _, low, high = mean_interval(act(rows.p) * benefits(rows.y, t), rows.weight, rows.cluster)
+        _, low, high = mean_interval(evaluation(rows).sample, act(rows.p) * benefits(rows.y, t))
         found[f"Net benefit {name}"] = (true[name], low, high)
     simple = max(0.0, true["of acting on all, at 1/6"])
     found["Net benefit gained over the better simple rule"] = (
@@ -177,7 +177,7 @@ def net_benefits(rows: Drawn) -> Found:
 
 def half_widths(rows: Drawn) -> Found:
     losses = overconfidence(rows.y, rows.p)
-    ends = mean_interval(losses, rows.weight, rows.cluster)[1:]
+    ends = mean_interval(evaluation(rows).sample, losses)[1:]
     return {"Estimated − observed accuracy, ±": (rows.world.value("accuracy_gap"), *ends)}
 
 
@@ -391,13 +391,12 @@ def equals(rows: Drawn) -> Found:
     """Four equally good forecasts: the best of them on these rows against the others."""
     noisy = [expit(logit(rows.truth) + rows.rng.normal(size=len(rows.y)) / 2) for _ in range(4)]
     losses = [squared_errors(rows.y, p) for p in noisy]
-    best = min(losses, key=lambda loss: np.average(loss, weights=rows.weight))
-    found = [paired_interval(loss, best, rows.weight, rows.cluster) for loss in losses if loss is not best]
+    sample = evaluation(rows).sample
+    best = min(losses, key=sample.mean)
+    found = [mean_interval(sample, loss - best) for loss in losses if loss is not best]
     return {
         "Of four equally good methods one is worse than the best": any(low > 0 for _, low, _ in found),
-        "Of two equally good methods one is better": _differs(
-            paired_interval(losses[0], losses[1], rows.weight, rows.cluster)
-        ),
+        "Of two equally good methods one is better": _differs(mean_interval(sample, losses[0] - losses[1])),
     }
 
 
@@ -421,13 +420,8 @@ def _results(n: int, better: Array, rng: np.random.Generator) -> Array:
     return rng.normal(scale=3, size=(n, 1)) + rng.normal(size=(n, len(better))) - better
 
 
-@cache
-def _true_means(better: tuple[float, ...]) -> tuple[Array, Array]:
-    """(win-rates, mean regrets), the latter of a million data sets."""
-    gaps = np.subtract.outer(better, better)
-    rates = (norm.cdf(gaps / np.sqrt(2)).sum(axis=1) - 0.5) / (len(better) - 1)
-    results = _results(1_000_000, np.array(better), np.random.default_rng(0))
-    return rates, regrets(results, False).mean(axis=0)
+def _true_rates(better: Array) -> Array:
+    return (norm.cdf(np.subtract.outer(better, better) / np.sqrt(2)).sum(axis=1) - 0.5) / (len(better) - 1)
 
 
 def over_sets(n: int, rng: np.random.Generator) -> Found:
@@ -437,11 +431,8 @@ def over_sets(n: int, rng: np.random.Generator) -> Found:
         ("four equal methods", (0.0, 0.0, 0.0, 0.0)),
         ("four methods, one of them better", (1.0, 0.0, 0.0, 0.0)),
     ):
-        results = _results(n, np.array(better), rng)
-        rates, distances = _true_means(better)
-        won, lost = win_rates(results, False), mean_over_sets(regrets(results, False))
-        found[f"Win-rate of {name}"] = (rates, won.lower, won.upper)
-        found[f"Regret of {name}"] = (distances, lost.lower, lost.upper)
+        won = win_rates(_results(n, np.array(better), rng), False)
+        found[f"Win-rate of {name}"] = (_true_rates(np.array(better)), won.lower, won.upper)
     return found
 
 
