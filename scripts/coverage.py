@@ -1,0 +1,321 @@
+"""How often the intervals that pages and reports print include what they speak of, and how often tests are wrong.
+
+    python -m scripts.coverage [--draws 400] [--only TEXT] [--write docs/measurements.md]
+
+Test rows are drawn again and again from worlds of which every value is known (``scripts.worlds``), and each interval
+is asked for as a page or a report asks for it. An interval that is not given, because the page says why there is none,
+counts among those that are not given, and not among those that miss. What takes long is drawn less often. Prints
+Markdown; with ``--write`` it also replaces the section "Do the intervals cover?" of the file. By hand: half an hour on
+one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from calib.kernel.wording import number
+from scripts.intervals import ON_ROWS, TESTS, Found, Printed, claims_over_sets, over_sets
+from scripts.worlds import CALIBRATED, OVERCONFIDENT, Drawn, draw, world
+
+SIZES = (50, 200, 1000, 5000)
+PREVALENCES = (0.5, 0.1, 0.02)
+MODELS = {"calibrated": CALIBRATED, "overconfident": OVERCONFIDENT}
+SAMPLES: Mapping[
+    str, dict[str, Any]
+] = {  # of 1,000 rows, half of them of class 1, where the model is calibrated
+    **{f"{k} cluster{'s' * (k > 1)}": {"clusters": k} for k in (1, 5, 10, 20, 50)},
+    "weights 1, 3, 9": {"weighted": True},
+    "base rate 10 %": {"stated": 0.1},
+}
+SETS = (5, 10, 20, 40)  # data sets of a study
+ENOUGH = 0.92  # where fewer intervals cover, a page says so instead
+CHUNK = 20  # draws of a task
+Line = tuple[str, float, float, float]  # name, covers, given, width
+
+# Running it
+
+
+@dataclass(frozen=True)
+class Case:
+    """Where rows are drawn from, and how."""
+
+    prevalence: float = 0.5
+    model: str = "calibrated"
+    n: int = 1000
+    sample: str = ""
+
+    def rows(self, seed: int) -> Drawn:
+        numbers = (
+            seed,
+            round(1000 * self.prevalence),
+            list(MODELS).index(self.model),
+            self.n,
+            len(self.sample),
+        )
+        of, rng = world(self.prevalence, MODELS[self.model]), np.random.default_rng(numbers)
+        return draw(of, self.n, rng, **SAMPLES.get(self.sample, {}))
+
+
+def summarised(found: Any) -> tuple[float, float, float]:
+    """(covers or rejects, given, width) of what one draw gave: shares and a mean over its points, NaN where none."""
+    if not isinstance(found, tuple):
+        return float(found), float(found == found), np.nan
+    truth, low, high = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in found))
+    asked = ~np.isnan(truth)
+    given = asked & ~np.isnan(low) & ~np.isnan(high)
+    if not asked.any():
+        return np.nan, np.nan, np.nan
+    if not given.any():
+        return np.nan, 0.0, np.nan
+    held = (low[given] <= truth[given] + 1e-12) & (truth[given] <= high[given] + 1e-12)
+    with np.errstate(invalid="ignore"):
+        return float(held.mean()), float(given.sum() / asked.sum()), float((high - low)[given].mean())
+
+
+def on_rows(case: Case, seeds: Iterable[int], printed: Mapping[str, Printed]) -> Iterator[Line]:
+    """What is printed of the test rows of each draw."""
+    for seed in seeds:
+        rows = case.rows(seed)
+        for one in printed.values():
+            if case.n < 1000 or seed % one.thin == 0:
+                yield from ((name, *summarised(each)) for name, each in one.found(rows).items())
+
+
+def on_sets(
+    case: int, seeds: Iterable[int], found: Callable[[int, np.random.Generator], Found]
+) -> Iterator[Line]:
+    """What is printed of the results of so many data sets."""
+    for seed in seeds:
+        yield from (
+            (name, *summarised(each))
+            for name, each in found(case, np.random.default_rng((seed, case))).items()
+        )
+
+
+def lines_of(
+    run: Callable[..., Iterator[Line]], what: Any, cases: Iterable[Any], draws: int, jobs: int
+) -> pd.DataFrame:
+    """Columns case, name, covers, given, width: a line a draw."""
+    chunks = [(case, range(at, min(at + CHUNK, draws))) for at in range(0, draws, CHUNK) for case in cases]
+
+    def one(case: Any, seeds: range) -> list[tuple]:
+        return [(case, *line) for line in run(case, seeds, what)]
+
+    done = joblib.Parallel(jobs, return_as="generator")(joblib.delayed(one)(*chunk) for chunk in chunks)
+    lines: list[tuple] = []
+    for i, some in enumerate(done, 1):
+        print(f"\r{run.__name__} {i}/{len(chunks)}", end="" if i < len(chunks) else "\n", file=sys.stderr)
+        lines += some
+    return pd.DataFrame(lines, columns=["case", "name", "covers", "given", "width"])
+
+
+# The tables
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was found over all draws of one interval, or test, in one case.
+
+    Attributes
+    ----------
+    share
+        Of the intervals given, those that cover; of the tests, those that reject.
+    error
+        Its standard error.
+    given
+        Share of the intervals that are given.
+    width
+        Median over the draws.
+    """
+
+    share: float
+    error: float
+    given: float
+    width: float
+
+    @classmethod
+    def of(cls, lines: pd.DataFrame) -> Cell:
+        share, draws = lines["covers"], int(lines["covers"].notna().sum())
+        error = float(share.std(ddof=0) / np.sqrt(draws)) if draws else np.nan
+        return cls(float(share.mean()), error, float(lines["given"].mean()), float(lines["width"].median()))
+
+    @property
+    def usual(self) -> bool:
+        """Whether at least one interval of ten is given."""
+        return self.given >= 0.1
+
+    @property
+    def low(self) -> bool:
+        """Whether too few cover, beyond what the number of draws leaves open; of intervals given in one draw of ten."""
+        return self.usual and self.share + 2 * self.error < ENOUGH
+
+    @property
+    def often(self) -> bool:
+        """Whether a test rejects too often, likewise."""
+        return self.share - 2 * self.error > 1 - ENOUGH
+
+    def written(self, test: bool) -> str:
+        if np.isnan(self.given):
+            return "·"
+        if np.isnan(self.share):
+            return "none"
+        share = f"{100 * self.share:.{1 if test else 0}f}"
+        share = f"**{share}**" if (self.often if test else self.low) else share
+        given = "" if self.given > 0.995 else f" ({100 * self.given:.0f})"
+        return f"{share}{given}" + ("" if test or np.isnan(self.width) else f" · {number(self.width, 2)}")
+
+
+def cells_of(lines: pd.DataFrame) -> dict[tuple[str, Any], Cell]:
+    """(name, case) → its cell."""
+    return {at: Cell.of(some) for at, some in lines.groupby(["name", "case"], sort=False)}
+
+
+def table(head: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def crossed(lines: pd.DataFrame, columns: Mapping[str, Any], test: bool = False) -> str:
+    """A row a name, a column a case."""
+    found = cells_of(lines)
+    return table(
+        ["", *columns],
+        (
+            [
+                name,
+                *(
+                    found[name, case].written(test) if (name, case) in found else "none"
+                    for case in columns.values()
+                ),
+            ]
+            for name in lines["name"].unique()
+        ),
+    )
+
+
+def by_size(lines: pd.DataFrame) -> str:
+    """A row a name and number of rows, a column a model and prevalence."""
+    found = cells_of(lines)
+    head = [f"{100 * prevalence:.0f} %, {model}" for model in MODELS for prevalence in PREVALENCES]
+
+    def row(name: str, n: int) -> list[str]:
+        cases = (Case(prevalence, model, n) for model in MODELS for prevalence in PREVALENCES)
+        return [found[name, case].written(False) if (name, case) in found else "none" for case in cases]
+
+    return table(
+        ["", "rows", *head],
+        (
+            [name if n == SIZES[0] else "", f"{n:,}", *row(name, n)]
+            for name in lines["name"].unique()
+            for n in SIZES
+        ),
+    )
+
+
+def places(printed: Mapping[str, Printed], lines: Mapping[str, pd.DataFrame]) -> str:
+    """Where intervals are printed, how many cells lie below, and what the page does there."""
+    rows = []
+    for key, one in printed.items():
+        found = [cell for cell in cells_of(lines[key]).values() if cell.usual]
+        low, worst = sum(cell.low for cell in found), min((cell.share for cell in found), default=np.nan)
+        rows.append([one.where, f"{100 * worst:.0f}", f"{low} of {len(found)}", one.otherwise])
+    return table(["printed in", "lowest coverage, %", "cells below", "what stands there instead"], rows)
+
+
+SECTION = "## Do the intervals cover?"
+
+
+def report(draws: int, jobs: int, only: str = "") -> str:
+    """The section of docs/measurements.md."""
+    intervals = {key: one for key, one in ON_ROWS.items() if only in key}
+    tests = {key: one for key, one in TESTS.items() if only in key}
+    grid = [Case(share, model, n) for n in SIZES for share in PREVALENCES for model in MODELS]
+    right = [case for case in grid if case.model == "calibrated"]
+    samples = {name: Case(sample=name) for name in SAMPLES}
+    found = {key: lines_of(on_rows, {key: one}, grid, draws, jobs) for key, one in intervals.items()}
+    kept = pd.concat(found.values()) if found else None
+    parts = [SECTION, ABOUT.format(draws=draws)]
+    if kept is not None:
+        parts += [places(intervals, found), "### By the number of rows", by_size(kept)]
+        lines = lines_of(on_rows, intervals, samples.values(), draws, jobs)
+        parts += ["### In clusters, with weights, at another base rate", OF_SAMPLES, crossed(lines, samples)]
+    if tests:
+        lines = lines_of(on_rows, tests, [*right, *samples.values()], draws, jobs)
+        columns = {f"{case.n:,} rows, {100 * case.prevalence:.0f} %": case for case in right} | samples
+        parts += ["### Tests at 5 %", OF_TESTS, crossed(lines, columns, test=True)]
+    if not only:
+        columns = {f"{n} data sets": n for n in SETS}
+        parts += [
+            "### Over data sets",
+            OF_SETS,
+            crossed(lines_of(on_sets, over_sets, SETS, draws, jobs), columns),
+        ]
+        parts.append(crossed(lines_of(on_sets, claims_over_sets, SETS, draws, jobs), columns, test=True))
+        repeats = (2, 5, 10, 20, 50)
+        share = [f"{100 * (1 - 2 * student.sf(2, k - 1)):.0f}" for k in repeats]
+        parts += [OF_ERRORS, table([f"{k} repetitions" for k in repeats], [share])]
+    return "\n\n".join(parts) + "\n"
+
+
+ABOUT = """Test rows are drawn again and again from worlds of which every value is known: the log-odds of the true
+probabilities are normal with a standard deviation of 1.5, their mean is the prevalence, and an overconfident model
+prints twice these log-odds, moved so that its mean is right.
+
+    python -m scripts.coverage --draws {draws} --write docs/measurements.md
+
+Each cell holds how many of the 95 % intervals that are given include the population's value, in %; in brackets, if
+some are not given, how many of 100 are; and the median width. Bold: fewer than 92 % cover, beyond what the number of
+draws leaves open. “none”: no interval is given; “·”: there is nothing to include."""
+OF_SAMPLES = """1,000 rows of a calibrated model, half of them of class 1. Rows of one cluster resemble each other in
+what is predicted (correlation 0.3) and in what is not (0.2); weights have nothing to do with the labels."""
+OF_TESTS = """How often, in %, a test at 5 % rejects what is right. Bold: more than 8 %, beyond what the draws leave
+open."""
+OF_SETS = """Each data set has a level of its own, and methods differ on it by chance; one method may be better by one
+standard deviation. Below: how often tests at 5 % find a difference, in %, where there is none."""
+OF_ERRORS = (
+    "Learn pages show ± two standard errors over repetitions. Their coverage is known without a simulation:"
+)
+
+
+def with_section(text: str, section: str) -> str:
+    """A document with one of its sections, up to the next heading of its level, replaced or added at the end.
+
+    >>> with_section("# A\\n\\n## B\\nold\\n\\n## C\\n", "## B\\nnew\\n")
+    '# A\\n\\n## B\\nnew\\n\\n## C\\n'
+    """
+    head = section.splitlines()[0]
+    old = re.search(rf"^{re.escape(head)}$.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    if old is None:
+        return f"{text.rstrip()}\n\n{section}"
+    rest = text[old.end() :]
+    return text[: old.start()] + section + ("\n" if rest else "") + rest
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--only", default="", help="a part of the name of what is printed, as in ON_ROWS and TESTS"
+    )
+    parser.add_argument("--write", type=Path, metavar="FILE")
+    asked = parser.parse_args()
+    section = report(asked.draws, asked.jobs, asked.only)
+    print(section)
+    if asked.write:
+        asked.write.write_text(
+            with_section(asked.write.read_text(encoding="utf-8"), section), encoding="utf-8"
+        )
