@@ -69,7 +69,7 @@ def binned_gaps(rows: Rows, p: Array, bins: int, strategy: str) -> Gaps:
     placed = binned(p, bins, strategy, rows.weight)
     k, at = placed.count, placed.index
     values = group_sums(at, k, rows.y - p, rows.weights) / rows.weights.sum()
-    return Gaps(values, _in_cells(rows.y - p, at, k), np.eye(k), _by_chance(rows, p, at, k))
+    return Gaps(values, in_cells(rows.y - p, at, k), np.eye(k), gaps_by_chance(rows, p, at, k))
 
 
 def curve_gaps(rows: Rows, p: Array) -> Gaps:
@@ -88,17 +88,17 @@ def curve_gaps(rows: Rows, p: Array) -> Gaps:
     residual = rows.y - (away + points)[at]
     # Rows move the curve, and how often each gap counts
     mix = np.vstack([(smoother * (count[:, None])).T, np.diag(away)])
-    influence = hstack([_in_cells(residual, at, k), _in_cells(np.ones(rows.n), at, k)], format="csr")
-    least = np.r_[_by_chance(rows, p, at, k), np.zeros(k)]
+    influence = hstack([in_cells(residual, at, k), in_cells(np.ones(rows.n), at, k)], format="csr")
+    least = np.r_[gaps_by_chance(rows, p, at, k), np.zeros(k)]
     return Gaps(count / all_rows * away, influence, mix, least)
 
 
-def _in_cells(values: Array, at: Array, k: int) -> csr_array:
+def in_cells(values: Array, at: Array, k: int) -> csr_array:
     """(n, k): the value of each row in the column of its cell."""
     return csr_array((values, (np.arange(len(values)), at)), shape=(len(values), k))
 
 
-def _by_chance(rows: Rows, p: Array, at: Array, k: int) -> Array:
+def gaps_by_chance(rows: Rows, p: Array, at: Array, k: int) -> Array:
     """(k,): variances of the means of y − p in cells, if the predictions are right."""
     return group_sums(at, k, p * (1 - p), rows.weights**2 / rows.draws) / rows.weights.sum() ** 2
 

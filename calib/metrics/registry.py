@@ -10,6 +10,7 @@ from calib.kernel.registry import Registry
 from calib.metrics.average_precision import AVERAGE_PRECISION
 from calib.metrics.base import Metric, check_metric
 from calib.metrics.brier_skill import BRIER_SKILL
+from calib.metrics.chance import ECE_BY_CHANCE
 from calib.metrics.calibration_error import (
     calibration_line,
     expected_calibration_error,
@@ -164,6 +165,7 @@ METRICS: Registry[Metric] = Registry(
             "Expected calibration error: mean distance of predicted and observed frequency over bins.",
             binned=True,
         ),
+        ECE_BY_CHANCE,
         Metric(
             "mce",
             "MCE",

@@ -1,0 +1,94 @@
+"""The calibration error that chance alone gives: labels redrawn as if the predictions were right, y* ~ Bernoulli(p).
+
+A calibrated model has an ECE above 0 on every test set, the more so the fewer rows there are. An ECE says nothing
+until it stands beside that range (Bröcker & Smith 2007 for the same redraws in reliability diagrams).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calib.kernel import checks
+from calib.kernel.binning import binned
+from calib.kernel.rows import Rows
+from calib.metrics.base import Metric
+from calib.metrics.distances import gaps_by_chance, in_cells
+
+Array = np.ndarray
+
+REDRAWS = 999
+MOST_REDRAWN = 200_000  # labels; the gaps of more rows are normal
+LEVEL = 0.95
+
+
+def null_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, seed: int = 0) -> Array:
+    """(repeats, k): gaps Σ w (y* − p) / Σ w in k cells, with labels redrawn from p (n,); ``at`` (n,) names the cells.
+
+    Rows are redrawn one by one, or by the normal law of their sums where there are many of them, where weights are no
+    counts, or where rows come in clusters, whose spread is then that of the residuals.
+
+    >>> rows, p = Rows(np.array([0, 1])), np.array([1.0, 0.0])                 # certain: nothing is left to chance
+    >>> np.abs(null_draws(rows, p, np.array([0, 1]), 2)).max()
+    0.0
+    """
+    rng = np.random.default_rng(seed)
+    if rows.plain and rows.n * repeats <= MOST_REDRAWN:
+        drawn = rng.binomial(rows.draws.astype(np.int64), p, size=(repeats, rows.n)) - rows.draws * p
+        return np.asarray(in_cells(np.ones(rows.n), at, k).T @ drawn.T).T / rows.weights.sum()
+    if rows.cluster is None:
+        return rng.standard_normal((repeats, k)) * np.sqrt(gaps_by_chance(rows, p, at, k))
+    covariance = rows.covariance(in_cells(rows.y - p, at, k))
+    return rng.multivariate_normal(np.zeros(k), covariance, size=repeats, method="eigh")
+
+
+def chance_range(
+    rows: Rows, p: Array, bins: int = 20, strategy: str = "uniform", level: float = LEVEL
+) -> tuple[float, float]:
+    """(low, high) between which the ECE of a calibrated model with these predictions (n,) lies in ``level`` of all draws.
+
+    NaN from a single cluster.
+    """
+    if rows.freedom <= 0 and rows.cluster is not None:
+        return np.nan, np.nan
+    placed = binned(p, bins, strategy, rows.weight)
+    errors = np.abs(null_draws(rows, p, placed.index, placed.count)).sum(axis=1)
+    low, high = np.quantile(errors, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def ece_by_chance(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """The ECE that a calibrated model with these predictions stays below in 95 of 100 draws of the labels, in [0, 1].
+
+    Parameters
+    ----------
+    y, p, bins, strategy, sample_weight
+        As for ``expected_calibration_error``; the labels themselves do not enter.
+
+    Examples
+    --------
+    >>> ece_by_chance([0, 1], [0.0, 1.0])                                   # nothing is left to chance
+    0.0
+    >>> ece_by_chance([0, 1], [0.5, 0.5])                                   # both the same: every second time
+    0.5
+    """
+    labels, probabilities = checks.labelled_probabilities(y, p)
+    checks.in_range(bins, "bins", low=1, integer=True)
+    rows, (held,) = Rows.checked(labels, probabilities, sample_weight=sample_weight)
+    return chance_range(rows, held, bins, strategy, level=2 * LEVEL - 1)[1]
+
+
+ECE_BY_CHANCE = Metric(
+    "ece_chance",
+    "ECE by chance",
+    ece_by_chance,
+    None,
+    "ECE that a calibrated model of these rows would stay below in 95 of 100 test sets: a lower ECE shows no error.",
+    binned=True,
+)
