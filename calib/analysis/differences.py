@@ -40,14 +40,14 @@ class Differences:
     Attributes
     ----------
     table
-        Columns metric, calibrator, value, lower, upper, unknown – the rows, resamples or splits where the
+        Columns metric, calibrator, value, lower, upper, unknown – the rows or splits where the
         difference is infinite or undefined.
     reference
         The calibrator that the others are set against.
     basis
         In words.
     runs
-        Columns seed, metric, calibrator, value, one line a split and difference; None for a bootstrap.
+        Columns seed, metric, calibrator, value, one line per split and difference; None on one test set.
     """
 
     table: pd.DataFrame

@@ -2,7 +2,7 @@
 
 Calibration repairs levels, not the order of rows: a model that is worse uncalibrated may be the better one
 afterwards, and a comparison that mixes the two questions answers neither. Differences in Brier score have the
-interval of the paired t test, where the test rows are the same.
+interval of a paired difference, where the test rows are the same.
 """
 
 from __future__ import annotations

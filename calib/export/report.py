@@ -152,15 +152,14 @@ def _section(
 def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
     """The tables, each number with its interval."""
     overall, calibration = (performance(evaluation, metrics) for metrics in (OVERALL, CALIBRATION))
-    clustered = evaluation.cluster is not None
     false_alarm, miss = costs_of(evaluation)
     low, high = thresholds_of(evaluation)
     return {
         "answered": True,
         "overall": formatted_performance(evaluation, overall),
-        "overall_basis": basis_of_intervals(overall, clustered),
+        "overall_basis": basis_of_intervals(overall, evaluation),
         "calibration": formatted_performance(evaluation, calibration),
-        "calibration_basis": basis_of_intervals(calibration, clustered),
+        "calibration_basis": basis_of_intervals(calibration, evaluation),
         "benefit": formatted_net_benefits(net_benefits(evaluation)),
         "thresholds": f"{number(low)} to {number(high)}",
         "costs": formatted_costs(

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.clipped import change_or_clipped, clipped_change
 from calib.analysis.differences import Differences
-from calib.analysis.differences import differences as bootstrapped
+from calib.analysis.differences import differences as on_test_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
@@ -51,7 +51,7 @@ class DifferenceLanes:
 
 def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None = None) -> DifferenceLanes:
     """Lanes of these calibrators, all by default; an Evaluation's differences are those of its test rows."""
-    differences = bootstrapped(source) if isinstance(source, Evaluation) else source
+    differences = on_test_rows(source) if isinstance(source, Evaluation) else source
     table = differences.table
     if calibrators is not None:
         table = table[table["calibrator"].isin(list(calibrators))]

@@ -20,6 +20,7 @@ EVERYDAY = (
     "brier",
     "log_loss",
     "ece",
+    "ece_chance",
     "auc",
     "accuracy",
     "miscalibration",

@@ -256,20 +256,23 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
         return f"Too few rows to tell what changes the Brier score of {brief(score['none'])}"
     key = _leading(evaluation, shown)[1]
     if found.table.upper[key] < 0:
-        return passed_over(found, key) if found.choice == "none" else _lowers(found, key, ece)
+        return passed_over(found, key) if found.choice == "none" else _lowers(evaluation, found, key)
     if key == found.choice:
         return _open(found, key)
     does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
     return f"{does} the Brier score of {brief(score['none'])} beyond sampling variability"
 
 
-def _lowers(found: Choice, key: str, ece: pd.Series) -> str:
-    """What a method gains beyond sampling variability."""
-    before, after = briefly(*ece[["none", key]])
-    then = f"is {after} instead of {before}" if before != after else f"stays {after}"  # a number, not a claim
-    return (
-        f"{label_of(key)} lowers the Brier score {moved(*found.table.score[['none', key]])}; its ECE {then}"
-    )
+def _lowers(evaluation: Evaluation, found: Choice, key: str) -> str:
+    """What a method gains beyond sampling variability; of ECE only a change that these rows can tell."""
+    gain = f"{label_of(key)} lowers the Brier score {moved(*found.table.score[['none', key]])}"
+    recipe, (own, other) = evaluation.recipe, (evaluation.predictions[each].p for each in (key, "none"))
+    view = View(bins=recipe.bins, strategy=recipe.binning)
+    change, low, high = difference_interval("ece", evaluation.sample, own, other, view)
+    if not (low > 0 or high < 0):
+        return f"{gain}; no clear change in ECE"
+    ends = briefly(*evaluation.measured(["ece"])["ece"][["none", key]])
+    return f"{gain}; ECE {'rises' if change > 0 else 'falls'} from {ends[0]} to {ends[1]}"
 
 
 def _open(found: Choice, key: str) -> str:

@@ -67,23 +67,18 @@ def _crossed(table: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def basis_of_intervals(table: pd.DataFrame, clustered: bool) -> str:
-    """Where the intervals of ``performance`` come from, in words."""
+def basis_of_intervals(table: pd.DataFrame, evaluation: Evaluation) -> str:
+    """Where the intervals of ``performance`` come from, in words, and why there is none where there is none."""
     ways: dict[str, list[str]] = {}
     for key in table["metric"].unique():
         ways.setdefault(INTERVALS[key].how, []).append(METRICS[key].label)
     sources = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
-    by = (
-        " Rows of one cluster are taken together, by sandwich variances and clusters drawn whole."
-        if clustered
-        else ""
-    )
-    noise = (
-        " Resampling adds noise of its own to a distance, so that the intervals of ICI and ECE lie a little high."
-        if "ici" in set(table["metric"])
-        else ""
-    )
-    return f"95% intervals: how far the numbers vary with the test rows, the model as it is. {sources}.{by}{noise}"
+    clustered = evaluation.cluster is not None
+    by = " Each cluster is one draw, and Student’s t has a degree of freedom per cluster less one." if clustered else ""
+    chance = f" {chance_sentence(evaluation)}" if "ece" in set(table["metric"]) else ""
+    missing = why_missing(evaluation.sample) if table["lower"].isna().any() else ""
+    said = f"95% intervals: how far the numbers vary with the test rows, the model as it is. {sources}.{by}{chance}"
+    return f"{said} {missing}".rstrip()
 
 
 def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:

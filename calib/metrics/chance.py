@@ -18,28 +18,31 @@ from calib.metrics.distances import gaps_by_chance, in_cells
 Array = np.ndarray
 
 REDRAWS = 999
-MOST_REDRAWN = 200_000  # labels; the gaps of more rows are normal
+MOST_REDRAWN = 2_000_000  # labels; where there are more, gaps are normal
 LEVEL = 0.95
 
 
 def null_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, seed: int = 0) -> Array:
     """(repeats, k): gaps Σ w (y* − p) / Σ w in k cells, with labels redrawn from p (n,); ``at`` (n,) names the cells.
 
-    Rows are redrawn one by one, or by the normal law of their sums where there are many of them, where weights are no
-    counts, or where rows come in clusters, whose spread is then that of the residuals.
+    Many rows, and rows of real weights, are redrawn by the normal law of their sums; so are rows in clusters, with the
+    spread of their residuals.
 
     >>> rows, p = Rows(np.array([0, 1])), np.array([1.0, 0.0])                 # certain: nothing is left to chance
-    >>> np.abs(null_draws(rows, p, np.array([0, 1]), 2)).max()
+    >>> float(np.abs(null_draws(rows, p, np.array([0, 1]), 2)).max())
     0.0
     """
     rng = np.random.default_rng(seed)
-    if rows.plain and rows.n * repeats <= MOST_REDRAWN:
-        drawn = rng.binomial(rows.draws.astype(np.int64), p, size=(repeats, rows.n)) - rows.draws * p
-        return np.asarray(in_cells(np.ones(rows.n), at, k).T @ drawn.T).T / rows.weights.sum()
-    if rows.cluster is None:
+    if rows.cluster is not None:
+        covariance = rows.covariance(in_cells(rows.y - p, at, k))
+        return rng.multivariate_normal(np.zeros(k), covariance, size=repeats, method="eigh")
+    if not rows.plain or rows.size * repeats > MOST_REDRAWN:
         return rng.standard_normal((repeats, k)) * np.sqrt(gaps_by_chance(rows, p, at, k))
-    covariance = rows.covariance(in_cells(rows.y - p, at, k))
-    return rng.multivariate_normal(np.zeros(k), covariance, size=repeats, method="eigh")
+    order = np.lexsort((at, p))  # neither the order of rows nor how they are counted decides what is drawn
+    times = rows.draws[order].astype(np.intp)
+    chances, cells = np.repeat(p[order], times), np.repeat(at[order], times)
+    drawn = (rng.random((repeats, rows.size), dtype=np.float32) < chances) - chances
+    return np.asarray(drawn @ in_cells(np.ones(rows.size), cells, k)) / rows.size
 
 
 def chance_range(

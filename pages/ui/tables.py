@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from calib.analysis.chance import chance_sentence
 from calib.analysis.clipped import change_or_clipped, clipped, clipped_change, with_clipped
 from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
 from calib.calibrators import label_of
@@ -66,7 +67,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
             )
     who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
     then = f" → with {label_of(other)}; below, the change with its 95% interval" if other else ""
-    st.caption(f"{who}{then}. {evaluation.judged_by}.")
+    st.caption(f"{who}{then}. {evaluation.judged_by}. {chance_sentence(evaluation)}")
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
     Parameters
     ----------
     metric
-        One of ``PER_ROW``, whose differences have the interval of the paired t test.
+        One of ``PER_ROW``.
     """
     table = evaluation.measured([metric])
     value, finite = float(table[metric][key]), clipped(evaluation, table)[metric][key]
@@ -138,8 +139,8 @@ def metrics(evaluation: Evaluation) -> None:
     st.caption(
         f"{evaluation.judged_by}, {percent(evaluation.share)} of them in "
         f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; a small "
-        "difference may be sampling variability. Read miscalibration "
-        f"against what chance alone gives a perfect model, shown beside it.{_platt(evaluation)}"
+        "difference may be sampling variability. Read ECE and miscalibration "
+        f"against what chance alone gives a calibrated model, shown beside them.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):
         taken = [*evaluation.metrics, *_chosen(evaluation)]

@@ -185,8 +185,8 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         st.caption(
-            f"On {found.basis}; the model stays as it is. ● marks an interval that leaves out 0: more than sampling "
-            "variability. Resampling adds noise of its own to ECE, so that its intervals lie a little high."
+            f"On {found.basis}; the model stays as it is. ● marks an interval that excludes 0: a clear difference. "
+            f"Intervals of ECE are wide on purpose, so that they include the true change. {why_missing(evaluation.sample)}"
         )
         tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
     for figure in GRAPHS:

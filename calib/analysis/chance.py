@@ -1,0 +1,29 @@
+"""What chance alone gives on the test rows of an evaluation, in words that stand beside every ECE."""
+
+from __future__ import annotations
+
+from calib.analysis.differences import reference_of
+from calib.evaluate import Evaluation
+from calib.kernel.memo import once
+from calib.kernel.wording import briefly
+from calib.metrics.chance import chance_range
+
+
+def ece_range(evaluation: Evaluation, key: str) -> tuple[float, float]:
+    """(low, high) of the ECE that a calibrated model with these predictions would show on the test rows."""
+    recipe, predictions = evaluation.recipe, evaluation.predictions[key]
+    return once(
+        predictions,
+        ("chance", recipe.bins, recipe.binning),
+        lambda: chance_range(evaluation.sample, predictions.p, recipe.bins, recipe.binning),
+    )
+
+
+def chance_sentence(evaluation: Evaluation) -> str:
+    """The range of the ECE by chance for the model's own predictions; "" without predictions or with one cluster."""
+    if not evaluation.predictions:
+        return ""
+    low, high = ece_range(evaluation, reference_of(evaluation.predictions))
+    if low != low:
+        return ""
+    return "A calibrated model of these rows would show an ECE of {} to {}.".format(*briefly(low, high))
