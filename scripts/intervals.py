@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from calib.kernel.binomial import binomial_interval
 from scipy.special import expit, logit
 from scipy.stats import norm
 
@@ -33,6 +32,7 @@ from calib.comparison import (
 )
 from calib.data.ranking import auc, auc_interval
 from calib.evaluate import Evaluation
+from calib.kernel.binomial import binomial_interval
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
 from calib.metrics import METRICS, interval_summary

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from calib import Dataset, Recipe, evaluate
-from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
+from calib.analysis.curves import binned_curve, corp_curve, curve_of, histogram, smooth_curve
 from calib.analysis.differences import differences
 from calib.analysis.label_shift import estimate_base_rate
 from calib.analysis.sample_size import sample_size
-from calib.analysis.validation import net_benefits, performance
+from calib.analysis.validation import net_benefits, performance, rows_needed
 from calib.evaluate import Evaluation
 from calib.kernel.base_rate import class_weights
 from calib.metrics import (
@@ -31,7 +31,7 @@ COUNT = RNG.binomial(60, np.where(Y == 1, SCORE, 1 - SCORE)) + 1
 RATE = 0.1
 
 
-def judged(counted: bool) -> Evaluation:
+def judged(counted: bool, clusters: int = 0) -> Evaluation:
     """All rows calibrate and all are judged, so that nothing but the form of the table differs."""
     times = np.ones(len(Y), dtype=int) if counted else COUNT
     score, y = np.repeat(SCORE, times), np.repeat(Y, times)
@@ -43,8 +43,16 @@ def judged(counted: bool) -> Evaluation:
         predictions=True,
         weight=np.repeat(COUNT.astype(float), 2) if counted else None,
         part=part,
+        cluster=np.repeat(np.repeat(np.arange(len(Y)) % clusters, times), 2) if clusters else None,
     )
-    recipe = Recipe(calibrators=("none", "platt"), split="file", part="part", base_rate=RATE, bins=10)
+    recipe = Recipe(
+        calibrators=("none", "platt"),
+        split="file",
+        part="part",
+        cluster="cluster" if clusters else None,
+        base_rate=RATE,
+        bins=10,
+    )
     return evaluate(recipe, data)
 
 
@@ -118,3 +126,25 @@ def test_the_scale_of_weights_that_are_no_counts_does_not_matter_to_what_counts_
         np.testing.assert_allclose(
             np.asarray(of(factor * weights), float), np.asarray(of(weights), float), rtol=1e-6
         )
+
+
+def test_curves_and_needed_rows_of_counts_at_a_stated_rate_are_those_of_their_rows(both):
+    for kind in ("binned", "smoothed", "corp"):
+        one, other = (curve_of(each, "platt", kind).to_frame() for each in both)
+        pd.testing.assert_frame_equal(one, other, rtol=1e-6, atol=1e-9)
+    one, other = (rows_needed(each)[1] for each in both)
+    assert (one.rows, [each.rows for each in one.needed]) == (
+        other.rows,
+        [each.rows for each in other.needed],
+    )
+    bars, own = (
+        histogram(each.y, each.predictions["none"].p, bins=10, sample_weight=each.weight) for each in both
+    )
+    np.testing.assert_allclose(bars.count, own.count)
+
+
+def test_rows_needed_of_counts_in_clusters_at_a_stated_rate_are_those_of_their_rows():
+    """The table of counts asked for a quarter of the rows that its rows, one by one, asked for."""
+    one, other = (rows_needed(judged(counted, clusters=12))[1] for counted in (True, False))
+    assert [each.rows for each in one.needed] == [each.rows for each in other.needed]
+    assert one.rows == other.rows

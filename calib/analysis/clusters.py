@@ -36,15 +36,25 @@ class Clusters:
     correlation
         From 0 to 1.
     weights : (n,)
+    counts : (n,)
+        How many rows each row is, if its weight says something else; or None.
     """
 
     whose: Array
     correlation: float
     weights: Array
+    counts: Array | None = None
 
     @classmethod
-    def of(cls, cluster: ArrayLike, y: Array, p: Array, sample_weight: ArrayLike | None) -> Clusters:
-        """Those of the rows of positive weight.
+    def of(
+        cls,
+        cluster: ArrayLike,
+        y: Array,
+        p: Array,
+        sample_weight: ArrayLike | None,
+        counts: ArrayLike | None = None,
+    ) -> Clusters:
+        """Clusters of the rows of positive weight, and how alike their residuals are.
 
         >>> whose = np.repeat(np.arange(50), 4)                               # four copies of each of fifty rows
         >>> y, p = (whose % 2).astype(float), np.full(200, 0.5)
@@ -55,7 +65,9 @@ class Clusters:
         weights = checks.weight_vector(sample_weight, len(y))
         held = weights > 0
         whose = checks.counted_clusters(cluster, weights, len(y))
-        return cls(whose, _correlation(whose, y[held], p[held], weights[held]), weights[held])
+        own = checks.checked_counts(counts, weights, len(y))
+        times = own if own is not None else weights[held] if are_whole(weights[held]) else np.ones(held.sum())
+        return cls(whose, _correlation(whose, y[held], p[held], times), weights[held], own)
 
     @property
     def design_effect(self) -> float:
@@ -69,14 +81,14 @@ class Clusters:
     def worth(self, index: Array, groups: int) -> Array:
         """How many independent rows a row of each group (groups,) is worth, at most 1; index (n,) says whose it is."""
         cell, m = self.by_group(index, groups)
-        alone = group_sums(index, groups, weights=squares(self.weights))
+        alone = group_sums(index, groups, weights=squares(self.weights, self.counts))
         together = group_sums(cell % groups, groups, m**2)
         return 1 / self._effect(together / np.where(alone > 0, alone, 1), alone > 0)
 
     def effect(self, weights: Array, cell: Array) -> Array:
         """Design effects (k,) of sums with weights (k, cells) for each row of a cell; cell (n,) says of which it is."""
         held = csr_array((self.weights, (self.whose, cell)), shape=(self.count, weights.shape[1]))
-        alone = weights**2 @ group_sums(cell, weights.shape[1], weights=squares(self.weights))
+        alone = weights**2 @ group_sums(cell, weights.shape[1], weights=squares(self.weights, self.counts))
         return self._effect(np.array([np.sum((held @ each) ** 2) for each in weights]) / alone)
 
     def _effect(self, ratio: Array, there: Array | bool = True) -> Array:
@@ -89,13 +101,12 @@ class Clusters:
         return cell, np.bincount(at, weights=self.weights)
 
 
-def _correlation(whose: Array, y: Array, p: Array, weights: Array) -> float:
+def _correlation(whose: Array, y: Array, p: Array, w: Array) -> float:
     """ρ of y − p about its mean in strata of p, over the standard deviation there, between and within clusters.
 
     Between clusters of one stratum the mean square is σ²(1 + (m₀ − 1)ρ), within them σ²(1 − ρ), whatever rows of
-    one cluster in two strata have to do with each other.
+    one cluster in two strata have to do with each other; w (n,) counts the rows.
     """
-    w = weights if are_whole(weights) else np.ones(len(weights))
     strata = max(1, min(STRATA, (int(whose.max()) + 1) // CLUSTERS_EACH))
     placed = binned(p, strata, "quantile", w)
     k = placed.count
@@ -124,7 +135,9 @@ def clusters_of(evaluation: Evaluation, calibrator: str) -> Clusters | None:
     return once(
         predictions,
         "clusters",
-        lambda: Clusters.of(whose[evaluation.rows], predictions.y, predictions.p, predictions.weight),
+        lambda: Clusters.of(
+            whose[evaluation.rows], predictions.y, predictions.p, predictions.weight, evaluation.counts
+        ),
     )
 
 

@@ -174,6 +174,7 @@ def binned_curve(
     interval: str = "wilson",
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | Clusters | None = None,
+    counts: ArrayLike | None = None,
 ) -> BinnedCurve:
     """Mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band each.
 
@@ -189,10 +190,13 @@ def binned_curve(
     interval
         "wilson" or "clopper_pearson".
     sample_weight : (n,)
-        Counts of rows, or weights that add up to as many as their mean is worth; here and below.
+        Counts of rows, or other weights on any scale; here and below.
     cluster : (n,)
         Equal for rows that belong together, which are worth fewer than as many alone, or what ``Clusters.of`` made of
         these rows; here and below.
+    counts : (n,)
+        How many rows each row stands for, if the weights are more than counts, as at a stated base rate; here and
+        below.
 
     Examples
     --------
@@ -200,7 +204,7 @@ def binned_curve(
     >>> curve.mean_p, curve.observed
     (array([0.25, 0.75]), array([0.5, 1. ]))
     """
-    weights, y, p, clusters = _rows_of(y, p, sample_weight, cluster)
+    weights, y, p, clusters = _rows_of(y, p, sample_weight, cluster, counts)
     placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
     count, mean_p, ones = _counts(placed.index, placed.count, y, p, weights)
     worth = 1.0 if clusters is None else clusters.worth(placed.index, placed.count)
@@ -223,13 +227,17 @@ def binned_curve(
 
 
 def _rows_of(
-    y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None, cluster: ArrayLike | Clusters | None
+    y: ArrayLike,
+    p: ArrayLike,
+    sample_weight: ArrayLike | None,
+    cluster: ArrayLike | Clusters | None,
+    counts: ArrayLike | None,
 ) -> tuple[Array | None, Array, Array, Clusters | None]:
     """(weights or None, y, p, clusters or None) of the checked rows that count."""
     labels, predicted = checks.labelled_probabilities(y, p)
     if cluster is not None and not isinstance(cluster, Clusters):
         cluster = Clusters.of(cluster, labels, predicted, sample_weight)
-    return *checks.counted_rows(sample_weight, labels, predicted), cluster
+    return *checks.counted_rows(sample_weight, labels, predicted, counts), cluster
 
 
 def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
@@ -272,7 +280,8 @@ def histogram(
     0   0.0    0.5      2          1
     1   0.5    1.0      1          1
     """
-    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    y, p = checks.labelled_probabilities(y, p)
+    weights = None if sample_weight is None else checks.weight_vector(sample_weight, len(y))
     checks.in_range(bins, "bins", low=1, integer=True)
     placed = binned(p, bins) if edges is None else Bins(edge_index(p, edges), edges)
     count, positives = (
@@ -291,6 +300,7 @@ def corp_curve(
     random_state: int | np.random.Generator = 0,
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | Clusters | None = None,
+    counts: ArrayLike | None = None,
 ) -> CorpCurve:
     """The CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled; no bins to choose.
 
@@ -320,7 +330,7 @@ def corp_curve(
     2  0.6           0.5      2
     3  0.9           1.0      1
     """
-    weighted, y, p, clusters = _rows_of(y, p, sample_weight, cluster)
+    weighted, y, p, clusters = _rows_of(y, p, sample_weight, cluster, counts)
     checks.one_of(band, BANDS, "band")
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.in_range(repeats, "repeats", low=1, integer=True)
@@ -401,6 +411,7 @@ def smooth_curve(
     log_odds: bool = False,
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | Clusters | None = None,
+    counts: ArrayLike | None = None,
 ) -> SmoothCurve:
     """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
 
@@ -429,7 +440,7 @@ def smooth_curve(
     >>> curve.p, curve.smoothed.round(3)
     (array([0.2, 0.5, 0.8]), array([0. , 0.5, 1. ]))
     """
-    weighted, y, p, clusters = _rows_of(y, p, sample_weight, cluster)
+    weighted, y, p, clusters = _rows_of(y, p, sample_weight, cluster, counts)
     checks.in_range(level, "level", 0, 1, open_ends=True)
     checks.in_range(points, "points", low=2, integer=True)
     checks.in_range(span, "span", 0.05, 1)
@@ -521,7 +532,8 @@ def curve_of(evaluation: Evaluation, calibrator: str, kind: str = "binned", log_
     curve, options = kinds[kind]
 
     def made() -> Curve:
-        rows = {"sample_weight": predictions.weight, "cluster": clusters_of(evaluation, calibrator)}
-        return curve(predictions.y, predictions.p, **options, **rows)
+        rows = {"sample_weight": predictions.weight, "counts": evaluation.counts}
+        cluster = clusters_of(evaluation, calibrator)
+        return curve(predictions.y, predictions.p, cluster=cluster, **options, **rows)
 
     return once(predictions, (kind, *options.values()), made)

@@ -132,4 +132,5 @@ def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
         threshold(*costs_of(evaluation)),
         sample_weight=predictions.weight,
         design_effect=design_effect(evaluation, key),
+        counts=evaluation.counts,
     )

@@ -42,6 +42,8 @@ from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, 
 from calib.kernel import checks
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, counted, moved, number, probability
+from calib.metrics.confidence import View
+from calib.metrics.paired_intervals import difference_interval
 from calib.recipe import AXES, Recipe
 
 # Faint marks of several curves that can carry their number of rows without covering each other

@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from calib.analysis.chance import chance_sentence
 from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
@@ -13,7 +14,7 @@ from calib.evaluate import Evaluation
 from calib.figures.groups import GroupLanes
 from calib.kernel.wording import class_named, listed, number
 from calib.metrics import METRICS
-from calib.metrics.confidence import INTERVALS
+from calib.metrics.confidence import INTERVALS, why_missing
 
 
 def with_interval(value: float, lower: float, upper: float) -> str:
@@ -74,7 +75,11 @@ def basis_of_intervals(table: pd.DataFrame, evaluation: Evaluation) -> str:
         ways.setdefault(INTERVALS[key].how, []).append(METRICS[key].label)
     sources = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
     clustered = evaluation.cluster is not None
-    by = " Each cluster is one draw, and Student’s t has a degree of freedom per cluster less one." if clustered else ""
+    by = (
+        " Each cluster is one draw, and Student’s t has a degree of freedom per cluster less one."
+        if clustered
+        else ""
+    )
     chance = f" {chance_sentence(evaluation)}" if "ece" in set(table["metric"]) else ""
     missing = why_missing(evaluation.sample) if table["lower"].isna().any() else ""
     said = f"95% intervals: how far the numbers vary with the test rows, the model as it is. {sources}.{by}{chance}"

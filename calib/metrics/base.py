@@ -48,7 +48,8 @@ class Metric:
         Of a metric that is one of several numbers of a result: (y, p) → the result, which is then worked out
         once for all of them, and result → float, what ``function`` returns.
     clustered
-        Whether ``of`` also takes ``cluster``, who each row belongs to, and ``counts``, how many rows each row is.
+        Whether ``of``, or the function of a metric that is its own result, also takes ``cluster``, who each row
+        belongs to, and ``counts``, how many rows each row is.
     """
 
     key: str

@@ -48,7 +48,7 @@ def null_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, 
 def chance_range(
     rows: Rows, p: Array, bins: int = 20, strategy: str = "uniform", level: float = LEVEL
 ) -> tuple[float, float]:
-    """(low, high) between which the ECE of a calibrated model with these predictions (n,) lies in ``level`` of all draws.
+    """(low, high) of the ECE of a calibrated model with these predictions (n,) in ``level`` of all draws of the labels.
 
     NaN from a single cluster.
     """
@@ -66,13 +66,20 @@ def ece_by_chance(
     bins: int = 20,
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
+    *,
+    cluster: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
 ) -> float:
     """The ECE that a calibrated model with these predictions stays below in 95 of 100 draws of the labels, in [0, 1].
 
     Parameters
     ----------
     y, p, bins, strategy, sample_weight
-        As for ``expected_calibration_error``; the labels themselves do not enter.
+        As for ``expected_calibration_error``; of independent rows the labels do not enter.
+    cluster : (n,)
+        Equal for rows that belong together.
+    counts : (n,)
+        How many rows each is, where its weight is something else.
 
     Examples
     --------
@@ -83,7 +90,8 @@ def ece_by_chance(
     """
     labels, probabilities = checks.labelled_probabilities(y, p)
     checks.in_range(bins, "bins", low=1, integer=True)
-    rows, (held,) = Rows.checked(labels, probabilities, sample_weight=sample_weight)
+    sampled = {"sample_weight": sample_weight, "counts": counts, "cluster": cluster}
+    rows, (held,) = Rows.checked(labels, probabilities, **sampled)
     return chance_range(rows, held, bins, strategy, level=2 * LEVEL - 1)[1]
 
 
@@ -94,4 +102,5 @@ ECE_BY_CHANCE = Metric(
     None,
     "ECE that a calibrated model of these rows would stay below in 95 of 100 test sets: a lower ECE shows no error.",
     binned=True,
+    clustered=True,
 )

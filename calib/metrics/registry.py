@@ -10,7 +10,6 @@ from calib.kernel.registry import Registry
 from calib.metrics.average_precision import AVERAGE_PRECISION
 from calib.metrics.base import Metric, check_metric
 from calib.metrics.brier_skill import BRIER_SKILL
-from calib.metrics.chance import ECE_BY_CHANCE
 from calib.metrics.calibration_error import (
     calibration_line,
     expected_calibration_error,
@@ -20,6 +19,7 @@ from calib.metrics.calibration_error import (
     squared_ece,
     true_calibration_error,
 )
+from calib.metrics.chance import ECE_BY_CHANCE
 from calib.metrics.cumulative import CUMULATIVE
 from calib.metrics.debiased import DEBIASED
 from calib.metrics.decomposition import chance_miscalibration, corp_decomposition, murphy_decomposition

@@ -86,7 +86,8 @@ def _value(
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
     if metric.of is not None:
         return metric.read(summarised(metric.of, predictions, **draws if metric.clustered else {}))
-    options = {"bins": bins, "strategy": strategy} if metric.binned else {}
+    options: dict[str, Any] = {"bins": bins, "strategy": strategy} if metric.binned else {}
+    options |= draws if metric.clustered else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
 
 

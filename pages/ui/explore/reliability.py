@@ -31,6 +31,7 @@ from calib.figures.reliability import has_thin_bins
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, duration, percent
 from calib.metrics import METRICS
+from calib.metrics.confidence import why_missing
 from calib.models import MODELS
 from calib.recipe import AXES, Recipe, with_model
 from calib.splits import SPLITS
@@ -186,7 +187,8 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
         )
         st.caption(
             f"On {found.basis}; the model stays as it is. ● marks an interval that excludes 0: a clear difference. "
-            f"Intervals of ECE are wide on purpose, so that they include the true change. {why_missing(evaluation.sample)}"
+            "Intervals of ECE are wide, so that they include the true change. "
+            f"{why_missing(evaluation.sample)}"
         )
         tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
     for figure in GRAPHS:
