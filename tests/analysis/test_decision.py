@@ -178,7 +178,7 @@ def test_the_share_that_is_undecided_is_that_of_the_rows_repeated_by_their_weigh
     rng = np.random.default_rng(3)
     p, weight = rng.random(200), rng.integers(1, 5, 200)
     table = pd.DataFrame({"label": (rng.random(200) < p).astype(int), "p": p.round(3), "w": weight})
-    recipe = Recipe(data="upload:x", target="label", content="predictions", weight="w")
+    recipe = Recipe(data="upload:x", target="label", content="predictions", weight="w", weight_as="counts")
     evaluation = evaluate(recipe, load(recipe, {"x": table}))
     predictions = evaluation.predictions["venn_abers"]
     t = np.median(predictions.lower + predictions.upper) / 2
