@@ -22,6 +22,7 @@ SMALL = {  # of the models that are large by default; those that search are not 
 }
 TRIED = sorted(MODELS.keys() - {"tuned_forest", "curtailed_forest", "given"})
 COLUMNS = {"weight": "many", "time": "when", "cluster": "who", "part": "which"}
+WEIGHTS = ([0, 1, 2, 5, 0.5], [0, 1, 2, 5])
 NUMBERS = st.one_of(
     st.floats(-5, 5),
     st.integers(0, 3).map(float),
@@ -43,7 +44,7 @@ def tables(draw):
     days = np.array(draw(st.lists(st.integers(0, 40), min_size=n, max_size=n)))
     frame["when"] = (first + days).astype("datetime64[us]")
     frame["who"] = draw(st.lists(st.integers(0, 12), min_size=n, max_size=n))
-    frame["many"] = draw(st.lists(st.sampled_from([0, 1, 2, 5, 0.5]), min_size=n, max_size=n))
+    frame["many"] = draw(st.lists(st.sampled_from(draw(st.sampled_from(WEIGHTS))), min_size=n, max_size=n))
     frame["which"] = draw(st.lists(st.sampled_from(["train", "calibrate", "test"]), min_size=n, max_size=n))
     return frame
 
@@ -67,6 +68,7 @@ def recipes(draw):
         base_rate=draw(st.sampled_from([None, None, 0.2, 1e-9])),
         exclude=tuple(column for role, column in COLUMNS.items() if role not in roles),
         seed=draw(st.integers(0, 3)),
+        weight_as=draw(st.sampled_from([None, "counts", "importance"])) if "weight" in roles else None,
         **roles,
     )
 
@@ -79,7 +81,7 @@ def refused(why):
 def check(frame, recipe):
     """Either an InputError in words, or probabilities inside their intervals."""
     try:
-        data = prepare(frame, "y", exclude=recipe.exclude, roles=roles_of(recipe))
+        data = prepare(frame, "y", exclude=recipe.exclude, roles=roles_of(recipe), weight_as=recipe.weight_as)
         evaluation = evaluate(recipe, data)
     except InputError as error:
         refused(str(error))

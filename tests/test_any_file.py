@@ -282,6 +282,7 @@ def a_recipe(rng, first, second):
         base_rate=rng.choice([None, None, 0.01, 1e-9]),
         content=rng.choice(["features", "predictions"]),
         exclude=tuple(set(ROLES.values()) - set(roles.values())),
+        weight_as=rng.choice([None, "counts", "importance"]) if "weight" in roles else None,
         **roles,
     ).replace(**judged)
 

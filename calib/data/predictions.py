@@ -215,7 +215,7 @@ def prepare_predictions(
     values = {column: _scores(typed, column, target) for column in chosen}
     named = _named(values, list(counts))
     chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
-    classes = choose_classes(counts, chosen_class, why, of_both(frame))
+    classes = choose_classes(counts, chosen_class, why, of_both(frame), known.lines)
     for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):
         del values[column]
     finite = {column: np.isfinite(given) for column, given in values.items()}

@@ -77,8 +77,8 @@ def prepare(
     """
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
-    classes = choose_classes(label.counts, positive, where=of_both(frame))
     known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()), weight_as)
+    classes = choose_classes(label.counts, positive, where=of_both(frame), lines=known.lines)
     rows, again = label.there & known.rows, repeats(typed)
     left_out, doubts = (*_unlabelled(label.there), *known.notes), tuple(_repeated(rows & again, rows))
     if drop_repeated:

@@ -88,6 +88,11 @@ class Read:
     notes: tuple[str, ...]
     counts: bool = False
 
+    @property
+    def lines(self) -> str:
+        """What lines of the table are called: rows, unless they stand for many."""
+        return "lines" if self.counts else "rows"
+
     def of(self, rows: np.ndarray) -> dict[str, Any]:
         """Role → its values in the rows chosen, bool (n,): the fields of a Dataset.
 

@@ -225,7 +225,11 @@ def tidy_labels(
 
 
 def choose_classes(
-    counts: Mapping[str, int], positive: Any = None, why: str = "as chosen", where: str = ""
+    counts: Mapping[str, int],
+    positive: Any = None,
+    why: str = "as chosen",
+    where: str = "",
+    lines: str = "rows",
 ) -> Classes:
     """The two classes: the positive one as asked for, else the rarest (ties: the last), against the rest.
 
@@ -235,6 +239,8 @@ def choose_classes(
         What the note says of a positive class that is given.
     where
         What it says after "the rarer one" of one that is not.
+    lines
+        What it calls the lines of the table, which may stand for many rows each.
 
     Raises
     ------
@@ -267,13 +273,11 @@ def choose_classes(
     how = why if positive is not None else f"the {'rarer' if len(names) == 2 else 'rarest'} one{where}"
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
-        note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} rows)."
+        note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines})."
         if _number_text(negative) == "1" or _number_text(chosen) == "0":
             note += f" Where class 1 is spoken of, it is meant, and {negative!r} by class 0."
         return Classes((negative, chosen), chosen, note)
-    note = (
-        f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} rows), against the other {len(names) - 1} classes."
-    )
+    note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against the other {len(names) - 1} classes."
     return Classes((f"not {chosen}", chosen), chosen, note)
 
 

@@ -23,8 +23,9 @@ from calib.figures.base import FigureEntry, of_intervals_on_axes
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel import checks
-from calib.kernel.binning import bin_index, edge_index, group_sums
+from calib.kernel.binning import bin_index, edge_index, group_sums, quantiles
 from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
+from calib.metrics.scoring import mean
 from calib.recipe import AXES
 
 BINS = 40  # of the marginal histograms
@@ -116,7 +117,9 @@ def prepare(
     axis = LogOddsAxis.around([p0, p1]) if axes == "log_odds" else None
     x, at = (p0, p1) if axis is None else (axis.place(p0), axis.place(p1))
     marks = gather(x, at, y, table[color].to_numpy(dtype=float), table.row.to_numpy())
-    margins = np.stack([[_margins(end[y == k], axis) for k in (0, 1)] for end in (p0, p1)])
+    weight = evaluation.weight
+    of_class = [(y == k, None if weight is None else weight[y == k]) for k in (0, 1)]
+    margins = np.stack([[_margins(end[rows], axis, held) for rows, held in of_class] for end in (p0, p1)])
     chosen = None
     if row is not None:
         own = position_of(evaluation, row)
@@ -132,24 +135,30 @@ def prepare(
         color,
         evaluation.dataset.classes,
         axis,
-        _finding(name, width),
+        _finding(name, width, weight),
         _caption(marks, crossed, zero, one) + (AT_THE_ENDS if axis else ""),
-        f"Scatter of p1 against p0 of {len(y)} test rows by {name}: median width {number(float(np.median(width)))}, "
-        f"mean p0 {number(float(p0.mean()))}, mean p1 {number(float(p1.mean()))}, {percent(y.mean())} in {one}.",
+        f"Scatter of p1 against p0 of {evaluation.judged_by} by {name}: "
+        f"median width {number(_median(width, weight))}, mean p0 {number(mean(p0, weight))}, "
+        f"mean p1 {number(mean(p1, weight))}, {percent(evaluation.share)} in {one}.",
     )
 
 
-def _finding(name: str, width: np.ndarray) -> str:
+def _finding(name: str, width: np.ndarray, weight: np.ndarray | None) -> str:
     """How wide intervals (n,) are; they are all alike where the model gives every row the same score."""
     if width.min() == width.max():
         return f"All {name} intervals are {brief(float(width[0]))} wide"
-    middle, widest = briefly(float(np.median(width)), float(width.max()))
+    middle, widest = briefly(_median(width, weight), float(width.max()))
     return f"Half of the {name} intervals are at most {middle} wide, the widest {widest}"
 
 
-def _margins(ends: np.ndarray, axis: LogOddsAxis | None) -> np.ndarray:
+def _median(values: np.ndarray, weight: np.ndarray | None) -> float:
+    return float(quantiles(values, np.array([0.5]), weight)[0])
+
+
+def _margins(ends: np.ndarray, axis: LogOddsAxis | None, weight: np.ndarray | None) -> np.ndarray:
     """Rows by bins that are of equal width on the axis."""
-    return group_sums(bin_index(ends, BINS) if axis is None else edge_index(ends, axis.edges(BINS)), BINS)
+    index = bin_index(ends, BINS) if axis is None else edge_index(ends, axis.edges(BINS))
+    return group_sums(index, BINS, weights=weight)
 
 
 def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:

@@ -76,7 +76,7 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         finding,
         "High marks: few calibration rows at this score, or a step of the isotonic fit close by. Compare with the "
         f"calibration points of the step curves. {marks.note}".strip(),
-        f"Interval width against score of {len(y)} test rows by {name}; widest {number(float(width[widest]))} "
+        f"Interval width against score of {evaluation.judged_by} by {name}; widest {number(float(width[widest]))} "
         f"at score {number(float(score[widest]))}.",
     )
 

@@ -71,7 +71,8 @@ def importance_weights(weights: Array) -> Array:
     if (each == each[0]).all():
         return np.ones(len(each))
     each = each * (each.sum() / (each @ each))
-    return np.where(each == np.floor(each), np.nextafter(each, np.inf), each)
+    whole = (each == np.floor(each)) & (each > 0)  # 0 where the largest weight leaves nothing of one
+    return np.where(whole, np.nextafter(each, np.inf), each)
 
 
 def told(weights: Array | None, n: int, noun: str = "row") -> str:

@@ -1,11 +1,14 @@
 """The pairs on the chart are the evaluation's; its table lists the nearest first; big data stay small."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from calib import Recipe, evaluate
 from calib.analysis.explain import position_of, widest_row
 from calib.figures import DARK, LIGHT
 from calib.figures.pairs import BINS, draw, listed_rows, pair_table, prepare
+from calib.kernel.records import Dataset
 from calib.kernel.wording import brief, counted
 from tests.figures.evaluations import evaluation
 
@@ -88,3 +91,20 @@ def test_a_hundred_thousand_rows_stay_far_below_two_megabytes(theme):
     record = prepare(predictions, row=widest_row(predictions))
     assert len(draw(record, theme).to_json()) < 2e6
     assert record.marks.count.sum() == len(predictions.y) == 105_000
+
+
+def test_of_counts_all_that_is_said_is_that_of_the_repeated_rows():
+    rng = np.random.default_rng(3)
+    score = rng.integers(1, 100, 120) / 100
+    y = (rng.random(120) < score).astype(int)
+    count, part = rng.integers(1, 9, 120), np.repeat([1, 2], 60)
+    made = []
+    for rows, weight in ((np.arange(120), count.astype(float)), (np.repeat(np.arange(120), count), None)):
+        X = pd.DataFrame({"s": score[rows]})
+        data = Dataset("given", X, y[rows], predictions=True, part=part[rows], weight=weight)
+        recipe = Recipe(content="predictions", split="file", part="part", calibrators=("venn_abers",))
+        made.append(prepare(evaluate(recipe, data)))
+    lines, rows = made
+    np.testing.assert_array_equal(lines.margins, rows.margins)
+    assert lines.title == rows.title
+    assert lines.alt.replace(" in 60 lines", "") == rows.alt
