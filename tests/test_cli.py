@@ -57,7 +57,8 @@ WORDS = {"–": "nan", "∞": "inf", "−∞": "-inf"}
 def printed_table(text: str) -> pd.DataFrame:
     """The metric table as ``Evaluation.metrics`` has it, out of its parts of at most 80 characters a line."""
     parts = []
-    for block in text.strip("\n").split("\n\n"):
+    values = re.sub(r" \(clipped: [\d.]+\)", "", text)
+    for block in values.strip("\n").split("\n\n"):
         header, *lines = block.splitlines()
         cells = {line.split()[0]: line.split()[1:] for line in lines}
         parts.append(pd.DataFrame(cells, index=header.split()).replace(WORDS).astype(float))

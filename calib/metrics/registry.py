@@ -147,7 +147,8 @@ METRICS: Registry[Metric] = Registry(
             "Log loss",
             log_loss,
             False,
-            "Mean −ln of the probability given to the true label; ∞ when a certain prediction is wrong.",
+            "Mean −ln of the probability given to the true label; ∞ when a certain prediction is wrong, with the "
+            "clipped value (probabilities kept 2.2e-16 away from 0 and 1) beside it.",
         ),
         Metric(
             "log_loss_clipped",

@@ -125,7 +125,7 @@ def log_loss(
 
 
 def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Log loss (base e) of p clipped to [ε, 1 − ε], ε = 2.2e-16: only for standing beside tables made that way.
+    """Log loss (base e) of p clipped to [ε, 1 − ε], ε = 2.2e-16, as scikit-learn's; it stands beside an infinite one.
 
     A certain prediction that is wrong costs 36.04 instead of ∞ (Shaker & Hüllermeier 2025, Table 7).
 

@@ -60,6 +60,8 @@ def test_nothing_of_the_last_data_set_is_seen_while_the_model_of_the_next_is_fit
     tab.pick("data", "second.csv")
     text = tab.page.wait_for_function(ONCE_NAMED, arg="second.csv").json_value()
     assert left(text) == []
+    begun(tab)
+    tab.by_key("cancel_fits").get_by_role("button").click()
     tab.settle()
 
 

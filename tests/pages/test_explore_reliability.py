@@ -5,6 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import log_loss
 
 from calib import Recipe
 from calib.analysis.advice import over_splits, recommend
@@ -42,7 +43,12 @@ def test_the_first_number_is_the_own_models_then_what_the_recommended_method_mak
     found = differences(evaluation)
     for metric, name in zip(at.metric, ("brier", "ece", "log_loss", "accuracy"), strict=True):
         line = found.line(name, choice)
-        assert metric.delta == change(line.value, line.lower, line.upper, 2)
+        if np.isfinite(line.value):
+            assert metric.delta == change(line.value, line.lower, line.upper, 2)
+        else:
+            p = [evaluation.predictions[key].p for key in ("none", choice)]
+            before, after = (log_loss(evaluation.y, each) for each in p)
+            assert metric.delta == f"clipped: {number(after - before)}"
 
 
 @pytest.mark.parametrize("details", ["rows", "variability"])
@@ -65,7 +71,8 @@ def test_few_rows_are_said_to_be_few():
 
 def test_differences_stand_in_the_metric_section():
     at = settled(page(**QUICK))
-    expected = formatted_differences(differences(of_address(**QUICK)))
+    evaluation = of_address(**QUICK)
+    expected = formatted_differences(differences(evaluation), evaluation)
     pd.testing.assert_frame_equal(table(at, "Brier score"), expected, check_dtype=False)
 
 
