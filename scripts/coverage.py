@@ -40,6 +40,7 @@ SAMPLES: Mapping[
 }
 SETS = (5, 10, 20, 40)  # data sets of a study
 ENOUGH = 0.92  # where fewer intervals cover, a page says so instead
+REPETITIONS = (2, 5, 10, 20, 50)  # of simulations on Learn pages
 CHUNK = 20  # draws of a task
 Line = tuple[str, float, float, float]  # name, covers, given, width
 
@@ -236,36 +237,33 @@ def places(printed: Mapping[str, Printed], lines: Mapping[str, pd.DataFrame]) ->
 SECTION = "## Do the intervals cover?"
 
 
-def report(draws: int, jobs: int, only: str = "") -> str:
-    """The section of docs/measurements.md."""
+def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
+    """The parts of the section of docs/measurements.md, each when it is found."""
     intervals = {key: one for key, one in ON_ROWS.items() if only in key}
     tests = {key: one for key, one in TESTS.items() if only in key}
     grid = [Case(share, model, n) for n in SIZES for share in PREVALENCES for model in MODELS]
-    right = [case for case in grid if case.model == "calibrated"]
     samples = {name: Case(sample=name) for name in SAMPLES}
-    found = {key: lines_of(on_rows, {key: one}, grid, draws, jobs) for key, one in intervals.items()}
-    kept = pd.concat(found.values()) if found else None
-    parts = [SECTION, ABOUT.format(draws=draws)]
-    if kept is not None:
-        parts += [places(intervals, found), "### By the number of rows", by_size(kept)]
+    yield from (SECTION, ABOUT.format(draws=draws))
+    if intervals:
+        found = {key: lines_of(on_rows, {key: one}, grid, draws, jobs) for key, one in intervals.items()}
+        yield from (places(intervals, found), "### By the number of rows", by_size(pd.concat(found.values())))
         lines = lines_of(on_rows, intervals, samples.values(), draws, jobs)
-        parts += ["### In clusters, with weights, at another base rate", OF_SAMPLES, crossed(lines, samples)]
+        yield from (
+            "### In clusters, with weights, at another base rate",
+            OF_SAMPLES,
+            crossed(lines, samples),
+        )
     if tests:
-        lines = lines_of(on_rows, tests, [*right, *samples.values()], draws, jobs)
+        right = [case for case in grid if case.model == "calibrated"]
         columns = {f"{case.n:,} rows, {100 * case.prevalence:.0f} %": case for case in right} | samples
-        parts += ["### Tests at 5 %", OF_TESTS, crossed(lines, columns, test=True)]
+        lines = lines_of(on_rows, tests, columns.values(), draws, jobs)
+        yield from ("### Tests at 5 %", OF_TESTS, crossed(lines, columns, test=True))
     if not only:
-        columns = {f"{n} data sets": n for n in SETS}
-        parts += [
-            "### Over data sets",
-            OF_SETS,
-            crossed(lines_of(on_sets, over_sets, SETS, draws, jobs), columns),
-        ]
-        parts.append(crossed(lines_of(on_sets, claims_over_sets, SETS, draws, jobs), columns, test=True))
-        repeats = (2, 5, 10, 20, 50)
-        share = [f"{100 * (1 - 2 * student.sf(2, k - 1)):.0f}" for k in repeats]
-        parts += [OF_ERRORS, table([f"{k} repetitions" for k in repeats], [share])]
-    return "\n\n".join(parts) + "\n"
+        sets = {f"{n} data sets": n for n in SETS}
+        means, claims = (lines_of(on_sets, each, SETS, draws, jobs) for each in (over_sets, claims_over_sets))
+        yield from ("### Over data sets", OF_SETS, crossed(means, sets), crossed(claims, sets, test=True))
+        share = [f"{100 * (1 - 2 * student.sf(2, k - 1)):.0f}" for k in REPETITIONS]
+        yield from (OF_ERRORS, table([f"{k} repetitions" for k in REPETITIONS], [share]))
 
 
 ABOUT = """Test rows are drawn again and again from worlds of which every value is known: the log-odds of the true
@@ -295,6 +293,7 @@ def with_section(text: str, section: str) -> str:
     '# A\\n\\n## B\\nnew\\n\\n## C\\n'
     """
     head = section.splitlines()[0]
+    section = section.rstrip() + "\n"
     old = re.search(rf"^{re.escape(head)}$.*?(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     if old is None:
         return f"{text.rstrip()}\n\n{section}"
@@ -313,8 +312,10 @@ if __name__ == "__main__":
     )
     parser.add_argument("--write", type=Path, metavar="FILE")
     asked = parser.parse_args()
-    section = report(asked.draws, asked.jobs, asked.only)
-    print(section)
+    section = ""
+    for part in report(asked.draws, asked.jobs, asked.only):
+        print(part, end="\n\n", flush=True)
+        section += f"{part}\n\n"
     if asked.write:
         asked.write.write_text(
             with_section(asked.write.read_text(encoding="utf-8"), section), encoding="utf-8"
