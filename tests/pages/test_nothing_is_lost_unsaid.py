@@ -49,9 +49,7 @@ def test_another_file_says_what_was_stated_of_the_one_before():
     at = bring(brought(base_rate=0.01, cluster="who", weight="w", exclude=("age",)), "other.csv", OTHER)
     recipe = at.session_state["recipe"]
     assert (recipe.base_rate, recipe.cluster, recipe.weight, recipe.exclude) == (None, None, None, ())
-    assert removed(at) == (
-        "Leave out columns (age), Weight or count (w), Cluster (who) and Base rate (1%)."
-    )
+    assert removed(at) == ("Leave out columns (age), Weight or count (w), Cluster (who) and Base rate (1%).")
     assert recipe.file == "other.csv"
 
 
