@@ -53,7 +53,7 @@ from calib.kernel.records import Dataset, Problem
 from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
-from calib.sources import digest, judging, judging_model, load, load_frame, problems, reading
+from calib.sources import digest, judging, judging_model, load, load_frame, missing, problems, reading
 from calib.study import (
     SHIPPED,
     Store,
@@ -245,6 +245,11 @@ def _on_file(
         graph = _read(model)
         uploads[digest(graph)] = graph
         recipe = recipe.replace(file=path.name, **judging_model(f"upload:{digest(graph)}", model.name))
+    for key, file in missing(recipe, uploads).items():
+        raise InputError(
+            f"The Recipe needs {file or f'the file with the digest {key}'} too: name it with --judge-on (a table) or "
+            "--onnx (a model)."
+        )
     _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     found = problems(recipe, *load_frame(recipe, uploads))
     dataset = load(recipe, uploads)
@@ -387,6 +392,8 @@ def _simulate(args: argparse.Namespace) -> int:
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set takes a setting as name=value, but got {text!r}.")
+        if name in settings:
+            raise InputError(f"--set: {name!r} is given twice. Give it once.")
         settings[name] = read(value, allowed[name]) if name in allowed else value
     run = run_experiment(
         args.experiment, settings, args.seed, Watch(_progress if sys.stderr.isatty() else None)

@@ -123,6 +123,11 @@ def _table(
         if key not in uploads:
             raise DataError(_again(file, key))
         return _uploaded(uploads[key], asked), None, None
+    if asked:
+        raise DataError(
+            f"data_params.{next(iter(asked))} says how a file is read, but data is {kind}:{key}.",
+            "Leave it out, or name a file.",
+        )
     if kind == "sample":
         return sample_frame(key)
     if kind == "openml":
@@ -165,7 +170,7 @@ def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
     """The columns that are features or scores, or have a role."""
     given = [name for role, name in roles(recipe).items() if name is not None and role != "part"]
     if recipe.content == "predictions":
-        return [*(_scores(recipe, frame) or score_columns(frame, target)), *given]
+        return [*(_scores(recipe, frame, target) or score_columns(frame, target)), *given]
     typed = typed_frame(frame)
     no_feature = {target, *recipe.exclude}
     used = [name for name, column in typed.items() if name in recipe.keep or inspect(column, name).usable]
@@ -228,11 +233,17 @@ def _no_inputs(recipe: Recipe, target: str) -> set[str]:
     return {target, *recipe.exclude, *(name for name in roles(recipe).values() if name is not None)}
 
 
-def _scores(recipe: Recipe, frame: pd.DataFrame) -> tuple[str, ...]:
-    """The score columns that are named; none where they are to be found out."""
+def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]:
+    """The score columns that are named, or found but for those left out; none where they are to be found out."""
     if recipe.onnx is not None:
         return (frame.attrs["model_score"],)
-    return dict(recipe.data_params).get("scores", ())
+    named = dict(recipe.data_params).get("scores", ())
+    if named or not recipe.exclude or recipe.content != "predictions" or target not in frame:
+        return named
+    left = tuple(name for name in score_columns(frame, target) if name not in recipe.exclude)
+    if not left:
+        raise DataError("exclude: no score column is left.", "Leave out fewer columns.")
+    return left
 
 
 def judging_model(model: str | None, file: str | None = None) -> dict[str, Any]:
@@ -376,7 +387,7 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
     if recipe.content == "predictions":
         made = prepare_predictions(
-            frame, target, positive, _scores(recipe, frame) or None, **_as_asked(recipe)
+            frame, target, positive, _scores(recipe, frame, target) or None, **_as_asked(recipe)
         )
     else:
         made = prepare(frame, target, positive, recipe.exclude, recipe.keep, **_as_asked(recipe))
@@ -417,7 +428,7 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
         positive,
         exclude=recipe.exclude,
         content=recipe.content,
-        scores=_scores(recipe, frame) if target is not None else (),
+        scores=_scores(recipe, frame, target) if target is not None else (),
         **_as_asked(recipe),
     )
     # How predictions are recognised, and that features may be learned from: of a model's inputs it goes without saying

@@ -17,7 +17,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.__main__ import main
 from calib.data import prepare, read_table
-from calib.sources import digest
+from calib.sources import digest, judging
 
 ROOT = Path(__file__).parents[1]
 RECIPE = Recipe(model="naive_bayes", calibrators=("none", "platt", "venn_abers"), seed=3)
@@ -263,6 +263,12 @@ def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
     for words in ('split, "time"', 'evaluation, "folds"', "data_params.gap, 2.0"):
         assert f"note: the Recipe's {words}, is not used: the files named here say otherwise." in said
     assert "Recipe's time" not in said
+
+
+def test_a_further_file_that_the_recipe_needs_is_asked_for(files, capsys):
+    judged = RECIPE.replace(**judging("upload:00ff", "new.csv"))
+    assert run(files, recipe=judged) == 2
+    assert "The Recipe needs new.csv too: name it with --judge-on" in capsys.readouterr().err
 
 
 def test_what_would_have_no_effect_is_refused_by_name(files, capsys):

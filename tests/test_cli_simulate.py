@@ -77,6 +77,11 @@ def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_l
     assert on_page(at) == traces
 
 
+def test_a_setting_that_is_given_twice_is_refused(capsys):
+    assert simulate("order", "--set", "objects=6", "--set", "objects=7") == 2
+    assert "--set: 'objects' is given twice" in capsys.readouterr().err
+
+
 def test_another_seed_gives_another_picture(tmp_path):
     for seed in (1, 2):
         assert (

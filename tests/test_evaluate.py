@@ -36,6 +36,40 @@ def data():
 SMALL = Recipe(params={"n_estimators": 20}, calibrators=("none", "platt", "isotonic", "beta", "venn_abers"))
 
 
+def test_an_array_gives_the_numbers_of_its_table(data):
+    values = data.X.to_numpy()
+    recipe = SMALL.replace(model="naive_bayes", params=())
+    part = np.where(np.arange(data.n) < 400, "train", "test")
+    for chosen, fields in (
+        (recipe, {}),
+        (recipe.replace(split="file", part="part"), {"part": part.tolist()}),
+    ):
+        found, expected = (evaluate(chosen, Dataset("mine", X, data.y, **fields)) for X in (values, data.X))
+        pd.testing.assert_frame_equal(found.metrics, expected.metrics)
+    assert found.rows.tolist() == list(range(400, data.n))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        *[
+            ({role: "who"}, f"{role}: the Recipe names the column 'who', but the Dataset has no {role}")
+            for role in ("weight", "time", "cluster", "part")
+        ],
+        ({"positive": "yes"}, "positive: the Recipe names 'yes', but the Dataset's positive class is '1'"),
+        ({"exclude": ("x2",)}, "exclude: the Dataset still has the column 'x2'"),
+    ],
+    ids=str,
+)
+def test_a_dataset_that_is_not_as_the_recipe_says_is_refused_by_the_field(data, fields, words):
+    with pytest.raises(InputError, match=words):
+        evaluate(SMALL.replace(**fields), data)
+    given = {role: np.arange(data.n) % 3 for role in ("weight", "time", "cluster", "part") if role in fields}
+    given = {role: values + (role == "weight") for role, values in given.items()}
+    if given:
+        chain.check_dataset(SMALL.replace(**fields), replace(data, **given))
+
+
 def test_the_numbers_are_those_of_the_steps_done_by_hand(data):
     evaluation = evaluate(SMALL, data)
     rows = np.arange(data.n)

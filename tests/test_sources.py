@@ -189,3 +189,20 @@ def test_chosen_scores_are_the_scores():
     recipe = upload(target="y", content="predictions")
     assert list(load(recipe, {KEY: table}).X) == ["p"]
     assert list(load(recipe.replace(data_params={"scores": ["age"]}), {KEY: table}).X) == ["age"]
+
+
+def test_columns_left_out_are_no_scores_either():
+    rows = np.arange(40)
+    frame = pd.DataFrame({"y": rows % 2, "score_a": rows / 40, "score_b": 1 - rows / 41})
+    asked = upload(content="predictions", target="y", exclude=("score_b",))
+    assert list(load(asked, {KEY: frame}).X.columns) == ["score_a"]
+    assert list(load(asked.replace(exclude=()), {KEY: frame}).X.columns) == ["score_a", "score_b"]
+    with pytest.raises(DataError, match="exclude: no score column is left"):
+        load(asked.replace(exclude=("score_a", "score_b")), {KEY: frame})
+
+
+def test_how_a_file_is_read_is_nothing_to_say_of_a_sample():
+    with pytest.raises(
+        DataError, match="data_params.header says how a file is read, but data is sample:digits"
+    ):
+        load(Recipe(data="sample:digits", data_params={"header": 3}))

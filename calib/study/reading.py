@@ -138,6 +138,12 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     for i, one in enumerate(_tables(values.get("grid", []), "grid"), start=1):
         setups += _grid(one, f"[[grid]] number {i}: ", common, splits, merges)
     names = [setup.name for setup in setups]
+    chosen = {setup.calibrator for setup in setups}
+    for option in common.get("options", {}):
+        if setups and option.partition(".")[0] not in chosen:
+            raise InputError(
+                f"[recipe] options.{option} has no effect: none of the setups has that calibrator."
+            )
     if not setups:
         raise InputError("setups: there are none; give [[setups]] or a [[grid]].")
     check_measurable(measured["keys"], setups, "[metrics] keys")

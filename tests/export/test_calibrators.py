@@ -36,8 +36,10 @@ from calib.export import (
     write_python,
 )
 from calib.export.calibrators import FORMAT
+from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.placements.cv import CrossFit
+from calib.placements.moved import Moved
 from calib.sources import load
 
 README = Path(__file__).parents[2] / "README.md"
@@ -228,6 +230,56 @@ def test_a_range_that_is_none_is_refused(changes, words):
     value = json.loads(write_calibrator(Isotonic().fit([0.1, 0.8], [0, 1]), calibration=changes))
     with pytest.raises(InputError, match=f"calibration.{words} must be"):
         read_calibrator(json.dumps(value))
+
+
+def misspelt(value: dict, path: str) -> str:
+    """The same file with the last letter of one field's name missing."""
+    *into, name = path.split(".")
+    part = value
+    for step in into:
+        part = part[int(step) if step.isdecimal() else step]
+    part[name[:-1]] = part.pop(name)
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("calibrator", "path", "known"),
+    [
+        (Platt("log-odds"), "map.clip", ""),
+        (Platt(), "base_rate", "base_rate"),
+        (Platt(), "base_rate.stated", ""),
+        (Platt(), "calibration.lowest", "lowest"),
+        (Platt(), "notes", ""),
+        (Platt(), "input.columns", ""),
+        (Isotonic(), "map.between", ""),
+        (VennAbers(), "map.p0.values", ""),
+        (VennAbers(), "merge", ""),
+    ],
+    ids=str,
+)
+def test_a_misspelt_field_is_refused_and_never_as_if_it_were_not_there(calibrator, path, known):
+    fitted = calibrator.fit([0.2, 0.4, 0.5, 0.7, 0.8], [0, 1, 0, 0, 1])
+    calibration = {"rows": 5, "positives": 2, "lowest": 0.2, "highest": 0.8}
+    text = write_calibrator(Moved(fitted, BaseRate(0.4, 0.01)), calibration=calibration)
+    assert read_calibrator(text).base_rate == BaseRate(0.4, 0.01)
+    *into, name = path.split(".")
+    where = ".".join([*into, name[:-1]])
+    told = rf"{where} is unknown here; allowed are .*\b{known}\b" if known else "is unknown here|must be"
+    with pytest.raises(InputError, match=told):
+        read_calibrator(misspelt(json.loads(text), path))
+
+
+def test_what_a_file_holds_beside_its_fields_is_refused_and_what_made_it_is_free():
+    value = json.loads(write_calibrator(Platt().fit([0.2, 0.8], [0, 1]), made={"by": "me"}))
+    assert read_calibrator(json.dumps(value)).made == {"by": "me"}
+    with pytest.raises(
+        InputError, match="The calibrator file: base_rat is unknown here; allowed are .*base_rate"
+    ):
+        read_calibrator(json.dumps(value | {"base_rat": None}))
+    with pytest.raises(InputError, match="The calibrator file: 'version' is given twice"):
+        read_calibrator(json.dumps(value)[:-1] + ', "version": 1}')
+    with pytest.raises(InputError, match="calibration must be one of 'rows'"):
+        write_calibrator(Platt().fit([0.2, 0.8], [0, 1]), calibration={"row": 2})
 
 
 @pytest.mark.parametrize(

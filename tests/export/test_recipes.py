@@ -52,6 +52,26 @@ def test_what_cannot_be_used_is_refused_by_name(change, words):
         read_recipes(json.dumps(json.loads(write_recipes(KEPT)) | change).replace("Infinity", "1e400"))
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"seed": 1, "seed": 2}', "'seed' is given twice"),
+        (
+            '{"format": "calib.recipes", "version": 1, "recipes": {"a": {}, "a": {"seed": 1}}}',
+            "'a' is given twice",
+        ),
+        (
+            '{"format": "calib.recipes", "version": 1, "recipes": {"a": {}}, "recipe": {}}',
+            "recipe is unknown here",
+        ),
+        ('{"settings": {"decide.cost_mis": 9}}', "decide.cost_mis' is unknown"),
+    ],
+)
+def test_what_would_be_dropped_unsaid_is_refused_by_name(text, words):
+    with pytest.raises(InputError, match=words):
+        read_recipes(text)
+
+
 def test_what_is_no_json_gives_one_sentence():
     with pytest.raises(InputError, match="not valid JSON"):
         read_recipes(b"\x80\x04pickle")

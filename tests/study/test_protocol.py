@@ -259,6 +259,11 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
             "options.platt.on has no effect",
         ),
         (
+            "[recipe]",
+            '[recipe]\noptions = { "venn.threshold" = 0.3 }',
+            r"\[recipe\] options.venn.threshold has no effect: none of the setups has that calibrator",
+        ),
+        (
             "folds = 3",
             "folds = 3\ntest_size = 0.3",
             r"\[splits\] test_size has no effect without kind = 'random'",

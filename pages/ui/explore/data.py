@@ -300,7 +300,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
             positive if positive in labels else None,
             recipe.label("positive"),
             labels,
-            and_then=sources.with_positive,
+            and_then=lambda label: {} if label == _in_use(recipe) else sources.with_positive(label),
             placeholder="Chosen by default",
             help=f"The class whose probability is predicted: by default {default}. With more than two classes, the "
             "chosen one is set against all others.",
@@ -313,6 +313,14 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
         _roles(recipe, raw_table, [name for name in columns if name != target])
         _labels(recipe, target)
         _repeated(recipe)
+
+
+def _in_use(recipe: Recipe) -> str | None:
+    """The positive class as it is, also where none is chosen."""
+    try:
+        return evaluations.load(recipe).classes[1]
+    except InputError:
+        return None
 
 
 def _content(recipe: Recipe) -> None:
