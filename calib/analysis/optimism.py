@@ -16,7 +16,7 @@ import pandas as pd
 from calib.analysis.clipped import change_or_clipped, with_clipped
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.kernel.wording import number
+from calib.kernel.wording import number, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import mean_interval
 from calib.metrics.scoring import log_losses, squared_errors
@@ -45,7 +45,7 @@ class Optimism:
         if lines.empty:
             return ""
         line = lines.iloc[0]
-        gap = f"{number(line.value)} [{number(line.lower)}, {number(line.upper)}]"
+        gap = with_interval(line.value, line.lower, line.upper)
         told = f"a Brier score of {number(line.random)} instead of {number(line.honest)}"
         verdict = f"within sampling variability ({gap})"
         if line.lower > 0:

@@ -157,7 +157,7 @@ def formatted_costs(decision: Decision) -> pd.DataFrame:
     for name, label in (("realised", "Realised cost"), ("expected", "Expected cost")):
         stars = [BEST if name == "realised" and star else "" for star in lowest]
         shown[label] = [
-            f"{number(row[name])}{star} [{number(row[f'{name}_lower'])}, {number(row[f'{name}_upper'])}]"
+            with_interval(row[name], row[f"{name}_lower"], row[f"{name}_upper"], star)
             for (_, row), star in zip(table.iterrows(), stars, strict=True)
         ]
     shown["Difference"] = [

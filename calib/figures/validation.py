@@ -12,19 +12,9 @@ from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.groups import GroupLanes
-from calib.kernel.wording import class_named, listed, number
+from calib.kernel.wording import class_named, listed, number, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS, why_missing
-
-
-def with_interval(value: float, lower: float, upper: float) -> str:
-    """A number and its interval; alone where that is not known.
-
-    >>> with_interval(0.1234, 0.1, 0.15), with_interval(float("nan"), float("nan"), 1.0)
-    ('0.123 [0.100, 0.150]', '–')
-    """
-    known = not (math.isnan(lower) or math.isnan(value))
-    return f"{number(value)} [{number(lower)}, {number(upper)}]" if known else number(value)
 
 
 def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:

@@ -138,6 +138,16 @@ def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
     return text if math.isnan(lower) else f"{text} [{number(lower, 2)}, {number(upper, 2)}]"
 
 
+def with_interval(value: float, lower: float, upper: float, mark: str = "") -> str:
+    """A number, a mark of it and its interval; without the interval where that is not known.
+
+    >>> with_interval(0.1234, 0.1, 0.15), with_interval(float("nan"), float("nan"), 1.0)
+    ('0.123 [0.100, 0.150]', '–')
+    """
+    known = not (math.isnan(lower) or math.isnan(value))
+    return f"{number(value)}{mark}" + (f" [{number(lower)}, {number(upper)}]" if known else "")
+
+
 def moved(before: float, after: float) -> str:
     """What a number was and is, for headlines; by how much it changes where no digits tell the two apart.
 
