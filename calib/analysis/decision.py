@@ -92,6 +92,11 @@ def benefits(y: np.ndarray, t: float) -> np.ndarray:
     return np.where(y == 1, 1.0, -t / (1 - t))
 
 
+def benefit_steps(t: float) -> tuple[float, float]:
+    """What acting changes in the net benefit at a threshold, in size: of a row of class 0 and of class 1."""
+    return t / (1 - t), 1.0
+
+
 def gain(evaluation: Evaluation, key: str, t: float) -> tuple[float, float, float]:
     """(mean, lower, upper) of a calibrator's net benefit at a threshold less that of the better simple rule.
 
@@ -100,7 +105,7 @@ def gain(evaluation: Evaluation, key: str, t: float) -> tuple[float, float, floa
     each, share = benefits(evaluation.y, t), evaluation.share
     rule = each if share > (1 - share) * t / (1 - t) else np.zeros_like(each)
     acted = each * (evaluation.predictions[key].p > t)
-    return mean_interval(evaluation.sample, acted - rule)
+    return mean_interval(evaluation.sample, acted - rule, steps=benefit_steps(t))
 
 
 def undecided(predictions: Predictions, t: float) -> np.ndarray:
@@ -222,8 +227,9 @@ def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference
     realised = [realised_costs(y, act, false_alarm, miss) for act in acted]
     against = [cost - realised[keys.index(reference)] for cost in realised]
     for name, costs in (("expected", expected), ("realised", realised), ("difference", against)):
-        ends = np.array([mean_interval(evaluation.sample, each) for each in costs]).reshape(-1, 3)
-        table[[name, f"{name}_lower", f"{name}_upper"]] = ends
+        steps = None if name == "expected" else (false_alarm, miss)
+        found = [mean_interval(evaluation.sample, each, steps=steps) for each in costs]
+        table[[name, f"{name}_lower", f"{name}_upper"]] = np.array(found).reshape(-1, 3)
     return table
 
 

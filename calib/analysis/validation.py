@@ -14,7 +14,7 @@ import pandas as pd
 
 from calib.analysis.advice import recommend
 from calib.analysis.clusters import design_effect
-from calib.analysis.decision import FALSE_ALARM, MISS, benefits, threshold
+from calib.analysis.decision import FALSE_ALARM, MISS, benefit_steps, benefits, threshold
 from calib.analysis.differences import reference_of
 from calib.analysis.sample_size import SampleSize, sample_size
 from calib.evaluate import Counted, Evaluation, known_of
@@ -104,8 +104,13 @@ def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
     lines = []
     for t in at:
         for rule, p in rules.items():
-            lines.append((t, rule, *mean_interval(evaluation.sample, (p > t) * benefits(evaluation.y, t))))
+            lines.append((t, rule, *_benefit(evaluation, p, t)))
     return pd.DataFrame(lines, columns=["threshold", "rule", "value", "lower", "upper"])
+
+
+def _benefit(evaluation: Evaluation, p: np.ndarray, t: float) -> tuple[float, float, float]:
+    acted = (p > t) * benefits(evaluation.y, t)
+    return mean_interval(evaluation.sample, acted, steps=benefit_steps(t))
 
 
 def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:

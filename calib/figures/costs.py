@@ -18,7 +18,7 @@ from calib.figures.ink import reach
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, change, moved, number, percent
+from calib.kernel.wording import brief, change, moved, number, percent, with_interval
 
 NOTHING = "There is no probability to decide by: choose a calibrator that works here."
 

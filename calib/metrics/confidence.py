@@ -1,13 +1,13 @@
 """The interval of a number on test rows: what other rows of the same kind would have given, the model as it is.
 
 A mean of losses is f m₁ + (1 − f) m₀, with f the share of class 1 and m₁, m₀ the mean losses of the classes. f has
-Wilson's interval (1927), each mean Student's, and the three are joined as Zou and Donner (2008) do: the ends are moved
-by the root of the summed squares of their reaches. With rare events this covers where ± 1.96 standard errors do not,
-for most of what is not known is how many events there are. Brier skill, a function of the same three, is treated
-alike. A share, such as accuracy, has Wilson's interval; O/E is Wilson's of f over the mean prediction. AUC has DeLong,
-DeLong and Clarke-Pearson's (1988) on the log-odds of the area (Pepe 2003) with Student's quantile; level and line
-have Wald's, with a standard error that does not ask for the line to be right (MacKinnon & White 1985, HC3). Distances
-from a curve have a module of their own, ``distances``.
+Wilson's interval (1927), each mean Student's with Hall's correction for skewness (1992), and the three are joined as
+Zou and Donner (2008) do: the ends are moved by the root of the summed squares of their reaches. With rare events this
+covers where ± 1.96 standard errors do not, because most of what is unknown is how many events there are. Brier skill,
+a function of the same three, is treated alike. A share, such as accuracy, has Wilson's interval; O/E is Wilson's of f
+over the mean prediction. AUC has DeLong, DeLong and Clarke-Pearson's (1988) on the log-odds of the area (Pepe 2003)
+with Student's quantile; level and line have Wald's, with a standard error that does not ask for the line to be right
+(MacKinnon & White 1985, HC3). Distances from a curve have a module of their own, ``distances``.
 
 Rows of one cluster are one draw: influences are then added up by cluster before they are squared (Liang & Zeger 1986;
 Obuchowski 1997 for AUC), and the quantile is Student's, of one degree of freedom less than there are clusters.
@@ -127,7 +127,12 @@ def _worth(rows: Rows, share: float, values: Array) -> float:
     return share * (1 - share) / error**2
 
 
-def _share(rows: Rows, values: Array, level: float) -> Ends:
+def share_interval(rows: Rows, values: Array, level: float = LEVEL) -> Ends:
+    """(low, high) of the share of rows with a value (n,) of 1 instead of 0; NaN from a single cluster.
+
+    >>> share_interval(Rows(np.zeros(3, int), cluster=np.zeros(3)), np.ones(3))
+    (nan, nan)
+    """
     share = rows.mean(values)
     if rows.freedom <= 0 and rows.cluster is not None:
         return UNKNOWN
@@ -141,30 +146,69 @@ def _wilson(share: float, n: float, quantile: float) -> Ends:
 
 @dataclass(frozen=True)
 class ClassMean:
-    """Mean of values over the rows of one class, its squared standard error, and Student's quantile."""
+    """Mean of values over the rows of one class, its squared standard error, and how far its interval reaches."""
 
     value: float
     variance: float
-    quantile: float
-
-    @property
-    def reach(self) -> float:
-        return self.quantile * math.sqrt(self.variance)
+    below: float
+    above: float
 
 
-def _of_class(rows: Rows, values: Array, label: int, level: float) -> ClassMean:
+def _of_class(rows: Rows, values: Array, label: int, level: float, step: float | None = None) -> ClassMean:
+    """Student's interval with Hall's correction for skewness; Agresti and Min's for values of 0 and ± ``step``."""
     own = rows.y == label
-    w, m, n = rows.weights[own], rows.draws[own], rows.worth(own)
-    center = float(np.average(values[own], weights=w))
-    spread = float((w**2 / m) @ (values[own] - center) ** 2) / w.sum() ** 2
-    freedom = max(n - 1, 1e-9)
-    return ClassMean(center, spread * n / freedom, float(stdtrit(freedom, (1 + level) / 2)))
+    w, m, n, held = rows.weights[own], rows.draws[own], rows.worth(own), values[own]
+    center = float(np.average(held, weights=w))
+    quantile, away = float(stdtrit(max(n - 1, 1e-9), (1 + level) / 2)), held - center
+    variance = float((w**2 / m) @ away**2) / w.sum() ** 2 * n / max(n - 1, 1e-9)
+    if step:
+        moved, net = n * float(np.average(np.abs(held), weights=w)) / step, n * center / step
+        middle, half = plus_four(n, moved, net, quantile)
+        return ClassMean(center, variance, center - step * (middle - half), step * (middle + half) - center)
+    error, cubes = math.sqrt(variance), float(np.average(away**3, weights=w))
+    below, above = quantile * error, quantile * error
+    if n > 2 and error > FINEST:
+        skew = cubes * n**2 / ((n - 1) * (n - 2)) / (error * math.sqrt(n)) ** 3
+        ends = [-error * _unskewed(t, skew / math.sqrt(n)) for t in (quantile, -quantile)]
+        below, above = max(-ends[0], 0.0), max(ends[1], 0.0)
+    return ClassMean(center, variance, below, above)
 
 
-def mean_interval(rows: Rows, values: Array, level: float = LEVEL) -> tuple[float, float, float]:
+def _unskewed(t: float, g: float) -> float:
+    """Inverse of Hall's monotone transformation of a t statistic of skewness 3 g (1992, Annals of Statistics 20)."""
+    return t if abs(g) < 1e-9 else 3 / g * (float(np.cbrt(1 + g * (t - g / 6))) - 1)
+
+
+def plus_four(n: float, moved: float, net: float, quantile: float) -> tuple[float, float]:
+    """(middle, half width) of the mean of n values of −1, 0 and 1, ``moved`` of them not 0, which sum to ``net``.
+
+    Half a row is added to either side and one to 0 (Agresti & Min 2005), so that n equal values are no certainty.
+
+    >>> middle, half = plus_four(50, 0, 0, 1.96)                                      # none of fifty
+    >>> middle, round(half, 3)
+    (0.0, 0.038)
+    """
+    return net / (n + 2), quantile * math.sqrt(max(moved + 1 - net**2 / (n + 2), 0.0)) / (n + 2)
+
+
+def mean_interval(
+    rows: Rows, values: Array, level: float = LEVEL, steps: tuple[float, float] | None = None
+) -> tuple[float, float, float]:
     """(mean, low, high) of values (n,), one per row: losses, costs, or differences of those.
 
     NaN ends where a value is infinite, where a class has fewer than ``FEWEST`` rows, and from a single cluster.
+
+    Parameters
+    ----------
+    rows
+        Labels and how they are sampled.
+    values
+        (n,) numbers.
+    level
+        Of the interval.
+    steps
+        The size of what is not 0 in rows of class 0 and of class 1, for costs of decisions: of their values, few
+        rows tell little even where all are equal.
 
     Examples
     --------
@@ -178,16 +222,14 @@ def mean_interval(rows: Rows, values: Array, level: float = LEVEL) -> tuple[floa
         return center, *UNKNOWN
     if rows.cluster is not None:
         half = rows.quantile(level) * rows.standard_error(values)
-        return center, center - half, center + half
-    one, zero, f = (_of_class(rows, values, 1, level), _of_class(rows, values, 0, level), rows.share)
-    low, high = _share(rows, rows.y, level)
-    moves = [(end - f) * (one.value - zero.value) for end in (low, high)]
-    within = (f * one.reach) ** 2 + ((1 - f) * zero.reach) ** 2
-    return (
-        center,
-        center - math.sqrt(min(moves) ** 2 + within),
-        center + math.sqrt(max(moves) ** 2 + within),
-    )
+        certain = steps is not None and half < FINEST
+        return (center, *UNKNOWN) if certain else (center, center - half, center + half)
+    zero, one = (_of_class(rows, values, label, level, steps and steps[label]) for label in (0, 1))
+    f, ends = rows.share, share_interval(rows, rows.y, level)
+    moves = [(end - f) * (one.value - zero.value) for end in ends]
+    low = min(moves) ** 2 + (f * one.below) ** 2 + ((1 - f) * zero.below) ** 2
+    high = max(moves) ** 2 + (f * one.above) ** 2 + ((1 - f) * zero.above) ** 2
+    return center, center - math.sqrt(low), center + math.sqrt(high)
 
 
 def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[[Rows, Array, View], Ends]:
@@ -199,7 +241,7 @@ def _of_mean(loss: Callable[[Array, Array], Array], most: float) -> Callable[[Ro
 
 
 def _accuracy(rows: Rows, p: Array, view: View) -> Ends:
-    return _share(rows, hits(rows.y, p), view.level)
+    return share_interval(rows, hits(rows.y, p), view.level)
 
 
 def _brier_skill(rows: Rows, p: Array, view: View) -> Ends:
@@ -213,14 +255,15 @@ def _brier_skill(rows: Rows, p: Array, view: View) -> Ends:
         half = rows.quantile(view.level) * rows.standard_error(influence)
         return 1 - brier / u - half, min(1 - brier / u + half, 1.0)
     one, zero = _of_class(rows, losses, 1, view.level), _of_class(rows, losses, 0, view.level)
-    low, high = _share(rows, rows.y, view.level)
+    low, high = share_interval(rows, rows.y, view.level)
     roots = math.sqrt(zero.value), math.sqrt(one.value)
     least = roots[0] / sum(roots) if sum(roots) > 0 else f
     at = np.clip([low, high, min(max(least, low), high)], 1e-12, 1 - 1e-12)
     ratio, ratios = one.value / (1 - f) + zero.value / f, one.value / (1 - at) + zero.value / at
-    within = (one.reach / (1 - f)) ** 2 + (zero.reach / f) ** 2
-    up = ratio + math.sqrt((ratios.max() - ratio) ** 2 + within)
-    down = ratio - math.sqrt((ratio - ratios.min()) ** 2 + within)
+    above = (one.above / (1 - f)) ** 2 + (zero.above / f) ** 2
+    below = (one.below / (1 - f)) ** 2 + (zero.below / f) ** 2
+    up = ratio + math.sqrt((ratios.max() - ratio) ** 2 + above)
+    down = ratio - math.sqrt((ratio - ratios.min()) ** 2 + below)
     return 1 - up, min(1 - down, 1.0)
 
 

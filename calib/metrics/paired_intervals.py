@@ -8,14 +8,13 @@ the bounds of ``distances``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.metrics.confidence import FINEST, UNKNOWN, View, auc_influence, auc_reach, mean_interval
+from calib.metrics.confidence import FINEST, UNKNOWN, View, auc_influence, auc_reach, mean_interval, plus_four
 from calib.metrics.distances import binned_gaps, distance_difference
 from calib.metrics.scoring import hits, log_losses, squared_errors
 
@@ -71,9 +70,8 @@ def _accuracy(rows: Rows, first: Array, second: Array, view: View) -> Difference
         half = quantile * rows.standard_error(change)
         return center, center - half, center + half
     n = rows.effective_size
-    discordant, net = n * rows.mean(np.abs(change)), n * center
-    half = quantile * math.sqrt(max(discordant + 1 - net**2 / (n + 2), 0.0)) / (n + 2)
-    return center, max(net / (n + 2) - half, -1.0), min(net / (n + 2) + half, 1.0)
+    middle, half = plus_four(n, n * rows.mean(np.abs(change)), n * center, quantile)
+    return center, max(middle - half, -1.0), min(middle + half, 1.0)
 
 
 def _auc(rows: Rows, first: Array, second: Array, view: View) -> Difference:
