@@ -234,7 +234,9 @@ def _on_file(
             file=sys.stderr,
         )
     asked, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
-    recipe = recipe.replace(data=f"upload:{digest(content)}", data_params=read_so, target=target)
+    recipe = recipe.replace(
+        data=f"upload:{digest(content)}", file=recipe.file and path.name, data_params=read_so, target=target
+    )
     del content  # a table may be large, and is held once
     uploads: dict[str, pd.DataFrame | TableFile | bytes] = {recipe.data.removeprefix("upload:"): frame}
     if judge_on is not None:

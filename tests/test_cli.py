@@ -1,5 +1,6 @@
 """``python -m calib evaluate``: the metric table, a report, the predictions; status 0 only when all is there."""
 
+import dataclasses
 import html
 import io
 import json
@@ -245,7 +246,7 @@ def test_all_that_a_recipe_states_is_kept_for_the_file_that_is_named(files):
     page = (files / "out.html").read_text(encoding="utf-8")
     used = Recipe(**json.loads(html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])))
     key = digest((files / "more.csv").read_bytes())
-    assert used == recipe.replace(data=f"upload:{key}")
+    assert used == dataclasses.replace(recipe, data=f"upload:{key}", file="more.csv")
 
 
 def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
