@@ -22,6 +22,7 @@ import sys
 import time
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,11 @@ def _on_file(
     _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     found = problems(recipe, *load_frame(recipe, uploads))
     dataset = load(recipe, uploads)
+    if recipe.content == "predictions":  # of a large table nothing is kept that no report asks for
+        groups = set(recipe.given("reliability", "group").values())
+        dataset = replace(
+            dataset, beside={name: each for name, each in dataset.beside.items() if name in groups}
+        )
     for problem in found:
         if problem.severity == "warning" and not any(problem.message in note for note in dataset.notes):
             column = f"{problem.column}: " if problem.column else ""

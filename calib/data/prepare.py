@@ -12,8 +12,8 @@ from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_numbe
 from calib.data.errors import DataError
 from calib.data.join import of_both
 from calib.data.matrix import imputations
-from calib.data.repeats import FLATTER, repeats
 from calib.data.repeats import left_out as repeated_left_out
+from calib.data.repeats import repeats
 from calib.data.roles import read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels
 from calib.data.typed import in_one_table, typed_frame
@@ -79,10 +79,10 @@ def prepare(
     label = coded_labels(frame, target)
     known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()), weight_as)
     classes = choose_classes(label.counts, positive, where=of_both(frame), lines=known.lines)
-    rows, again = label.there & known.rows, repeats(typed)
-    left_out, doubts = (*_unlabelled(label.there), *known.notes), tuple(_repeated(rows & again, rows))
+    rows, left_out = label.there & known.rows, (*_unlabelled(label.there), *known.notes)
     if drop_repeated:
-        rows, left_out, doubts = rows & ~again, (*left_out, *repeated_left_out(again)), ()
+        again = repeats(typed)
+        rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
     unused, kept = _asked(typed, exclude, keep)
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
     X, remarks = _features(_rows(typed[[name for name in typed if name not in no_feature]], rows), kept)
@@ -93,10 +93,9 @@ def prepare(
         X=X,
         y=label.are(classes.positive)[rows].astype(np.intp),
         classes=classes.names,
-        notes=(classes.note, *left_out, *doubts, *weighed, *_as_asked(unused), *remarks, *imputations(X)),
+        notes=(classes.note, *left_out, *weighed, *_as_asked(unused), *remarks, *imputations(X)),
         read=len(frame),
         left_out=left_out,
-        doubts=doubts,
         **held,
     )
 
@@ -104,12 +103,6 @@ def prepare(
 def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     # A copy of a large table that is whole would be one too many
     return typed if rows.all() else typed.loc[rows]
-
-
-def _repeated(again: np.ndarray, rows: np.ndarray) -> Iterator[str]:
-    """Say how many of the rows used, bool (n,), repeat an earlier one."""
-    if again.any():
-        yield f"{int(again.sum()):,} of the {int(rows.sum()):,} rows used repeat an earlier row. {FLATTER}"
 
 
 def _unlabelled(labelled: np.ndarray) -> Iterator[str]:

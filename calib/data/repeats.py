@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from calib.data.columns import coded, sortable
+from calib.data.typed import typed_frame
+from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, row_numbers
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, of evenly spread bits (Knuth 1998, 6.4)
@@ -44,6 +46,17 @@ def repeats(frame: pd.DataFrame) -> np.ndarray:
     alike = np.union1d(rows, before)
     again[alike] = pd.Series(marks[alike]).duplicated()
     return again
+
+
+def doubts(data: Dataset) -> tuple[str, ...]:
+    """Say how many rows of a Dataset with features repeat an earlier one in all columns of the table that are known."""
+    if data.predictions:
+        return ()
+    others = [each.iloc[data.row_numbers - 1] for each in data.beside.values()]
+    columns = [*(each for _, each in data.X.items()), pd.Series(data.y), *others]
+    table = {str(i): each.reset_index(drop=True) for i, each in enumerate(columns)}
+    again = int(repeats(typed_frame(pd.DataFrame(table, copy=False))).sum())
+    return (f"{again:,} of the {data.n:,} rows used repeat an earlier row. {FLATTER}",) if again else ()
 
 
 def left_out(again: np.ndarray) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from calib.analysis.validation import (
     thresholds_of,
 )
 from calib.calibrators import CALIBRATORS, label_of
+from calib.data.repeats import doubts
 from calib.evaluate import Evaluation
 from calib.export.charts import Chart, charts
 from calib.export.pages import page, versions
@@ -133,7 +134,7 @@ def _section(
         "subject": _subject(evaluation),
         "flow": formatted_flow(flow(evaluation), data.classes[1]),
         "left_out": data.left_out,
-        "doubts": data.doubts,
+        "doubts": doubts(data),
         "split": _split(evaluation, at_random),
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},

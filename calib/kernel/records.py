@@ -116,8 +116,6 @@ class Dataset:
         Why rows of that table are not among these: those of the notes that say so.
     judged_on
         The name of another file, of which the test part is; or None.
-    doubts
-        What may make results look better than they are: those of the notes that say so.
     beside
         Column → values of the other columns of the table, all its rows as they were read: groups can be made of
         them.
@@ -148,7 +146,6 @@ class Dataset:
     read: int | None = None
     left_out: tuple[str, ...] = ()
     judged_on: str | None = None
-    doubts: tuple[str, ...] = ()
     beside: Mapping[str, pd.Series] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
