@@ -448,7 +448,7 @@ class Recipe:
         """What a page calls a field or a single setting, named as ``replace`` takes it; else its name.
 
         >>> Recipe().label("params.max_depth"), Recipe().label("theorem.objects"), Recipe().label("cv")
-        ('Maximum depth', 'Objects', 'cv')
+        ('Depth', 'Training rows', 'cv')
         """
         field, _, key = name.partition(".")
         if not key:

@@ -237,7 +237,14 @@ def test_all_that_a_recipe_states_is_kept_for_the_file_that_is_named(files):
     more.rename(columns={"target": "label"}).to_csv(files / "more.csv", index=False)
     recipe = RECIPE.replace(
         **{"data": "upload:00ff", "file": "old.csv", "target": "label", "positive": "no", "base_rate": 0.2},
-        **{"exclude": ("town",), "keep": ("id_code",), "weight": "w", "time": "day", "cluster": "who"},
+        **{
+            "exclude": ("town",),
+            "keep": ("id_code",),
+            "weight": "w",
+            "weight_as": "counts",
+            "time": "day",
+            "cluster": "who",
+        },
         **{"split": "time", "data_params": {"gap": 3.0, "header": 1}, "evaluation": "folds", "folds": 3},
         **{"params": {"var_smoothing": 1e-6}, "options": {"platt.on": "score"}, "merge": "square", "bins": 9},
         **{"settings": {"decide.cost_miss": 9}},

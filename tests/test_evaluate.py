@@ -280,7 +280,7 @@ def test_a_metric_is_worked_out_once_and_binned_ones_again_for_other_bins(data, 
     asked.clear()
     other = evaluation.with_view(SMALL.replace(bins=7))
     assert not np.allclose(other.metrics["ece"], everything["ece"])
-    assert set(asked) == {"ece", "mce", "tce"}
+    assert set(asked) == {"ece", "ece_chance", "mce", "tce"}
     pd.testing.assert_frame_equal(
         other.metrics, metric_table(other.predictions, bins=7, posterior=other.posterior)
     )

@@ -64,7 +64,7 @@ def test_intervals_of_the_report_do_not_depend_on_the_unit_of_sampling_weights(w
 
 def test_counts_give_what_repeating_the_rows_gives_and_weights_what_they_are_worth(weighed, counted):
     tested = W[weighed.rows]
-    worth = tested.sum() * W.sum() / (W @ W)  # Kish, with the whole table's scale
+    worth = tested.sum() ** 2 / (tested @ tested)  # Kish
     assert weighed.judged_by == f"{len(tested):,} test rows (by weight worth {worth:,.0f})"
     assert counted.judged_by == f"{tested.sum():,} test rows in {len(tested):,} lines"
     width = {
@@ -88,7 +88,7 @@ def test_weights_of_a_part_of_the_rows_are_never_counts_by_accident():
     ).replace(calibrators=("none", "platt"))
     for factor in (1, 2, 1.01):  # twice as much: 1, 2 and 4 are whole, and no name says that they are counts
         found = evaluate(recipe, load(recipe, {"00": table.assign(w=weight * factor)}))
-        assert found.judged_by == "80 test rows (by weight worth 100)"
+        assert found.judged_by == "80 test rows (by weight worth 71)"  # 100² / 140
 
 
 @pytest.mark.parametrize("weights", [[1, 3, 9], [2, 4], [0.5, 1, 2], [1, 2, 3], [3, 3, 3, 1]])

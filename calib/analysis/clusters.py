@@ -7,11 +7,13 @@ over as many independent rows, its design effect (Kish 1965), and counts are div
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
+from scipy.special import ndtri, stdtrit
 
 from calib.evaluate import Evaluation
 from calib.kernel import checks
@@ -60,7 +62,7 @@ class Clusters:
         >>> y, p = (whose % 2).astype(float), np.full(200, 0.5)
         >>> copies = Clusters.of(whose, y, p, None)
         >>> copies.correlation, copies.worth(np.zeros(200, int), 1)
-        (1.0, array([0.25]))
+        (1.0, array([0.237...]))
         """
         weights = checks.weight_vector(sample_weight, len(y))
         held = weights > 0
@@ -71,15 +73,24 @@ class Clusters:
 
     @property
     def design_effect(self) -> float:
-        """How many rows are worth one that knows nothing of the others, over all of them."""
-        return float(1 / self.worth(np.zeros(len(self.whose), dtype=np.intp), 1)[0])
+        """How many rows are worth one that knows nothing of the others, over all of them, for sums of many clusters."""
+        return self.sampling_effect / self.few if self.count > 1 else 1.0
+
+    @property
+    def sampling_effect(self) -> float:
+        """``design_effect`` where no more clusters tell how clusters differ than there are; infinite for one."""
+        worth = float(self.worth(np.zeros(len(self.whose), dtype=np.intp), 1)[0])
+        return 1 / worth if worth else math.inf
 
     @property
     def count(self) -> int:
         return int(self.whose.max()) + 1
 
     def worth(self, index: Array, groups: int) -> Array:
-        """How many independent rows a row of each group (groups,) is worth, at most 1; index (n,) says whose it is."""
+        """How many independent rows a row of each group (groups,) is worth, at most 1; index (n,) says whose it is.
+
+        0 for a single cluster, which tells nothing of others.
+        """
         cell, m = self.by_group(index, groups)
         alone = group_sums(index, groups, weights=squares(self.weights, self.counts))
         together = group_sums(cell % groups, groups, m**2)
@@ -93,7 +104,14 @@ class Clusters:
 
     def _effect(self, ratio: Array, there: Array | bool = True) -> Array:
         """Of sums whose clusters' squares are ``ratio`` times those of the rows."""
-        return np.where(there, np.maximum(1 + self.correlation * (ratio - 1), 1), 1)
+        return np.where(there, self.few * np.maximum(1 + self.correlation * (ratio - 1), 1), 1)
+
+    @property
+    def few(self) -> float:
+        """How much wider squared intervals are because so few clusters tell how clusters differ: (t / z)²."""
+        if self.count < 2:
+            return math.inf
+        return float((stdtrit(self.count - 1, 0.975) / ndtri(0.975)) ** 2)
 
     def by_group(self, index: Array, groups: int) -> tuple[Array, Array]:
         """(cluster · groups + group, the weight there) of each pair of a cluster and a group that has rows."""
@@ -145,3 +163,9 @@ def design_effect(evaluation: Evaluation, calibrator: str) -> float:
     """How many test rows are worth one that knows nothing of the others: 1 where no clusters are known."""
     clusters = clusters_of(evaluation, calibrator)
     return 1.0 if clusters is None else clusters.design_effect
+
+
+def sampling_effect(evaluation: Evaluation, calibrator: str) -> float:
+    """``design_effect`` for intervals and tests on these very clusters, which may be few."""
+    clusters = clusters_of(evaluation, calibrator)
+    return 1.0 if clusters is None else clusters.sampling_effect

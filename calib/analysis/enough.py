@@ -46,12 +46,15 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
     low, high = (float(end) for end in binomial_interval(ones, n))
     counts = evaluation.calibration_weight is not None and are_whole(evaluation.calibration_weight)
     fitted_on = rows_told(n, round(len(y) / folds), n) if counts else counted(n, "row")
+    share = (
+        f" Even the overall share of {class_named(evaluation.dataset.classes[1])} is known only as "
+        f"{brief_percent(low)} to {brief_percent(high)} from them."
+    )
     return Problem(
         "warning",
         None,
-        f"The calibrators were fitted on {fitted_on}, only {rare} of the rarer class: too few to tell them "
-        f"apart. Even the overall share of {class_named(evaluation.dataset.classes[1])} is known only as "
-        f"{brief_percent(low)} to {brief_percent(high)} from them.",
+        f"The calibrators were fitted on {fitted_on}, only {rare} of the rarer class: too few to tell them apart."
+        + ("" if evaluation.dataset.cluster is not None else share),
         f"Fit on at least {FEWEST_TO_FIT} of the rarer class, ten for each parameter of Platt’s line: "
         "more calibration rows, out-of-bag or cross-calibration, or more data.",
     )
@@ -82,6 +85,6 @@ def _to_judge(evaluation: Evaluation) -> Problem | None:
         return Problem("warning", None, message, remedy)
     message = (
         f"The test rows hold {rare} of the rarer class; at least {FEWEST_TO_JUDGE} are usually asked for to judge "
-        "calibration, so expect wide intervals."
+        "calibration, so expect wide intervals, and none below 5."
     )
     return Problem("info", None, message, remedy)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from calib.analysis.clusters import design_effect
+from calib.analysis.clusters import sampling_effect
 from calib.analysis.curves import FEW, curve_of
 from calib.analysis.differences import reference_of
 from calib.analysis.selection import write_ranges
@@ -89,7 +89,7 @@ def telling_mark(evaluation: Evaluation) -> Mark | None:
     low, high, rows, predicted, observed = (
         float(each[at]) for each in (lows, highs, curve.count, curve.mean_p, curve.observed)
     )
-    worth = rows / design_effect(evaluation, key)
+    worth = rows / sampling_effect(evaluation, key)
     sure = _chance(worth, predicted, observed) < 0.05 / len(enough)
     return Mark(key, low, high, rows, predicted, observed, evaluation.dataset.classes[1], sure)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from calib.analysis.clusters import design_effect
-from calib.analysis.side_by_side import same_rows
+from calib.analysis.clusters import sampling_effect
+from calib.analysis.side_by_side import same_rows, view_of_all
 from calib.evaluate import Evaluation
 from calib.kernel.records import Dataset
 from calib.kernel.wording import number
@@ -126,8 +126,9 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
         Columns calibrator, placement, accuracy_gap, reliability, brier, accuracy; those of ``MEANS`` also with
         ``_error``, half a 95% interval; and for Venn and Venn–Abers low, high, size – means of the predicted
         label's interval (eq. 5–6) – and valid, whether the accuracy lies in it but for sampling error (Table 4).
-        Those of ``GAPS`` each with ``_low`` and ``_high``, its 95% interval: the Brier score above that of the
-        setup with the lowest, and of out of bag the accuracy above the same method's with a held-out share.
+        Those of ``GAPS`` each with ``_low`` and ``_high``, the ends of its 95 % interval: the Brier score above that of
+        the setup with the lowest (an interval for all setups together), and of out of bag the accuracy above the
+        same method's with a held-out share.
     """
     rows = {}
     for (key, placement), name in NAMES.items():
@@ -148,7 +149,7 @@ def _with_gaps(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> pd
     lowest, lines = str(table["brier"].idxmin()), {}
     for name, own in p.items():
         held_out = name.replace("-oob", "-cal")
-        found = [*difference_interval("brier", first.sample, own, p[lowest])]
+        found = [*difference_interval("brier", first.sample, own, p[lowest], view_of_all(len(p)))]
         if held_out in p and held_out != name:
             found += difference_interval("accuracy", first.sample, own, p[held_out])
         lines[name] = dict(zip(GAP_COLUMNS, found, strict=False))  # accuracy for oob only
@@ -170,7 +171,7 @@ def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
             y,
             predictions.pairs,
             calibration_size=size,
-            design_effect=design_effect(evaluation, key),
+            design_effect=sampling_effect(evaluation, key),
             sample_weight=weight,
             counts=evaluation.counts,
         )

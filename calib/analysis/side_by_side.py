@@ -16,6 +16,7 @@ from calib.analysis.differences import PER_ROW
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import change, number, some_of
+from calib.metrics.confidence import LEVEL, View
 from calib.metrics.paired_intervals import difference_interval
 
 Place = tuple[str, str]  # name of an evaluation, and calibrator
@@ -58,7 +59,7 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
     if not same_rows((one, two)):
         return f"{change(raw[other] - raw[best], np.nan, np.nan)} on other test rows"
     higher, lowest = (each.predictions["none"].p for each in (two, one))
-    value, lower, upper = difference_interval("brier", one.sample, higher, lowest)
+    value, lower, upper = difference_interval("brier", one.sample, higher, lowest, view_of_all(len(raw)))
     apart = "" if lower > 0 else ", no more than sampling variability"
     return f"{change(value, lower, upper)}{apart}"
 
@@ -74,11 +75,23 @@ def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequenc
         return "; differences may be sampling variability"
     one = evaluations[best[0]]
     p = {place: evaluations[place[0]].predictions[place[1]].p for place in (best, *others)}
-    found = [difference_interval(metric, one.sample, p[place], p[best]) for place in others]
+    view = view_of_all(len(p))
+    found = [difference_interval(metric, one.sample, p[place], p[best], view) for place in others]
     sure = sum(lower > 0 or upper < 0 or math.isinf(value) for value, lower, upper in found)
     return (
         f"; {some_of(sure, len(others), 'other')} differ{'s' if sure < 2 else ''} beyond sampling variability"
     )
+
+
+def view_of_all(methods: int) -> View:
+    """The level at which all differences of so many methods hold together in 95 of 100 test sets (Bonferroni).
+
+    Differences to the best one are among these, whichever turns out to be best on the rows.
+
+    >>> round(view_of_all(4).level, 5)                                                # six pairs
+    0.99167
+    """
+    return View(level=1 - (1 - LEVEL) / max(methods * (methods - 1) / 2, 1))
 
 
 def same_rows(evaluations: Iterable[Evaluation]) -> bool:

@@ -20,6 +20,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation
@@ -191,8 +192,8 @@ def judge_groups(
     alone = count * observed * (1 - observed)
     with np.errstate(divide="ignore", invalid="ignore"):
         fewer = np.where(alone > 0, alone / spread(evaluation.y - observed[index], alone) ** 2, 1.0)
-    lower, upper = binomial_interval(fewer * ones, fewer * count, level=LEVEL)
-    limit = norm.isf((1 - LEVEL) / 2 / k)
+    lower, upper = binomial_interval(fewer * ones, fewer * count, quantile=_limits(evaluation, index, k, 1))
+    limit = _limits(evaluation, index, k, k)
     tables = []
     for key in keys:
         p = evaluation.predictions[key].p
@@ -210,12 +211,37 @@ def judge_groups(
                     "lower": lower,
                     "upper": upper,
                     "z": z,
-                    "off": np.abs(z) > limit,
+                    "off": _off(z, limit, sd, sums(p * (1 - p) * (1 - 2 * p))),
                     "brier": sums((p - evaluation.y) ** 2) / filled,
                 }
             )
         )
     return GroupTable(pd.concat(tables, ignore_index=True), grouping.names)
+
+
+def _limits(evaluation: Evaluation, index: np.ndarray, k: int, tests: int) -> np.ndarray:
+    """(k,): normal quantiles shared among so many tests; Student's by the clusters of each group, NaN for one alone."""
+    tail = 1 - (1 - LEVEL) / 2 / tests
+    whose = evaluation.sample.whose
+    if whose is None:
+        return np.full(k, norm.ppf(tail))
+    clusters = np.bincount(np.unique(whose * k + index) % k, minlength=k)
+    return np.where(clusters > 1, student.ppf(tail, np.maximum(clusters - 1, 1)), np.nan)
+
+
+def _off(z: np.ndarray, limit: np.ndarray, sd: np.ndarray, cubes: np.ndarray) -> np.ndarray:
+    """(k,) bool: beyond chance, allowing for whole events and for their skewness (Cornish & Fisher 1938).
+
+    Parameters
+    ----------
+    cubes : (k,)
+        Third central moments of the sums of events.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = np.where(sd > 1e-9, cubes / sd**3, 0.0)
+        whole = np.where(sd > 1e-9, 0.5 / sd, 0.0)
+    lean = skewness * (limit**2 - 1) / 6
+    return (z - whole > limit + lean) | (z + whole < lean - limit)
 
 
 def _of_clusters(evaluation: Evaluation, index: np.ndarray, k: int, errors: np.ndarray) -> np.ndarray:

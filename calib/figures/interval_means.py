@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -20,10 +21,16 @@ from calib.figures.panels import heading
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.figures.widths import NO_INTERVALS
-from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import InputError
+from calib.kernel.records import Predictions
 from calib.kernel.wording import brief_percent, class_named, number, some_of
-from calib.metrics.intervals import IntervalSummary, interval_summary, predicted_label_summary
+from calib.metrics.confidence import share_interval
+from calib.metrics.intervals import (
+    IntervalSummary,
+    interval_summary,
+    predicted_label_intervals,
+    predicted_label_summary,
+)
 
 EVENTS = ("class 1", "predicted label")
 
@@ -160,7 +167,7 @@ def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
                 _line(
                     series,
                     record.summaries[i][panel],
-                    record.rows / series.design_effect,
+                    share_interval(series.predictions, _came(series.predictions, panel)),
                     count - 1 - i,
                     place,
                     event,
@@ -170,12 +177,23 @@ def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
+def _came(predictions: Predictions, panel: int) -> np.ndarray:
+    """(m,): 1.0 for a row of class 1, in the panel below for one whose predicted label is right."""
+    labels = predicted_label_intervals(predictions.pairs)[0] if panel else np.ones(predictions.n)
+    return (predictions.y == labels).astype(float)
+
+
 def _line(
-    series: Series, summary: IntervalSummary, rows: float, y: int, place: str, event: str, theme: Theme
+    series: Series,
+    summary: IntervalSummary,
+    ends: tuple[float, float],
+    y: int,
+    place: str,
+    event: str,
+    theme: Theme,
 ) -> list[go.Scatter]:
     """The mean interval as a bar with its two ends, and what was observed as a diamond with error bars."""
     color, observed = MARKS[series.calibrator].color, summary.observed
-    low, high = (float(end) for end in binomial_interval(observed * rows, rows))
     bar = go.Scatter(
         x=[summary.lower, summary.upper],
         y=[y, y],
@@ -193,7 +211,7 @@ def _line(
         mode="markers",
         name=series.name,
         marker=outlined(theme.ink, 11, theme, symbol="diamond"),
-        error_x=reach(observed, low, high, theme.ink, 1.2, 4),
+        error_x=reach(observed, *ends, theme.ink, 1.2, 4),
         hovertemplate=f"{'accuracy' if event == EVENTS[1] else 'observed'} %{{x:.4f}}",
     )
     return [bar, mark]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calib.analysis.clusters import design_effect
+from calib.analysis.clusters import sampling_effect
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel.records import Predictions
@@ -61,7 +61,7 @@ def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
             e.recipe.placement,
             each,
             max(1, e.calibration_size // len(e.calibrators[key])),
-            design_effect(e, key),
+            sampling_effect(e, key),
             e.counts,
         )
         for e in many

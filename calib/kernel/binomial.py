@@ -21,7 +21,7 @@ def binomial_interval(
     *,
     level: float = 0.95,
     interval: str = "wilson",
-    quantile: float | None = None,
+    quantile: ArrayLike | None = None,
 ) -> tuple[Array, Array]:
     """Two-sided confidence limits of a frequency from ``successes`` of ``n``, arrays of one shape; NaN where n is 0.
 
@@ -49,7 +49,7 @@ def binomial_interval(
         lower = np.where(k > 0, beta.ppf(tail, k, n - k + 1), 0.0)
         upper = np.where(k < n, beta.ppf(1 - tail, k + 1, n - k), 1.0)
     else:
-        z = -ndtri(tail) if quantile is None else quantile
+        z = -ndtri(tail) if quantile is None else np.asarray(quantile)
         center = (k + z**2 / 2) / (n + z**2)
         half = z / (n + z**2) * np.sqrt(k * (1 - k / n) + z**2 / 4)
         lower = np.where(k > 0, np.maximum(center - half, 0), 0.0)

@@ -175,7 +175,7 @@ def _of_class(rows: Rows, values: Array, label: int, level: float, step: float |
 
 
 def _unskewed(t: float, g: float) -> float:
-    """Inverse of Hall's monotone transformation of a t statistic of skewness 3 g (1992, Annals of Statistics 20)."""
+    """Inverse of Hall's monotone transformation (1992) of a t statistic, g the skewness over √n."""
     return t if abs(g) < 1e-9 else 3 / g * (float(np.cbrt(1 + g * (t - g / 6))) - 1)
 
 

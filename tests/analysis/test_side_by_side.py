@@ -27,14 +27,19 @@ def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_inte
     best = min(losses, key=lambda name: losses[name].mean())
     assert said.startswith(f"Uncalibrated, {best} has the lowest Brier score, {number(losses[best].mean())};")
     for name in set(MODELS) - {best}:
-        y, ends = evaluations[best].y, joined(evaluations[best].y, losses[name] - losses[best])
+        y, ends = (
+            evaluations[best].y,
+            joined(evaluations[best].y, losses[name] - losses[best], level=1 - 0.05 / 3),
+        )
         gap = change(float(np.mean(losses[name] - losses[best])), *ends)
         assert f"{name} {gap}" in said
         assert (f"{name} {gap}, no more" in said) == (ends[0] <= 0)
     scores = {name: one.metrics.loc["platt", "brier"] for name, one in evaluations.items()}
     lowest = min(scores, key=lambda name: scores[name])
     loss = {name: (one.predictions["platt"].p - one.y) ** 2 for name, one in evaluations.items()}
-    sure = sum(joined(y, loss[name] - loss[lowest])[0] > 0 for name in set(MODELS) - {lowest})
+    sure = sum(
+        joined(y, loss[name] - loss[lowest], level=1 - 0.05 / 3)[0] > 0 for name in set(MODELS) - {lowest}
+    )
     assert said.endswith(
         f"Calibrated, the lowest is {lowest} with Platt: {number(scores[lowest])}; {some_of(sure, 2, 'other')} "
         f"differ{'s' if sure < 2 else ''} beyond sampling variability."

@@ -25,7 +25,7 @@ from calib.export.charts import charts
 from calib.figures import FIGURES, formatted_metrics
 from calib.kernel.progress import Watch
 from calib.kernel.wording import number
-from calib.metrics import calibration_line_intervals
+from calib.metrics.chance import chance_range
 from calib.metrics.confidence import confidence_interval
 from calib.sources import digest, load
 from calib.splits import SPLITS
@@ -242,8 +242,11 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
         low, high = (number(end) for end in confidence_interval("auc", predictions.y, predictions.p))
         area = number(evaluation.measured(["auc"]).loc[key, "auc"])
         assert f"{area} [{low}, {high}]" in found["Discrimination and overall performance"]
-        slope = calibration_line_intervals(predictions.y, predictions.p).slope
-        assert f"{number(slope.value)} [{number(slope.low)}, {number(slope.high)}]" in found["Calibration"]
+        slope = number(evaluation.measured(["slope"]).loc[key, "slope"])
+        ends = (number(end) for end in confidence_interval("slope", predictions.y, predictions.p))
+        assert f"{slope} [{', '.join(ends)}]" in found["Calibration"]
+    low, high = chance_range(evaluation.sample, evaluation.predictions["none"].p)
+    assert all(number(end, 2) in found["Calibration"] for end in (low, high))
     assert "DeLong" in found["Discrimination and overall performance"]
     for key in ("reliability", "reliability_log_odds"):  # on two scales, each with its band
         assert FIGURES[key].prepare(evaluation).title in found["Calibration"]
@@ -263,7 +266,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
         ),
         (
             {"data": "sample:customers", "cluster": "customer_id", "split": "cluster"},
-            "Rows of one cluster are taken",
+            "Each cluster is one draw",
         ),
     ],
     ids=["time", "counts", "cluster"],
