@@ -229,6 +229,8 @@ def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference
     for name, costs in (("expected", expected), ("realised", realised), ("difference", against)):
         steps = None if name == "expected" else (false_alarm, miss)
         found = [mean_interval(evaluation.sample, each, steps=steps) for each in costs]
+        if name == "difference" and keys:
+            found[keys.index(reference)] = 0.0, 0.0, 0.0
         table[[name, f"{name}_lower", f"{name}_upper"]] = np.array(found).reshape(-1, 3)
     return table
 
