@@ -17,7 +17,7 @@ from calib.kernel.progress import Watch
 from calib.placements import PLACEMENTS, Outcome
 from calib.placements.moved import Moved, unmoved
 from calib.placements.oob import OutOfBag
-from calib.splits import SPLITS, Known
+from calib.splits import SPLITS, RowInfo
 
 
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -132,7 +132,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return {}
         cluster = np.unique(np.asarray(groups), return_inverse=True)[1]
         checks.same_length(y=y, groups=cluster)
-        return {"rows": Known(np.asarray(y), cluster=cluster), "split": SPLITS["cluster"]()}
+        return {"rows": RowInfo(np.asarray(y), cluster=cluster), "split": SPLITS["cluster"]()}
 
     def _calibrator(self) -> BaseEstimator:
         if isinstance(self.calibrator, ScoreCalibrator):

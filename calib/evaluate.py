@@ -35,7 +35,7 @@ from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS, Outcome, Placement
 from calib.placements.moved import Moved
 from calib.recipe import Recipe
-from calib.splits import SPLITS, Cut, Known, Splitter
+from calib.splits import SPLITS, Cut, RowInfo, Splitter
 
 
 class Counted(NamedTuple):
@@ -288,7 +288,7 @@ def splitter_of(recipe: Recipe) -> Splitter:
     return chosen(**{option.name: given[option.name] for option in chosen.parameters if option.name in given})
 
 
-def known_of(dataset: Dataset) -> Known:
+def known_of(dataset: Dataset) -> RowInfo:
     """What a split may know of the rows.
 
     Whole weights of predictions are counts of rows, such as GROUP BY leaves them: a random draw parts them.
@@ -296,12 +296,12 @@ def known_of(dataset: Dataset) -> Known:
     on the scale of ``effective_weights`` of the whole table, so that no part of them is mistaken for counts.
     """
     weight = dataset.weight
-    return Known(
+    return RowInfo(
         dataset.y,
-        None if weight is None else effective_weights(weight),
         dataset.time,
-        dataset.cluster,
         dataset.part,
+        weight=None if weight is None else effective_weights(weight),
+        cluster=dataset.cluster,
         counted=weight is not None and dataset.predictions and are_whole(weight),
     )
 
@@ -315,7 +315,7 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
         yield cut[:2] if cut.train_weight is None else cut
 
 
-def _cuts(recipe: Recipe, rows: Known) -> Sequence[Cut]:
+def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     """The same, with their weights."""
     rarest = rows.rarest
     needed = recipe.folds if recipe.evaluation == "folds" else 2
@@ -343,7 +343,7 @@ def _cuts(recipe: Recipe, rows: Known) -> Sequence[Cut]:
     return cuts
 
 
-def _one_part(recipe: Recipe, splitter: Splitter, rows: Known) -> Cut:
+def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
     try:
         cut = splitter.holdout(rows, recipe.test_size, recipe.seed)
     except InputError:
@@ -466,7 +466,7 @@ def fit_rows(
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
 
 
-def _unused(rows: Known, cut: Cut, placed: Placement) -> dict[str, Counted]:
+def _unused(rows: RowInfo, cut: Cut, placed: Placement) -> dict[str, Counted]:
     """The rows that neither learn nor are judged."""
     idle = np.ones(rows.n, dtype=bool)
     for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):

@@ -26,6 +26,7 @@ from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.memo import once
 from calib.kernel.pav import Blocks, pool_adjacent_violators, pool_ties
+from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.kernel.weights import are_whole
 from calib.recipe import BANDS
 
@@ -453,7 +454,9 @@ def smooth_curve(
     near = distance.min(axis=1) <= np.ptp(at) / (points - 1) + 1e-12
     grid, distance = grid[near], distance[near]
     drawn = expit(grid) if log_odds else grid
-    width = np.maximum(_reach(distance, count, span * count.sum()), 0.05 * range_) * (1 + 1e-9)
+    width = np.maximum(reach_of_nearest(distance, count, span * count.sum() - 1e-9), 0.05 * range_) * (
+        1 + 1e-9
+    )
     weights = _line_weights(distance, mean_p - drawn[:, None], count, width, log_odds)
     smoothed = np.clip(weights @ ones, 0, 1)
     effect = 1.0 if clusters is None else clusters.effect(weights, cell[index])
@@ -475,7 +478,7 @@ def _fine_cells(p: Array, log_odds: bool) -> tuple[Array, float, Array]:
 
 def _line_weights(distance: Array, offset: Array, count: Array, width: Array, log_odds: bool) -> Array:
     """(points, cells): what each row of a cell weighs in the value of the line fitted at each point."""
-    kernel = np.clip(1 - (distance / width[:, None]) ** 3, 0, None) ** 3
+    kernel = tricube(distance / width[:, None])
     s0, s1, s2 = (kernel * offset**power @ count for power in range(3))
     spread = s2 if log_odds else s0 * width**2
     slopes = s0 * s2 - s1**2 > 1e-12 * s0 * spread  # all weight at one p: a mean, not a line
@@ -499,14 +502,6 @@ def _neighbours(weights: Array) -> Array:
         return np.arange(weights.size)
     below = np.cumsum(weights) - weights
     return (below * (FINE / weights.sum())).astype(np.intp)
-
-
-def _reach(distance: Array, count: Array, rows: float) -> Array:
-    """How far from each grid point (g,) its nearest ``rows`` reach; distance (g, cells), count (cells,)."""
-    order = np.argsort(distance, axis=1)
-    enough = np.cumsum(count[order], axis=1) >= rows - 1e-9
-    nearest = np.take_along_axis(order, np.argmax(enough, axis=1)[:, None], axis=1)
-    return np.take_along_axis(distance, nearest, axis=1)[:, 0]
 
 
 Curve = BinnedCurve | CorpCurve | SmoothCurve

@@ -67,7 +67,7 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
 def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequence[Place], metric: str) -> str:
     """Words that follow a best value: how many others differ from it beyond sampling variability.
 
-    Known of a mean over rows, where the rows are the same.
+    They are known for a mean over rows if the rows are the same.
     """
     if not others:
         return ""

@@ -26,6 +26,7 @@ from scipy.special import ndtri
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.pav import pool_ties
 from calib.kernel.rows import Rows
+from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.metrics.smooth_differences import SPAN
 
 Array = np.ndarray
@@ -108,11 +109,9 @@ def _loess(points: Array, count: Array) -> Array:
     grid = np.unique(np.quantile(points, np.linspace(0, 1, GRID)))
     away = points - grid[:, None]
     far = np.abs(away)
-    order = np.argsort(far, axis=1)
-    enough = np.cumsum(count[order], axis=1) >= (SPAN - 1e-12) * count.sum()
-    reach = np.take_along_axis(far, np.take_along_axis(order, enough.argmax(axis=1)[:, None], axis=1), axis=1)
-    unit = away / np.maximum(reach, 1e-12)
-    kernel = np.clip(1 - np.abs(unit) ** 3, 1e-12, None) ** 3 * (far <= np.maximum(reach, 1e-12) * (1 + 1e-9))
+    reach = np.maximum(reach_of_nearest(far, count, (SPAN - 1e-12) * count.sum()), 1e-12)[:, None]
+    unit = away / reach
+    kernel = tricube(unit, least=1e-12) * (far <= reach * (1 + 1e-9))
     powers = np.stack([kernel * unit**k for k in range(5)])
     moments = powers @ count
     normal = np.stack([moments[k : k + 3] for k in range(3)]).transpose(2, 0, 1)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.kernel.pav import Tied, pool_ties
+from calib.kernel.smoothing import tricube
 from calib.metrics.base import Metric
 
 SPAN = 0.75
@@ -92,7 +93,7 @@ def _local(tied: Tied, point: float) -> float:
     if reach == 0:
         return float(tied.sums[order[0]] / tied.weights[order[0]])
     near = far < reach * (1 + 1e-9)
-    root = np.sqrt(tied.weights[near] * np.clip(1 - (far[near] / reach) ** 3, 1e-12, 1) ** 3)
+    root = np.sqrt(tied.weights[near] * tricube(far[near] / reach, least=1e-12))
     design = np.vander(away[near] / reach, 3, increasing=True)
     means = tied.sums[near] / tied.weights[near]
     return float(np.linalg.lstsq(design * root[:, None], means * root, rcond=1e-10)[0][0])

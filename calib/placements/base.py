@@ -30,7 +30,7 @@ from calib.kernel.progress import Watch
 from calib.models import class_one_score, gives_probability
 from calib.models.base import before_last_step, fit_model, fit_takes, last_step, model_name
 from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
-from calib.splits import SPLITS, Known, Splitter
+from calib.splits import SPLITS, RowInfo, Splitter
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class Placement(ABC):
         cv: int = 5,
         random_state: Any = None,
         watch: Watch | None = None,
-        rows: Known | None = None,
+        rows: RowInfo | None = None,
         split: Splitter | None = None,
     ) -> Self:
         """Train clones of ``estimator`` on X (n rows) and y (n labels of two classes), as the placement asks.
@@ -160,7 +160,7 @@ class Placement(ABC):
             check_random_state(random_state).randint(2**31 - 1) if random_state is None else random_state
         )
         self.probability, self.decides, self.notes, self.weight = False, False, (), None
-        self.rows = Known(coded) if rows is None else replace(rows, y=coded)
+        self.rows = RowInfo(coded) if rows is None else replace(rows, y=coded)
         self.split = split or SPLITS["random"]()
         self._fit(X, coded, watch or Watch())
         everything = len(self.index) == len(coded) and bool((self.index == np.arange(len(coded))).all())

@@ -15,56 +15,39 @@ import numpy as np
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
-from calib.kernel.weights import or_ones
+from calib.kernel.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """What a split may know of n rows; None for what nothing is known of.
+class RowInfo(Rows):
+    """What a split may know of n rows.
 
-    Parameters
+    Attributes
     ----------
-    y
-        Int array (n,) of 0 and 1.
-    weight
-        Float array (n,), how much each row counts.
+    y, weight, counts, cluster
+        As in ``Rows``.
     time
-        Array (n,) of numbers or of datetime64.
-    cluster
-        Int array (n,), who each row belongs to.
+        Array (n,) of numbers or of datetime64, or None.
     part
-        Int array (n,), the place in ``calib.data.PARTS`` of what the file says the row is for.
+        Int array (n,), the place in ``calib.data.PARTS`` of what the file says the row is for, or None.
     counted
         Whether a row of weight w stands for w rows, which a random draw may part from each other.
     """
 
-    y: np.ndarray
-    weight: np.ndarray | None = None
     time: np.ndarray | None = None
-    cluster: np.ndarray | None = None
     part: np.ndarray | None = None
     counted: bool = False
 
     @property
-    def n(self) -> int:
-        return len(self.y)
-
-    @property
-    def weights(self) -> np.ndarray:
-        """Float array (n,): ones where no weights are given."""
-        return or_ones(self.weight, self.n)
-
-    @property
     def rarest(self) -> int:
-        """Rows of the rarer class, or what they weigh where that is less: only counted ones can be parted."""
+        """Rows of the minority class, or what they weigh where that is less: only counted ones can be parted."""
         held = [self.weights] if self.counted else [self.weights, None]
         return int(min(np.bincount(self.y, weights, minlength=2).min() for weights in held))
 
-    def take(self, index: np.ndarray, weight: np.ndarray | None = None) -> Known:
-        """The same of some rows; ``weight`` takes the place of their own weights."""
-        held = {name: getattr(self, name) for name in ("weight", "time", "cluster", "part")}
-        cut = {name: None if values is None else values[index] for name, values in held.items()}
-        return replace(self, y=self.y[index], **(cut | ({} if weight is None else {"weight": weight})))
+    def take(self, index: np.ndarray, weight: np.ndarray | None = None) -> RowInfo:
+        """Some of the rows; ``weight`` takes the place of their own weights."""
+        taken = self.of(index)
+        return taken if weight is None else replace(taken, weight=weight)
 
 
 class Cut(NamedTuple):
@@ -84,7 +67,7 @@ class Splitter(ABC):
     key, label, help
         Its name in a Recipe, its name for people, and one line on when to take it.
     needs
-        The column that it is made by: the field of Recipe and of ``Known``, or None.
+        The column that it is made by: the field of Recipe and of ``RowInfo``, or None.
     drawn
         Whether another seed gives another split.
     parameters
@@ -112,7 +95,7 @@ class Splitter(ABC):
         return None
 
     @abstractmethod
-    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         """One part of about ``share`` of the rows held out.
 
         Raises
@@ -122,29 +105,29 @@ class Splitter(ABC):
         """
 
     @abstractmethod
-    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         """``k`` parts held out one after the other, each from a model of its own."""
 
-    def calibration(self, rows: Known, share: float, random_state: Any) -> Cut:
+    def calibration(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         """The rows that calibrate, held out from those that train."""
         return self.holdout(rows, share, random_state)
 
-    def calibration_folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+    def calibration_folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         """The same for cross-calibration."""
         return self.folds(rows, k, random_state)
 
-    def scores_of(self, rows: Known) -> np.ndarray:
+    def scores_of(self, rows: RowInfo) -> np.ndarray:
         """Positions of the rows that calibrate a model which is trained elsewhere and needs none of them."""
         return np.arange(rows.n)
 
-    def bag(self, rows: Known) -> np.ndarray | None:
+    def bag(self, rows: RowInfo) -> np.ndarray | None:
         """Int array (n,), of what bags are drawn whole, or None for single rows. InputError where there are none."""
         return None
 
-    def check_all_train(self, rows: Known, placement: str) -> None:  # noqa: B027 – most splits allow it
+    def check_all_train(self, rows: RowInfo, placement: str) -> None:  # noqa: B027 – most splits allow it
         """Raise InputError where a placement may not train on all these rows."""
 
-    def _column(self, rows: Known) -> np.ndarray:
+    def _column(self, rows: RowInfo) -> np.ndarray:
         """What the split is made by."""
         assert self.needs is not None
         values = getattr(rows, self.needs)

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from calib.kernel.checks import InputError
-from calib.splits.base import Cut, Known, Splitter
+from calib.splits.base import Cut, RowInfo, Splitter
 
 # By how much a cluster's size may count more or less in the order of dealing, so that seeds differ
 STIR = 0.5
@@ -23,7 +23,7 @@ STIR = 0.5
 class ByCluster(Splitter):
     """No cluster in two parts.
 
-    >>> rows = Known(np.array([0, 1, 0, 1, 0, 1]), cluster=np.array([0, 0, 1, 1, 2, 2]))
+    >>> rows = RowInfo(np.array([0, 1, 0, 1, 0, 1]), cluster=np.array([0, 0, 1, 1, 2, 2]))
     >>> len(ByCluster().holdout(rows, 1 / 3, 0).test)
     2
     """
@@ -33,22 +33,22 @@ class ByCluster(Splitter):
     help = "Rows of one cluster stay together: right where one person or machine has several rows."
     needs = "cluster"
 
-    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         cluster, totals = _totals(rows, self._column(rows), 2)
         part = _deal(totals, np.array([1 - share, share]), check_random_state(random_state))
         return Cut(np.flatnonzero(part[cluster] == 0), np.flatnonzero(part[cluster] == 1))
 
-    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         cluster, totals = _totals(rows, self._column(rows), k)
         part = _deal(totals, np.full(k, 1 / k), check_random_state(random_state))
         own = part[cluster]
         return [Cut(np.flatnonzero(own != fold), np.flatnonzero(own == fold)) for fold in range(k)]
 
-    def bag(self, rows: Known) -> np.ndarray | None:
+    def bag(self, rows: RowInfo) -> np.ndarray | None:
         return self._column(rows)
 
 
-def _totals(rows: Known, column: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
+def _totals(rows: RowInfo, column: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
     """(the cluster of each row (n,), numbered from 0; rows of each class in every cluster, (clusters, 2))."""
     _, cluster = np.unique(column, return_inverse=True)
     k = int(cluster.max()) + 1

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from calib.kernel.checks import InputError
-from calib.splits.base import Cut, Known, Splitter
+from calib.splits.base import Cut, RowInfo, Splitter
 from calib.splits.random import AtRandom
 
-TRAIN, CALIBRATE, TEST = range(3)  # as Known.part numbers them
+TRAIN, CALIBRATE, TEST = range(3)  # as RowInfo.part numbers them
 
 
 class ByFile(Splitter):
     """The column ``part`` fixes train, calibrate and test.
 
-    >>> rows = Known(np.array([0, 1, 0, 1]), part=np.array([0, 0, 2, 2]))
+    >>> rows = RowInfo(np.array([0, 1, 0, 1]), part=np.array([0, 0, 2, 2]))
     >>> ByFile().holdout(rows, 0.3, 0).test
     array([2, 3])
     """
@@ -37,7 +37,7 @@ class ByFile(Splitter):
             return None
         return "The file says which rows calibrate, so that no others do."
 
-    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         part = self._column(rows)
         cut = Cut(np.flatnonzero(part != TEST), np.flatnonzero(part == TEST))
         for name, found in (("test", cut.test), ("train", cut.train)):
@@ -47,13 +47,13 @@ class ByFile(Splitter):
                 )
         return cut
 
-    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         raise InputError(
             "evaluation: the file fixes one test part, so that there are no folds with split='file'. Choose "
             "evaluation='holdout'."
         )
 
-    def calibration(self, rows: Known, share: float, random_state: Any) -> Cut:
+    def calibration(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         part = self._column(rows)
         if not (part == CALIBRATE).any():
             return AtRandom().holdout(rows, share, random_state)
@@ -64,23 +64,23 @@ class ByFile(Splitter):
             )
         return Cut(train, np.flatnonzero(part == CALIBRATE))
 
-    def calibration_folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+    def calibration_folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         self._refuse_fixed(rows, "cv")
         return AtRandom().folds(rows, k, random_state)
 
-    def scores_of(self, rows: Known) -> np.ndarray:
+    def scores_of(self, rows: RowInfo) -> np.ndarray:
         part = self._column(rows)
         fixed = np.flatnonzero(part == CALIBRATE)
         return fixed if len(fixed) else np.arange(rows.n)
 
-    def check_all_train(self, rows: Known, placement: str) -> None:
+    def check_all_train(self, rows: RowInfo, placement: str) -> None:
         self._refuse_fixed(rows, placement)
 
-    def bag(self, rows: Known) -> np.ndarray | None:
+    def bag(self, rows: RowInfo) -> np.ndarray | None:
         self._refuse_fixed(rows, "oob")
         return None
 
-    def _refuse_fixed(self, rows: Known, placement: str) -> None:
+    def _refuse_fixed(self, rows: RowInfo, placement: str) -> None:
         if (self._column(rows) == CALIBRATE).any():
             raise InputError(
                 f"placement: {placement!r} calibrates on rows that train, but the column of part names the rows that "

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from calib.splits.base import Cut, Known, Splitter
+from calib.splits.base import Cut, RowInfo, Splitter
 
 
 class AtRandom(Splitter):
     """scikit-learn's draws, stratified by class unless, as some papers have it, they are not.
 
-    >>> AtRandom().holdout(Known(np.array([0, 1, 0, 1])), 0.5, 0).test    # one of each class
+    >>> AtRandom().holdout(RowInfo(np.array([0, 1, 0, 1])), 0.5, 0).test    # one of each class
     array([3, 0])
     """
 
@@ -29,7 +29,7 @@ class AtRandom(Splitter):
     def __init__(self, stratified: bool = True):
         self.stratified = stratified
 
-    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         if rows.counted:
             drawn = np.random.default_rng(random_state).binomial(_counts(rows), share)
             return _parted(_counts(rows) - drawn, drawn)
@@ -39,7 +39,7 @@ class AtRandom(Splitter):
         )
         return Cut(train, test)
 
-    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         if rows.counted:
             counts = _counts(rows)
             drawn = np.random.default_rng(random_state).multinomial(counts, np.full(k, 1 / k))
@@ -49,7 +49,7 @@ class AtRandom(Splitter):
         return [Cut(train, test) for train, test in splitter.split(rows.y, rows.y)]
 
 
-def _counts(rows: Known) -> np.ndarray:
+def _counts(rows: RowInfo) -> np.ndarray:
     return rows.weights.astype(np.int64)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
-from calib.splits.base import Cut, Known, Splitter
+from calib.splits.base import Cut, RowInfo, Splitter
 
 BAGGING = ("oob", "oob_whole")  # placements
 DAY = 86_400_000_000_000  # nanoseconds
@@ -30,7 +30,7 @@ class InTime(Splitter):
 
     Examples
     --------
-    >>> years = Known(np.array([0, 1, 0, 1, 0]), time=np.array([3.0, 1.0, 2.0, 3.0, 0.0]))
+    >>> years = RowInfo(np.array([0, 1, 0, 1, 0]), time=np.array([3.0, 1.0, 2.0, 3.0, 0.0]))
     >>> cut = InTime().holdout(years, 0.3, 0)         # two rows are of the last year and stay together
     >>> cut.train, cut.test
     (array([1, 2, 4]), array([0, 3]))
@@ -67,13 +67,13 @@ class InTime(Splitter):
             else None
         )
 
-    def holdout(self, rows: Known, share: float, random_state: Any) -> Cut:
+    def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         moments, position, before = _moments(self._column(rows), rows.weights)
         _refuse_fewer(moments, 2, "a part before and a part after")
         begin = 1 + int(np.argmin(np.abs(1 - before[1:] - share)))
         return self._cut(rows, moments, position, begin, len(moments))
 
-    def folds(self, rows: Known, k: int, random_state: Any) -> Sequence[Cut]:
+    def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         moments, position, before = _moments(self._column(rows), rows.weights)
         _refuse_fewer(moments, k + 1, f"the {k + 1} blocks of {k} folds in time")
         begins = _boundaries(before, k + 1)
@@ -82,13 +82,13 @@ class InTime(Splitter):
             for begin, end in zip(begins, [*begins[1:], len(moments)], strict=True)
         ]
 
-    def bag(self, rows: Known) -> np.ndarray | None:
+    def bag(self, rows: RowInfo) -> np.ndarray | None:
         raise InputError(
             "placement: out of bag, trees that saw later rows would score earlier ones, which split='time' rules out. "
             "Choose the placement split or cv."
         )
 
-    def _cut(self, rows: Known, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
+    def _cut(self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
         """Held out is what lies from moment ``begin`` to before moment ``end``."""
         known = int(np.searchsorted(moments, _before(moments[begin], self.gap), side="left"))
         if known == 0:

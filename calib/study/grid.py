@@ -15,7 +15,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted
 from calib.placements import PLACEMENTS
-from calib.splits import Known
+from calib.splits import RowInfo
 from calib.splits.random import AtRandom
 from calib.study.protocol import Protocol, Setup, Splits
 
@@ -172,7 +172,7 @@ def check_rows_for(splits: Splits, data: Dataset) -> None:
 def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """(training rows, test rows) of a cell, as sorted positions."""
     splits, seed = cell.splits, cell.splits.seed + cell.repeat
-    rows, at_random = Known(data.y), AtRandom(splits.stratified)
+    rows, at_random = RowInfo(data.y), AtRandom(splits.stratified)
     if splits.kind == "random":
         cut = at_random.holdout(rows, splits.test_size, seed)
     else:

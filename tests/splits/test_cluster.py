@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.kernel.checks import InputError
-from calib.splits import SPLITS, Known
+from calib.splits import SPLITS, RowInfo
 
 SPLIT = SPLITS["cluster"]()
 
@@ -20,7 +20,7 @@ def test_no_cluster_is_in_two_parts(pairs, seed):
     cluster, y = np.array(pairs).T
     if len(set(cluster)) < 4:
         return
-    rows = Known(y, cluster=cluster)
+    rows = RowInfo(y, cluster=cluster)
     for cut in (SPLIT.holdout(rows, 0.3, seed), *SPLIT.folds(rows, 4, seed)):
         assert set(cluster[cut.train]).isdisjoint(cluster[cut.test])
         assert len(cut.train) + len(cut.test) == rows.n
@@ -40,7 +40,7 @@ def test_few_clusters_are_dealt_nearly_as_well_as_the_best_of_all_assignments(se
     cluster = np.repeat(np.arange(10), sizes)
     y = (rng.random(len(cluster)) < rng.random(10)[cluster]).astype(int)
     totals = np.bincount(y, minlength=2)
-    own = SPLIT.holdout(Known(y, cluster=cluster), 0.3, seed)
+    own = SPLIT.holdout(RowInfo(y, cluster=cluster), 0.3, seed)
     counts = np.array([[((cluster == c) & (y == k)).sum() for k in (0, 1)] for c in range(10)])
     best = min(
         off(np.array(pick) @ counts, totals, 0.3) for pick in product((0, 1), repeat=10) if 0 < sum(pick) < 10
@@ -57,8 +57,8 @@ def test_many_clusters_keep_both_class_shares():
     cluster = rng.integers(0, 3000, 10_000)
     y = (rng.random(10_000) < 0.05).astype(int)
     for cut in (
-        SPLIT.holdout(Known(y, cluster=cluster), 0.3, 1),
-        *SPLIT.folds(Known(y, cluster=cluster), 5, 1),
+        SPLIT.holdout(RowInfo(y, cluster=cluster), 0.3, 1),
+        *SPLIT.folds(RowInfo(y, cluster=cluster), 5, 1),
     ):
         share = 0.3 if len(cut.test) > 2500 else 0.2
         assert abs(len(cut.test) - share * 10_000) <= 8
@@ -67,31 +67,31 @@ def test_many_clusters_keep_both_class_shares():
 
 def test_clusters_of_one_row_are_a_stratified_split():
     y = np.array([0] * 60 + [1] * 40)
-    cut = SPLIT.holdout(Known(y, cluster=np.arange(100)), 0.3, 0)
+    cut = SPLIT.holdout(RowInfo(y, cluster=np.arange(100)), 0.3, 0)
     assert np.bincount(y[cut.test]).tolist() == [18, 12]
-    assert [np.bincount(y[c.test]).tolist() for c in SPLIT.folds(Known(y, cluster=np.arange(100)), 5, 0)] == [
-        [12, 8]
-    ] * 5
+    assert [
+        np.bincount(y[c.test]).tolist() for c in SPLIT.folds(RowInfo(y, cluster=np.arange(100)), 5, 0)
+    ] == [[12, 8]] * 5
 
 
 def test_whole_weights_are_dealt_as_the_repeated_rows():
     rng = np.random.default_rng(4)
     cluster, y, weight = rng.integers(0, 12, 80), rng.integers(0, 2, 80), rng.integers(1, 6, 80)
-    one = SPLIT.holdout(Known(y, weight.astype(float), cluster=cluster), 0.4, 2)
-    many = SPLIT.holdout(Known(np.repeat(y, weight), cluster=np.repeat(cluster, weight)), 0.4, 2)
+    one = SPLIT.holdout(RowInfo(y, weight=weight.astype(float), cluster=cluster), 0.4, 2)
+    many = SPLIT.holdout(RowInfo(np.repeat(y, weight), cluster=np.repeat(cluster, weight)), 0.4, 2)
     assert set(cluster[one.test]) == set(np.repeat(cluster, weight)[many.test])
 
 
 def test_fewer_clusters_than_parts_are_refused():
-    rows = Known(np.array([0, 1] * 10), cluster=np.arange(20) % 3)
+    rows = RowInfo(np.array([0, 1] * 10), cluster=np.arange(20) % 3)
     with pytest.raises(InputError, match="cluster: the rows belong to 3 clusters, too few for 5 parts"):
         SPLIT.folds(rows, 5, 0)
     with pytest.raises(InputError, match="belong to 1 cluster,"):
-        SPLIT.holdout(Known(np.array([0, 1] * 10), cluster=np.zeros(20, dtype=int)), 0.3, 0)
+        SPLIT.holdout(RowInfo(np.array([0, 1] * 10), cluster=np.zeros(20, dtype=int)), 0.3, 0)
 
 
 def test_two_clusters_give_each_part_one():
-    rows = Known(np.array([0, 1] * 10), cluster=np.repeat([0, 1], 10))
+    rows = RowInfo(np.array([0, 1] * 10), cluster=np.repeat([0, 1], 10))
     cut = SPLIT.holdout(rows, 0.05, 0)
     assert len(cut.train) == len(cut.test) == 10
 
@@ -99,7 +99,7 @@ def test_two_clusters_give_each_part_one():
 @pytest.mark.parametrize("light", [1e-300, 1e-160, 1e-17])
 def test_clusters_too_light_to_count_beside_the_others_are_dealt_as_well(light):
     cluster = np.repeat(np.arange(20), 2)
-    rows = Known(np.arange(40) % 2, np.where(cluster % 2, 1.0, light), cluster=cluster)
+    rows = RowInfo(np.arange(40) % 2, weight=np.where(cluster % 2, 1.0, light), cluster=cluster)
     for seed in range(20):
         cuts = SPLIT.folds(rows, 3, seed)
         assert sorted(np.concatenate([cut.test for cut in cuts])) == list(range(40))

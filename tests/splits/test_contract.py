@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.kernel.checks import InputError
-from calib.splits import SPLITS, Known
+from calib.splits import SPLITS, RowInfo
 
 
 @st.composite
@@ -21,7 +21,7 @@ def tables(draw, most: int = 60):
     part = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     part[:3] = [0, 1, 2]
     weight = np.array(draw(st.lists(st.integers(1, 9), min_size=n, max_size=n)), dtype=float)
-    return Known(y, draw(st.sampled_from([None, weight])), time, cluster, part)
+    return RowInfo(y, time, part, weight=draw(st.sampled_from([None, weight])), cluster=cluster)
 
 
 def cuts_of(key, rows, draw_folds=3):
@@ -53,8 +53,11 @@ def test_no_row_is_on_both_sides_and_both_sides_hold_rows(key, rows):
 @pytest.mark.parametrize("key", SPLITS)
 def test_the_same_seed_gives_the_same_split(key):
     rng = np.random.default_rng(0)
-    rows = Known(
-        rng.integers(0, 2, 90), None, rng.integers(0, 30, 90), rng.integers(0, 30, 90), rng.integers(0, 3, 90)
+    rows = RowInfo(
+        rng.integers(0, 2, 90),
+        time=rng.integers(0, 30, 90),
+        cluster=rng.integers(0, 30, 90),
+        part=rng.integers(0, 3, 90),
     )
     first, again, other = (SPLITS[key]().holdout(rows, 0.3, seed) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.test, again.test)
@@ -63,7 +66,7 @@ def test_the_same_seed_gives_the_same_split(key):
 
 @pytest.mark.parametrize("key", [key for key in SPLITS if SPLITS[key].needs])
 def test_a_split_without_its_column_is_refused_by_the_fields_name(key):
-    rows = Known(np.array([0, 1] * 10))
+    rows = RowInfo(np.array([0, 1] * 10))
     for make in (SPLITS[key]().holdout, SPLITS[key]().folds):
         with pytest.raises(InputError, match=f"{SPLITS[key].needs}|holdout"):
             make(rows, 2, 0)

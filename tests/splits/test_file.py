@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calib.kernel.checks import InputError
-from calib.splits import SPLITS, Known
+from calib.splits import SPLITS, RowInfo
 
 SPLIT = SPLITS["file"]()
 Y = np.array([0, 1] * 6)
@@ -12,7 +12,7 @@ PART = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 0])
 
 
 def test_the_columns_rows_are_the_parts():
-    rows = Known(Y, part=PART)
+    rows = RowInfo(Y, part=PART)
     cut = SPLIT.holdout(rows, 0.9, 5)
     assert cut.test.tolist() == [7, 8, 9, 10]
     inner = SPLIT.calibration(rows.take(cut.train), 0.9, 5)
@@ -22,7 +22,7 @@ def test_the_columns_rows_are_the_parts():
 
 
 def test_without_rows_to_calibrate_they_are_drawn_from_those_that_train():
-    rows = Known(Y, part=np.where(PART == 1, 0, PART))
+    rows = RowInfo(Y, part=np.where(PART == 1, 0, PART))
     inner = rows.take(SPLIT.holdout(rows, 0.3, 0).train)
     assert len(SPLIT.calibration(inner, 0.5, 0).test) == 4
     assert len(SPLIT.calibration_folds(inner, 2, 0)) == 2
@@ -34,11 +34,11 @@ def test_without_rows_to_calibrate_they_are_drawn_from_those_that_train():
 )
 def test_a_part_that_is_missing_is_named(part, message):
     with pytest.raises(InputError, match=f"part: the column {message}"):
-        SPLIT.holdout(Known(Y, part=part), 0.3, 0)
+        SPLIT.holdout(RowInfo(Y, part=part), 0.3, 0)
 
 
 def test_folds_and_placements_that_calibrate_otherwise_are_refused():
-    rows = Known(Y, part=PART)
+    rows = RowInfo(Y, part=PART)
     with pytest.raises(InputError, match="evaluation: .*holdout"):
         SPLIT.folds(rows, 3, 0)
     for refused in (
@@ -49,4 +49,4 @@ def test_folds_and_placements_that_calibrate_otherwise_are_refused():
         with pytest.raises(InputError, match="placement: .*Choose the placement split"):
             refused()
     with pytest.raises(InputError, match="none is left to train"):
-        SPLIT.calibration(Known(Y, part=np.ones(12, dtype=int)), 0.3, 0)
+        SPLIT.calibration(RowInfo(Y, part=np.ones(12, dtype=int)), 0.3, 0)

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.kernel.checks import InputError
-from calib.splits import SPLITS, Known
+from calib.splits import SPLITS, RowInfo
 
 times = st.lists(st.integers(0, 20), min_size=12, max_size=80).filter(lambda values: len(set(values)) >= 6)
 
 
 def rows_of(values, weight=None):
-    return Known(np.arange(len(values)) % 2, weight, np.array(values, dtype=float))
+    return RowInfo(np.arange(len(values)) % 2, np.array(values, dtype=float), weight=weight)
 
 
 @given(times, st.floats(0.05, 0.9), st.integers(0, 3))
@@ -58,7 +58,7 @@ def test_blocks_are_equal_where_moments_allow_it():
 
 def test_dates_and_their_gap_in_days():
     days = np.datetime64("2024-01-01") + np.arange(10).astype("timedelta64[D]")
-    rows = Known(np.arange(10) % 2, time=days.astype("datetime64[ns]"))
+    rows = RowInfo(np.arange(10) % 2, time=days.astype("datetime64[ns]"))
     cut = SPLITS["time"](gap=2).holdout(rows, 0.3, 0)
     assert cut.test.tolist() == [7, 8, 9]
     assert cut.train.tolist() == [0, 1, 2, 3, 4]  # 5 and 6 January lie less than two days before the 8th
@@ -68,7 +68,7 @@ def test_dates_and_their_gap_in_days():
 def test_whole_weights_split_as_the_repeated_rows_do(values, share, random):
     weight = np.array([random.randint(1, 4) for _ in values], dtype=float)
     rows = rows_of(values, weight)
-    repeated = Known(
+    repeated = RowInfo(
         *(np.repeat(each, weight.astype(int)) for each in (rows.y,)),
         time=np.repeat(rows.time, weight.astype(int)),
     )

@@ -1,0 +1,28 @@
+"""What local regressions share: the tricube kernel, and how far the nearest rows reach (Cleveland 1979)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def tricube(distance: Array, least: float = 0.0) -> Array:
+    """(1 − |u|³)³ of distances u in units of the window; of those beyond it (1 − … is at least ``least``) the same.
+
+    >>> tricube(np.array([0.0, 0.5, 1.0, 2.0])).round(3)
+    array([1.  , 0.67, 0.  , 0.  ])
+    """
+    return np.clip(1 - np.abs(distance) ** 3, least, 1) ** 3
+
+
+def reach_of_nearest(distance: Array, count: Array, rows: float) -> Array:
+    """How far (g,) the nearest ``rows`` reach from each point; distance (g, cells), count (cells,) of rows in a cell.
+
+    >>> reach_of_nearest(np.array([[0.0, 1.0, 3.0]]), np.array([2.0, 2.0, 2.0]), 3)
+    array([1.])
+    """
+    order = np.argsort(distance, axis=1, kind="stable")
+    enough = np.cumsum(count[order], axis=1) >= rows
+    nearest = np.take_along_axis(order, np.argmax(enough, axis=1)[:, None], axis=1)
+    return np.take_along_axis(distance, nearest, axis=1)[:, 0]
