@@ -14,13 +14,14 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from calib import Recipe
-from calib.analysis.clusters import design_effect
+from calib.analysis.clusters import sampling_effect
 from calib.analysis.curves import FEW, binned_curve, corp_curve, smooth_curve
-from calib.analysis.decision import benefits, decide, expected_costs, gain, realised_costs
+from calib.analysis.decision import benefit_steps, benefits, decide, expected_costs, gain, realised_costs
 from calib.analysis.differences import Repeats, differences
 from calib.analysis.label_shift import estimate_base_rate
 from calib.analysis.one_mark import telling_mark
 from calib.analysis.optimism import optimism
+from calib.analysis.side_by_side import view_of_all
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.calibrators import CALIBRATORS
 from calib.comparison import (
@@ -30,13 +31,12 @@ from calib.comparison import (
     paired_t,
     win_rates,
 )
-from calib.data.ranking import auc, auc_interval
+from calib.data.ranking import auc, auc_interval, class_draws
 from calib.evaluate import Evaluation
-from calib.kernel.binomial import binomial_interval
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
 from calib.metrics import METRICS, interval_summary
-from calib.metrics.confidence import INTERVALS, confidence_interval, mean_interval
+from calib.metrics.confidence import INTERVALS, confidence_interval, mean_interval, share_interval
 from calib.metrics.scoring import overconfidence, squared_errors
 from scripts.worlds import Array, Drawn, World, draw
 
@@ -165,7 +165,8 @@ def _true_benefits(of: World) -> dict[str, float]:
 def net_benefits(rows: Drawn) -> Found:
     true, found = _true_benefits(rows.world), {}
     for name, (act, t) in RULES.items():
-        _, low, high = mean_interval(evaluation(rows).sample, act(rows.p) * benefits(rows.y, t))
+        acted = act(rows.p) * benefits(rows.y, t)
+        _, low, high = mean_interval(evaluation(rows).sample, acted, steps=benefit_steps(t))
         found[f"Net benefit {name}"] = (true[name], low, high)
     simple = max(0.0, true["of acting on all, at 1/6"])
     found["Net benefit gained over the better simple rule"] = (
@@ -303,16 +304,12 @@ def groups(rows: Drawn) -> Found:
 
 
 def shares(rows: Drawn) -> Found:
-    observed = np.average(rows.y, weights=rows.weight)
-    n = float(effective_weights(or_ones(rows.weight, len(rows.y))).sum())
-    return {"Overall frequency": (rows.world.share, *binomial_interval(observed * n, n))}
+    return {"Overall frequency": (rows.world.share, *share_interval(evaluation(rows).sample, rows.y))}
 
 
 def ranking(rows: Drawn) -> Found:
-    each = effective_weights(or_ones(rows.weight, len(rows.y)))
-    ones, area = float(each @ rows.y), float(auc(rows.p[:, None], rows.y, rows.weight)[0])
-    known = 0 < ones < each.sum()
-    ends = auc_interval(area, ones, each.sum() - ones) if known else (np.nan, np.nan)
+    area, draws = float(auc(rows.p[:, None], rows.y, rows.weight)[0]), class_draws(evaluation(rows).sample)
+    ends = auc_interval(area, *draws) if draws else (np.nan, np.nan)
     return {"AUC of a column": (rows.world.value("auc"), *ends)}
 
 
@@ -382,7 +379,7 @@ def pairs(rows: Drawn) -> Found:
     if rows.weight is not None or other.y.min() == other.y.max():
         return {"Venn–Abers: not as predicted": np.nan}
     found = CALIBRATORS["venn_abers"]().fit(other.p, other.y).predict_interval(rows.p)
-    effect = design_effect(evaluation(rows), "none")
+    effect = sampling_effect(evaluation(rows), "none")
     held = interval_summary(rows.y, found, calibration_size=len(other.y), design_effect=effect)
     return {"Venn–Abers: not as predicted": not held.valid}
 
@@ -393,7 +390,8 @@ def equals(rows: Drawn) -> Found:
     losses = [squared_errors(rows.y, p) for p in noisy]
     sample = evaluation(rows).sample
     best = min(losses, key=sample.mean)
-    found = [mean_interval(sample, loss - best) for loss in losses if loss is not best]
+    level = view_of_all(len(losses)).level
+    found = [mean_interval(sample, loss - best, level) for loss in losses if loss is not best]
     return {
         "Of four equally good methods one is worse than the best": any(low > 0 for _, low, _ in found),
         "Of two equally good methods one is better": _differs(mean_interval(sample, losses[0] - losses[1])),

@@ -342,7 +342,7 @@ def corp_curve(
     points = np.unique(np.r_[blocks.bounds[:-1], blocks.bounds[1:] - 1, starts])
     count = _rows(np.repeat(blocks.weights, blocks.sizes)[points])
     lower = upper = np.full(points.size, np.nan)
-    if band != "none":
+    if band != "none" and (clusters is None or clusters.count > 1):  # one tells nothing of others
         at, rng = np.searchsorted(tied.scores, p), np.random.default_rng(random_state)
         right = tied.scores if band == "consistency" else _smoothed_pools(blocks, at, clusters)
         weights = np.add.reduceat(tied.weights, starts)

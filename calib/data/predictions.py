@@ -17,14 +17,14 @@ import pandas as pd
 from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number, positions
 from calib.data.errors import DataError
 from calib.data.join import of_both
-from calib.data.ranking import auc, auc_interval
+from calib.data.ranking import auc, auc_interval, class_draws
 from calib.data.repeats import left_out as repeated_left_out
 from calib.data.repeats import repeats
 from calib.data.roles import read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels, conventional, guess_target
 from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset, Problem
-from calib.kernel.weights import effective_weights, or_ones
+from calib.kernel.rows import Rows
 from calib.kernel.wording import counted, listed, number, row_numbers
 
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
@@ -301,9 +301,8 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
     "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to be scores of class '0'."
     """
-    rows = effective_weights(or_ones(data.weight, data.n))
-    n, ones = float(rows.sum()), float(rows @ data.y)
-    if not 0 < ones < n:
+    draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
+    if draws is None:
         return []
     if data.weight is None and _is_grouped(data):
         return [_without_counts(str(column)) for column in data.X.columns]
@@ -311,7 +310,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
     for column, area in zip(
         data.X.columns, auc(data.X.to_numpy(dtype=float), data.y, data.weight), strict=True
     ):
-        interval = auc_interval(float(area), ones, n - ones)
+        interval = auc_interval(float(area), *draws)
         if interval[0] <= 0.5:
             found.append(_ranks(data, str(column), float(area), interval))
     return found

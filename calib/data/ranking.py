@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from calib.kernel.pav import pool_ties, rank_area
+from calib.kernel.rows import Rows
 
 STEPS = 10_001
 
@@ -39,6 +40,22 @@ def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) ->
     if not pairs:
         return np.full(columns.shape[1], np.nan)
     return (rankdata(columns, axis=0)[y == 1].sum(axis=0) - ones * (ones + 1) / 2) / pairs
+
+
+def class_draws(rows: Rows) -> tuple[float, float] | None:
+    """Independent draws behind the rows of class 1 and of class 0, of clusters those with such a row.
+
+    None where a class has none, or where all rows are of one cluster.
+
+    >>> class_draws(Rows(np.array([0, 0, 1, 1]), cluster=np.array([5, 5, 5, 6])))
+    (2.0, 1.0)
+    """
+    held = [rows.y == label for label in (1, 0)]
+    if rows.whose is None:
+        draws = [rows.worth(own) for own in held]
+    else:
+        draws = [float(len(np.unique(rows.whose[own]))) for own in held]
+    return None if min(draws) <= 0 or rows.freedom <= 0 else (draws[0], draws[1])
 
 
 def auc_interval(area: float, ones: float, zeros: float, level: float = 0.95) -> tuple[float, float]:

@@ -299,8 +299,8 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
             f"fewer than {FEW}. Marks: bins, larger with more rows."
         )
     if recipe.band == "confidence":
-        text += " Shaded: where the true frequency may be, point by point, with 95% confidence"
-        text += "; a sharp bend of it is smoothed away." if recipe.curve == "smoothed" else "."
+        whose = "smoothed" if recipe.curve == "smoothed" else "true"
+        text += f" Shaded: where the {whose} frequency may be, point by point, with 95% confidence."
     if recipe.band == "consistency":
         text += " Shaded, around the diagonal: where 95% of calibrated forecasts would fall with so few rows."
     if recipe.band != "none" and clustered:
