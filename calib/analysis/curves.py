@@ -25,6 +25,7 @@ from calib.kernel import checks
 from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.memo import once
+from calib.kernel.null_draws import null_draws
 from calib.kernel.pav import Blocks, pool_adjacent_violators, pool_ties
 from calib.kernel.smoothing import reach_of_nearest, tricube
 from calib.kernel.weights import are_whole
@@ -375,7 +376,7 @@ def _drawn_labels(
     cluster, √(1 − ρ) its own: then two have the correlation ρ.
     """
     rows, truth = _whole_rows(weights), np.clip(truth, 0, 1)  # a mean of ones may round to above 1
-    drawn = rng.binomial(rows.astype(np.int64), truth, size=(repeats, truth.size)).astype(np.float64)
+    drawn = null_draws(truth, rows, repeats, rng)
     if clusters is None:
         return drawn
     pair, m = clusters.by_group(index, truth.size)

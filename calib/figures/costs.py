@@ -137,7 +137,8 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
             "color": mark.color,
             "line": {"color": theme.paper if filled else mark.color, "width": 1 if filled else 2},
         },
-        hovertemplate=f"{name} cost %{{x:.4f}}<br>95% interval [{lower:.4f}, {upper:.4f}]",
+        hovertemplate=f"{name} cost %{{x:.4f}}"
+        + ("" if np.isnan(lower) else f"<br>95% interval [{lower:.4f}, {upper:.4f}]"),
     )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.kernel.binning import binned
+from calib.kernel.null_draws import SPELT_OUT, null_draws
 from calib.kernel.rows import Rows
 from calib.metrics.base import Metric
 from calib.metrics.distances import gaps_by_chance, in_cells
@@ -18,31 +19,29 @@ from calib.metrics.distances import gaps_by_chance, in_cells
 Array = np.ndarray
 
 REDRAWS = 999
-MOST_REDRAWN = 2_000_000  # labels; where there are more, gaps are normal
 LEVEL = 0.95
 
 
-def null_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, seed: int = 0) -> Array:
+def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, seed: int = 0) -> Array:
     """(repeats, k): gaps Σ w (y* − p) / Σ w in k cells, with labels redrawn from p (n,); ``at`` (n,) names the cells.
 
     Many rows, and rows of real weights, are redrawn by the normal law of their sums; so are rows in clusters, with the
     spread of their residuals.
 
     >>> rows, p = Rows(np.array([0, 1])), np.array([1.0, 0.0])                 # certain: nothing is left to chance
-    >>> float(np.abs(null_draws(rows, p, np.array([0, 1]), 2)).max())
+    >>> float(np.abs(gap_draws(rows, p, np.array([0, 1]), 2)).max())
     0.0
     """
     rng = np.random.default_rng(seed)
     if rows.cluster is not None:
         covariance = rows.covariance(in_cells(rows.y - p, at, k))
         return rng.multivariate_normal(np.zeros(k), covariance, size=repeats, method="eigh")
-    if not rows.plain or rows.size * repeats > MOST_REDRAWN:
+    if not rows.plain or rows.size * repeats > SPELT_OUT:
         return rng.standard_normal((repeats, k)) * np.sqrt(gaps_by_chance(rows, p, at, k))
-    order = np.lexsort((at, p))  # neither the order of rows nor how they are counted decides what is drawn
-    times = rows.draws[order].astype(np.intp)
-    chances, cells = np.repeat(p[order], times), np.repeat(at[order], times)
-    drawn = (rng.random((repeats, rows.size), dtype=np.float32) < chances) - chances
-    return np.asarray(drawn @ in_cells(np.ones(rows.size), cells, k)) / rows.size
+    order = np.lexsort((at, p))  # the order of the rows does not decide what is drawn
+    p, count = p[order], rows.draws[order]
+    gaps = null_draws(p, count, repeats, rng) - count * p
+    return np.asarray(gaps @ in_cells(np.ones(rows.n), at[order], k)) / rows.size
 
 
 def chance_range(
@@ -55,7 +54,7 @@ def chance_range(
     if rows.freedom <= 0 and rows.cluster is not None:
         return np.nan, np.nan
     placed = binned(p, bins, strategy, rows.weight)
-    errors = np.abs(null_draws(rows, p, placed.index, placed.count)).sum(axis=1)
+    errors = np.abs(gap_draws(rows, p, placed.index, placed.count)).sum(axis=1)
     low, high = np.quantile(errors, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 

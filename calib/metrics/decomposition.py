@@ -19,6 +19,7 @@ from scipy.special import entr, rel_entr, xlog1py, xlogy
 from calib.kernel import checks
 from calib.kernel.binning import bin_index, binned, group_sums
 from calib.kernel.checks import Array
+from calib.kernel.null_draws import null_draws
 from calib.kernel.pav import Tied, pool_adjacent_violators, pool_ties
 from calib.metrics.scoring import log_losses, mean, squared_errors
 
@@ -28,7 +29,6 @@ LOSSES = ("brier", "log")
 # Predictions that differ from their recalibrated ones by no more are equal to them
 ROUNDING = 4 * np.finfo(np.float64).eps
 # Rows that a table of counts may stand for until their labels are drawn by its lines
-MOST_SPELT_OUT = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -166,16 +166,11 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike |
     (0.0, True)
     """
     weights, _, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
-    rng = np.random.default_rng(0)
     counts = None if weights is None else checks.row_counts(weights, "Miscalibration by chance")
-    if counts is not None and counts.sum() > MOST_SPELT_OUT:
-        tied = pool_ties(p, np.zeros(p.size), counts)
-        ones = rng.binomial(tied.weights.astype(np.int64), tied.scores).astype(np.float64)
-        return _corp(replace(tied, sums=ones), squared_errors).miscalibration
-    p = np.sort(p if counts is None else np.repeat(p, counts.astype(np.intp)))
-    repeats = max(1, min(50, 50_000 // p.size))
-    drawn = ((rng.random(p.size) < p).astype(np.int64) for _ in range(repeats))
-    return float(np.mean([corp_decomposition(labels, p).miscalibration for labels in drawn]))
+    tied = pool_ties(p, np.zeros(p.size), counts)
+    repeats = max(1, min(50, int(50_000 // tied.weights.sum())))
+    drawn = null_draws(tied.scores, tied.weights, repeats, np.random.default_rng(0))
+    return float(np.mean([_corp(replace(tied, sums=ones), squared_errors).miscalibration for ones in drawn]))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, change, class_named, percent
 from calib.lessons import place
 from calib.metrics import METRICS
+from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, headings, stage, state
@@ -67,7 +68,9 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
             )
     who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
     then = f" → with {label_of(other)}; below, the change with its 95% interval" if other else ""
-    st.caption(f"{who}{then}. {evaluation.judged_by}. {chance_sentence(evaluation)}")
+    st.caption(
+        f"{who}{then}. {evaluation.judged_by}. {chance_sentence(evaluation)} {why_missing(evaluation.sample)}"
+    )
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from calib.kernel.wording import (
     probability,
     short_class,
 )
+from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from pages.ui import headings, state
 from pages.ui.tables import changed, difference, download
@@ -139,7 +140,8 @@ def table(decision: Decision) -> None:
     )
     st.caption(
         f"In the units of the two costs, per row; [low, high] are 95% intervals over "
-        f"{decision.evaluation.judged_by}. A difference whose interval holds 0 may be sampling variability."
+        f"{decision.evaluation.judged_by}. A difference whose interval includes 0 may be sampling "
+        f"variability. {why_missing(decision.evaluation.sample)}"
     )
     before = decision.evaluation.before
     if before is not None:
