@@ -138,7 +138,7 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
             "line": {"color": theme.paper if filled else mark.color, "width": 1 if filled else 2},
         },
         hovertemplate=f"{name} cost %{{x:.4f}}"
-        + ("" if np.isnan(lower) else f"<br>95% interval [{lower:.4f}, {upper:.4f}]"),
+        + ("" if lower != lower else f"<br>95% interval [{lower:.4f}, {upper:.4f}]"),
     )
 
 
