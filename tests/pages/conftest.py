@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 import pytest
 import streamlit as st
 
-from calib.analysis import differences
 from pages.ui import jobs
 from pages.ui.explore import trees
 from tests.pages.app import App, unfinished
@@ -17,13 +16,6 @@ def asked_on_no_account_of_time(monkeypatch) -> None:
     question say what is."""
     for module in (jobs, trees):
         monkeypatch.setattr(module, "UNASKED", 1e9)
-
-
-@pytest.fixture(autouse=True)
-def fewer_resamples(monkeypatch) -> None:
-    """What a page shows of the intervals, and where, is the same with fewer; their numbers are tested below."""
-    monkeypatch.setattr(differences, "RESAMPLES", 50)
-    monkeypatch.setattr(differences, "RESAMPLES_OF_MANY", 20)
 
 
 @pytest.fixture(autouse=True)

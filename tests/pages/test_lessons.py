@@ -292,6 +292,7 @@ QUICK = [
     ("deep_trees", 4),
     ("when_it_helps", 4),
     ("out_of_bag", 4),
+    ("not_useful", 2),  # several numbers beside one chart
 ]
 
 

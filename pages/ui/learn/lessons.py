@@ -83,7 +83,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     with text if state.presenter() else title:  # the drawer of a room covers all of it, or nothing
         st.title(plain(step.title), anchor=False)
     below = () if state.presenter() else ("player",)  # in a room that would be below the window
-    above = ("words", *map(part_of, step.beside), *({"player"} - {*below}))
+    above = dict.fromkeys(("words", *map(part_of, step.beside), *({"player"} - {*below})))  # each once
     with text:
         _text(step)
         parts = {name: _place_of(name) for name in above}
