@@ -16,10 +16,8 @@ from calib.evaluate import Evaluation
 from calib.kernel.base_rate import class_weights
 from calib.metrics import (
     METRICS,
-    calibration_line_intervals,
     interval_bins,
     interval_summary,
-    observed_expected_interval,
 )
 from calib.metrics.bootstrap import bootstrap_interval
 from calib.metrics.confidence import INTERVALS, confidence_interval
@@ -115,8 +113,6 @@ def test_the_scale_of_weights_that_are_no_counts_does_not_matter_to_what_counts_
         lambda w: dataclasses.astuple(estimate_base_rate(p, 0.5, sample_weight=w))[:3],
         lambda w: dataclasses.astuple(interval_summary(y, pairs, sample_weight=w)),
         lambda w: interval_bins(y, pairs, p, sample_weight=w).to_frame(),
-        lambda w: dataclasses.astuple(observed_expected_interval(y, p, w)),
-        lambda w: [dataclasses.astuple(each) for each in vars(calibration_line_intervals(y, p, w)).values()],
         lambda w: binned_curve(y, p, sample_weight=w).to_frame(),
         lambda w: corp_curve(y, p, band="confidence", repeats=40, sample_weight=w).to_frame(),
         lambda w: smooth_curve(y, p, sample_weight=w).to_frame(),

@@ -36,13 +36,7 @@ from calib.metrics.intervals import (
     predicted_label_intervals,
     predicted_label_summary,
 )
-from calib.metrics.observed_expected import (
-    Estimate,
-    LineIntervals,
-    calibration_line_intervals,
-    observed_expected,
-    observed_expected_interval,
-)
+from calib.metrics.observed_expected import observed_expected
 from calib.metrics.registry import METRICS, register
 from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
 from calib.metrics.smooth_differences import SmoothDifferences, smooth_differences
@@ -55,10 +49,8 @@ __all__ = [
     "CalibrationLine",
     "Corp",
     "CumulativeDifferences",
-    "Estimate",
     "IntervalBins",
     "IntervalSummary",
-    "LineIntervals",
     "LossDecomposition",
     "Metric",
     "Murphy",
@@ -73,7 +65,6 @@ __all__ = [
     "brier_score",
     "brier_skill",
     "calibration_line",
-    "calibration_line_intervals",
     "chance_miscalibration",
     "confidence_interval",
     "corp_decomposition",
@@ -93,7 +84,6 @@ __all__ = [
     "metric_value",
     "murphy_decomposition",
     "observed_expected",
-    "observed_expected_interval",
     "predicted_label_intervals",
     "predicted_label_summary",
     "register",

@@ -121,10 +121,12 @@ def why_missing(rows: Rows) -> str:
 
 def _worth(rows: Rows, share: float, values: Array) -> float:
     """Independent draws that tell as much of a share as these rows do; clusters that all agree are one draw each."""
+    most = rows.effective_size if rows.cluster is None else rows.freedom + 1
     error = rows.standard_error(values)
     if rows.plain or not error > FINEST:
-        return rows.effective_size if rows.cluster is None else rows.freedom + 1
-    return share * (1 - share) / error**2
+        return most
+    worth = share * (1 - share) / error**2
+    return worth if rows.cluster is not None else min(worth, most)
 
 
 def share_interval(rows: Rows, values: Array, level: float = LEVEL) -> Ends:
@@ -309,18 +311,24 @@ def _auc(rows: Rows, p: Array, view: View) -> Ends:
 
 def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
     observed, expected = rows.share, rows.mean(p)
-    if expected == 0 or (rows.cluster is not None and rows.freedom <= 0):
+    if expected == 0:
         return UNKNOWN
-    if rows.plain:
-        low, high = _wilson(observed, float(rows.draws.sum()), rows.quantile(view.level))
+    if rows.cluster is None or not 0 < observed < 1:
+        low, high = share_interval(rows, rows.y, view.level)
         return low / expected, high / expected
-    if observed == 0:
-        return 0.0, math.inf
     ratio = observed / expected
+    error = rows.standard_error((rows.y - ratio * p) / observed)
+    return about_ratio(ratio, rows.quantile(view.level) * error)
+
+
+def about_ratio(ratio: float, reach: float) -> Ends:
+    """exp(log ratio ± reach), 0 to ∞ where the reach is beyond every number.
+
+    >>> about_ratio(0.5, 0.0), about_ratio(0.5, 4e4)
+    ((0.5, 0.5), (0.0, inf))
+    """
     with np.errstate(over="ignore"):
-        factor = float(
-            np.exp(rows.quantile(view.level) * rows.standard_error((rows.y - ratio * p) / observed))
-        )
+        factor = float(np.exp(reach))
     return ratio / factor, ratio * factor
 
 
