@@ -195,8 +195,10 @@ UNDER_THE_BAR = """() => {
 )
 def test_on_a_laptop_the_headline_numbers_are_one_line(new_tab, path):
     tab = new_tab(width=1366).open(path, **QUICK)
-    tops = tab.by_key("headline").get_by_test_id("stMetric").evaluate_all(
-        "numbers => numbers.map(number => number.getBoundingClientRect().top)"
+    tops = (
+        tab.by_key("headline")
+        .get_by_test_id("stMetric")
+        .evaluate_all("numbers => numbers.map(number => number.getBoundingClientRect().top)")
     )
     assert len(tops) == 4
     assert len(set(tops)) == 1
