@@ -188,8 +188,8 @@ def row_counts(weights: Array, who: str) -> Array:
     # Which one says nothing to a reader of a page: there weights are scaled before
     if not are_whole(weights):
         raise InputError(
-            f"{who} counts rows, so that weights (sample_weight) must be whole numbers, but some are fractions. Use "
-            "whole numbers, or a method that takes any weights: Platt, isotonic, beta."
+            f"{who} counts rows: weights (sample_weight) must be counts of repeated rows, in whole numbers, but these "
+            "say how much each row counts. Use a method that takes any weights: Platt, isotonic, beta."
         )
     if weights.sum() > MOST_COUNTED:
         raise InputError(f"{who} counts rows: sample_weight may add up to 2^53, but is {weights.sum():.3g}.")

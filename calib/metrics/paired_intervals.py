@@ -11,10 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from scipy.stats import rankdata
 
 from calib.kernel.checks import Array
 from calib.kernel.rows import Rows
-from calib.metrics.confidence import FINEST, UNKNOWN, View, auc_influence, auc_reach, mean_interval, plus_four
+from calib.metrics.confidence import (
+    FEWEST,
+    FINEST,
+    UNKNOWN,
+    View,
+    auc_influence,
+    auc_reach,
+    mean_interval,
+    plus_four,
+)
 from calib.metrics.distances import binned_gaps, distance_difference
 from calib.metrics.scoring import hits, log_losses, squared_errors
 
@@ -76,7 +86,9 @@ def _accuracy(rows: Rows, first: Array, second: Array, view: View) -> Difference
 
 def _auc(rows: Rows, first: Array, second: Array, view: View) -> Difference:
     (one, influence), (other, less) = auc_influence(rows, first), auc_influence(rows, second)
-    if abs(one - other) < FINEST and np.allclose(influence, less, rtol=0, atol=FINEST):
+    alike = abs(one - other) < FINEST and np.allclose(influence, less, rtol=0, atol=FINEST)
+    # Few rows may agree where others would not, unless the two order all rows alike
+    if alike and (rows.fewest >= FEWEST or np.array_equal(rankdata(first), rankdata(second))):
         return 0.0, 0.0, 0.0
     half = auc_reach(rows, influence - less, view.level)
     return (one - other, one - other - half, one - other + half) if half > FINEST else (one - other, *UNKNOWN)

@@ -53,7 +53,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
         own = choice
     other = None if choice in (None, own) else choice
     found = found or differences(evaluation, PER_ROW)
-    with st.container(horizontal=True, key="headline"):
+    with st.container(horizontal=True, gap="xsmall", key="headline"):  # all in one line of a window of 1366
         for name in HEADLINE:
             keys = [key for key in (own, other) if key is not None]
             texts = briefly(*(float(table[name][key]) for key in keys))

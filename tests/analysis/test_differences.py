@@ -86,6 +86,15 @@ def test_of_a_class_with_a_single_row_nothing_tells_how_the_auc_varies(ones, kno
     assert np.isfinite([line.lower, line.upper]).all() == known
 
 
+@pytest.mark.parametrize(("other", "known"), [("squared", True), ("tied", False)])
+def test_equal_aucs_of_a_single_positive_are_certain_only_where_all_rows_are_ordered_alike(other, known):
+    y, p = np.r_[1, np.zeros(17, int)], np.r_[0.9, np.linspace(0.1, 0.5, 17)]
+    p_other = {"squared": p**2, "tied": np.where(p > 0.6, 0.8, 0.2)}[other]  # the one is on top either way
+    line = differences(given_evaluation(y, {"none": p, "platt": p_other}), ("auc",)).line("auc", "platt")
+    assert line.value == 0
+    assert np.isfinite([line.lower, line.upper]).all() == known
+
+
 def test_without_the_uncalibrated_model_the_first_calibrator_is_the_reference():
     found = differences(evaluation(calibrators=("platt", "beta")), ("brier",))
     assert found.reference == "platt"

@@ -189,6 +189,21 @@ UNDER_THE_BAR = """() => {
 }"""
 
 
+@pytest.mark.parametrize(
+    "path",
+    sweep(["explore_reliability", "explore_venn_abers", "explore_out_of_bag", "explore_decide"], *IN_SHORT),
+)
+def test_on_a_laptop_the_headline_numbers_are_one_line(new_tab, path):
+    tab = new_tab(width=1366).open(path, **QUICK)
+    tops = (
+        tab.by_key("headline")
+        .get_by_test_id("stMetric")
+        .evaluate_all("numbers => numbers.map(number => number.getBoundingClientRect().top)")
+    )
+    assert len(tops) == 4
+    assert len(set(tops)) == 1
+
+
 def test_what_the_keyboard_comes_to_is_not_under_the_bar_on_top(new_tab):
     tab = new_tab().open("learn_validity")
     tab.page.set_viewport_size({"width": 1280, "height": 600})

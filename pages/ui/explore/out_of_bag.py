@@ -103,7 +103,7 @@ def headline(table: pd.DataFrame) -> None:
     """
     if table.empty:
         return
-    with st.container(horizontal=True, key="headline"):
+    with st.container(horizontal=True, gap="xsmall", key="headline"):  # all in one line of a window of 1366
         for label, metric, written in (
             ("Nearest to its accuracy", "accuracy_gap", _signed),
             ("Lowest reliability (100 bins)", "reliability", brief),
