@@ -34,7 +34,7 @@ from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval
 from calib.metrics.scoring import hits, log_losses, squared_errors
 
 LEVEL = 0.95
-FEWEST = 5  # rows of either class, below which no interval of a mean of losses covers
+FEWEST = 5  # rows of either class, or clusters, below which no interval of a mean of losses, or costs, covers
 FINEST = 1e-12  # a smaller standard error is rounding
 Ends = tuple[float, float]
 UNKNOWN: Ends = (math.nan, math.nan)
@@ -210,7 +210,7 @@ def mean_interval(
         Of the interval.
     steps
         The size of what is not 0 in rows of class 0 and of class 1, for costs of decisions: of their values, few
-        rows tell little even where all are equal.
+        rows tell little even where all are equal, and at least ``FEWEST`` clusters must have one that is not 0.
 
     Examples
     --------
@@ -223,9 +223,10 @@ def mean_interval(
     if not math.isfinite(center) or rows.fewest < FEWEST:
         return center, *UNKNOWN
     if rows.cluster is not None:
+        if steps is not None and len(np.unique(rows.cluster[values != 0])) < FEWEST:
+            return center, *UNKNOWN
         half = rows.quantile(level) * rows.standard_error(values)
-        certain = steps is not None and half < FINEST
-        return (center, *UNKNOWN) if certain else (center, center - half, center + half)
+        return center, center - half, center + half
     zero, one = (_of_class(rows, values, label, level, steps and steps[label]) for label in (0, 1))
     f, ends = rows.share, share_interval(rows, rows.y, level)
     moves = [(end - f) * (one.value - zero.value) for end in ends]
