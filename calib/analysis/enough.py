@@ -12,6 +12,7 @@ import numpy as np
 from calib.evaluate import Evaluation
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.records import Problem
+from calib.kernel.rows import ONE_CLUSTER
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, class_named, counted, rows_told
 
@@ -73,6 +74,9 @@ def rarer_rows(evaluation: Evaluation) -> int:
 
 
 def _to_judge(evaluation: Evaluation) -> Problem | None:
+    if evaluation.sample.whose is not None and evaluation.sample.freedom < 1:
+        remedy = "Test on rows of several clusters; or state no cluster if the rows are independent."
+        return Problem("warning", None, ONE_CLUSTER, remedy)
     rare = rarer_rows(evaluation)
     if rare >= FEWEST_TO_JUDGE:
         return None

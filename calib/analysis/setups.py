@@ -124,8 +124,9 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     -------
     DataFrame
         Columns calibrator, placement, accuracy_gap, reliability, brier, accuracy; those of ``MEANS`` also with
-        ``_error``, half a 95% interval; and for Venn and Venn–Abers low, high, size – means of the predicted
-        label's interval (eq. 5–6) – and valid, whether the accuracy lies in it but for sampling error (Table 4).
+        ``_low`` and ``_high``, the ends of its 95 % interval; and for Venn and Venn–Abers low, high, size – means of
+        the predicted label's interval (eq. 5–6) – and valid, whether the accuracy lies in it but for sampling error
+        (Table 4).
         Those of ``GAPS`` each with ``_low`` and ``_high``, the ends of its 95 % interval: the Brier score above that of
         the setup with the lowest (an interval for all setups together), and of out of bag the accuracy above the
         same method's with a held-out share.
@@ -161,10 +162,10 @@ def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
     predictions, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
     row = {"reliability": METRICS["reliability"].function(y, predictions.p, sample_weight=weight)}
     for metric, loss in MEANS.items():
-        row[metric], low, high = mean_interval(evaluation.sample, loss(y, predictions.p))
-        if metric == "accuracy":
-            low, high = INTERVALS[metric].ends(evaluation.sample, predictions.p, View())
-        row[f"{metric}_error"] = max(high - row[metric], row[metric] - low)
+        row[metric], *ends = mean_interval(evaluation.sample, loss(y, predictions.p))
+        if metric in INTERVALS:
+            ends = [*INTERVALS[metric].ends(evaluation.sample, predictions.p, View())]
+        row[f"{metric}_low"], row[f"{metric}_high"] = ends
     if predictions.lower is not None:
         size = max(1, evaluation.calibration_size // len(evaluation.calibrators[key]))
         found = predicted_label_summary(
@@ -190,7 +191,7 @@ COLUMNS = (
     "size",
     "valid",
     "accuracy",
-    *(f"{metric}_error" for metric in MEANS),
+    *(f"{metric}_{end}" for metric in MEANS for end in ("low", "high")),
     *GAP_COLUMNS,
 )
 

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from calib.analysis.setups import METHODS
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
+from calib.figures.ink import reach
 from calib.figures.metrics import starred
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme, rgba
@@ -132,11 +133,9 @@ def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _limits(table: pd.DataFrame, metric: str) -> list[float]:
-    columns = [metric, "low", "high"] if metric == "accuracy" else [metric]
-    values = table[columns].to_numpy(dtype=float)
-    error = table.get(f"{metric}_error", pd.Series(0.0, table.index)).to_numpy(dtype=float)
-    low = min(np.nanmin(values), (table[metric] - error).min())
-    high = max(np.nanmax(values), (table[metric] + error).max())
+    ends = [f"{metric}_low", f"{metric}_high", *(["low", "high"] if metric == "accuracy" else [])]
+    values = table[[metric, *(end for end in ends if end in table)]].to_numpy(dtype=float)
+    low, high = np.nanmin(values), np.nanmax(values)
     if metric in ("accuracy_gap", "reliability"):
         low, high = min(low, 0.0), max(high, 0.0)
     edge = 0.06 * (high - low or 1.0)
@@ -148,7 +147,7 @@ def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> lis
     traces = []
     for (name, row), place in zip(table.iterrows(), y, strict=True):
         mark, hollow = MARKS[row.calibrator], row.placement == "split"
-        error = row.get(f"{metric}_error", np.nan)
+        ends = [row.get(f"{metric}_{end}", np.nan) for end in ("low", "high")]
         interval = "" if np.isnan(row["low"]) else f"<br>interval [{row['low']:.4f}, {row['high']:.4f}]"
         traces.append(
             go.Scatter(
@@ -157,8 +156,8 @@ def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> lis
                 mode="markers",
                 name=str(name),
                 error_x=None
-                if np.isnan(error)
-                else {"array": [error], "color": rgba(mark.color, 0.7), "thickness": 1.2, "width": 3},
+                if np.isnan(ends[0])
+                else reach(row[metric], ends[0], ends[1], rgba(mark.color, 0.7), 1.2, 3),
                 marker={
                     "symbol": f"{mark.symbol}-open" if hollow else mark.symbol,
                     "size": 10 if hollow else 12,

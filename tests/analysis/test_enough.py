@@ -1,11 +1,13 @@
 """Too few rows are said to be too few, and the limits have their reason."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
+from calib.analysis.advice import recommend
 from calib.analysis.enough import FEWEST_TO_COMPARE, FEWEST_TO_FIT, FEWEST_TO_JUDGE, too_few
 from tests.analysis.given import given_evaluation
 
@@ -82,3 +84,13 @@ def test_the_reason_for_the_limit_holds():
 
     assert cost(FEWEST_TO_FIT // 2) > 0.1
     assert cost(10 * FEWEST_TO_FIT) < 0.05
+
+
+def test_rows_of_a_single_cluster_are_too_few_to_tell_anything():
+    """ "Leave the probabilities as they are" was said of an overconfident forecast that no interval judged."""
+    y = np.tile([0, 1], 300)
+    given = given_evaluation(y, {"none": np.full(600, 0.9), "platt": np.full(600, 0.5)})
+    one = replace(given, dataset=replace(given.dataset, cluster=np.zeros(600, dtype=int)))
+    assert [problem.severity for problem in too_few(one)] == ["warning"]
+    assert recommend(one).choice is None
+    assert recommend(given).choice is not None

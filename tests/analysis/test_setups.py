@@ -84,7 +84,8 @@ def test_a_setup_is_one_calibrator_in_one_placement(table, key, placement):
     assert row["reliability"] == pytest.approx(alone.measured(["reliability"]).loc[key, "reliability"])
     hits = (label == y).astype(float)
     wilson = binomtest(int(hits.sum()), len(y)).proportion_ci(method="wilson")
-    assert row["accuracy_error"] == pytest.approx(max(wilson.high - hits.mean(), hits.mean() - wilson.low))
+    assert [row["accuracy_low"], row["accuracy_high"]] == pytest.approx([wilson.low, wilson.high])
+    assert [row["brier_low"], row["brier_high"]] == pytest.approx(joined(y, (y - p) ** 2))
     if key.startswith("venn"):
         low = np.where(label == 1, predictions.p0, 1 - predictions.p1)  # eq. 5–6
         high = np.where(label == 1, predictions.p1, 1 - predictions.p0)

@@ -33,7 +33,8 @@ def test_every_mark_stands_at_its_number_and_in_its_line(table):
             symbol = MARKS[row.calibrator].symbol
             assert trace.marker.symbol == (f"{symbol}-open" if name.endswith("-cal") else symbol)
             if metric != "reliability":
-                assert trace.error_x.array[0] == row[f"{metric}_error"]
+                ends = trace.x[0] + trace.error_x.array[0], trace.x[0] - trace.error_x.arrayminus[0]
+                assert ends == pytest.approx((row[f"{metric}_high"], row[f"{metric}_low"]))
 
 
 def test_intervals_of_the_label_run_from_low_to_high(table):

@@ -9,7 +9,7 @@ from sklearn.model_selection import train_test_split
 from calib import Recipe, evaluate
 from calib.analysis.setups import AS_PUBLISHED, NAMES, setup_recipes, setup_table
 from calib.figures import FIGURES, formatted_setups
-from calib.kernel.wording import listed
+from calib.kernel.wording import brief, brief_percent, listed
 from calib.models import MODELS
 from calib.sources import load
 from pages.ui.explore import out_of_bag
@@ -58,10 +58,11 @@ def test_numbers_of_a_leader_have_their_interval_and_those_that_share_the_place_
         for label in ("Highest accuracy", "Lowest Brier", "Lowest reliability")
     )
     assert accuracy.value == f"{table.index[0]} and 9 others"
-    assert accuracy.delta == f"90% ± {100 * table.accuracy_error.iloc[0]:.0f}%"
-    error = table.brier_error[table.brier.idxmin()]
-    assert brier.delta == f"{table.brier.min():.2f} ± {error:.3f}"
-    assert "±" not in reliability.delta
+    low, high = (brief_percent(table[f"accuracy_{end}"].iloc[0]) for end in ("low", "high"))
+    assert accuracy.delta == f"90% [{low}, {high}]"
+    line = table.loc[table.brier.idxmin()]
+    assert brier.delta == f"{brief(line.brier)} [{brief(line.brier_low)}, {brief(line.brier_high)}]"
+    assert "[" not in reliability.delta
 
 
 def test_with_few_rows_no_setup_is_named_the_best():

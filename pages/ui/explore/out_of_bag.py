@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -21,7 +23,7 @@ from calib.export import safe_csv
 from calib.figures import formatted_setups
 from calib.figures.metrics import best
 from calib.kernel.weights import are_whole
-from calib.kernel.wording import brief, brief_percent, listed, number
+from calib.kernel.wording import brief, brief_percent, listed
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
@@ -113,20 +115,14 @@ def headline(table: pd.DataFrame) -> None:
             names = list(table.index[best(METRICS[metric], table[metric].astype(float))])
             lead = table.loc[names[0]]
             value = written(lead[metric])
-            value += _plus_minus(lead.get(f"{metric}_error"), percent=value.endswith("%"))
+            ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
+            value += "" if math.isnan(ends[0]) else f" [{', '.join(map(written, ends))}]"
             st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off", width=215)
-    st.caption("± is half the 95% interval over these test rows; the reliability has none.")
+    st.caption("In brackets: the 95% interval over these test rows; the reliability has none.")
 
 
 def _signed(share: float) -> str:
     return f"{100 * share:+.2g}%".replace("-", "−")
-
-
-def _plus_minus(half: float | None, percent: bool) -> str:
-    """Half an interval; in percentage points where the number before it is a percentage."""
-    if half is None or pd.isna(half):
-        return ""
-    return f" ± {number(100 * half, 2)}%" if percent else f" ± {number(half, 2)}"
 
 
 def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
