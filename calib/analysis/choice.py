@@ -181,7 +181,7 @@ def choose(
     none = table.loc["none"] if "none" in table.index else None
     if none is None or none.sure or none.infinite:
         return start
-    gains_little = not table.upper[start] < 0 and not table.lower[start] <= -little
+    gains_little = table.upper[start] >= 0 and table.lower[start] > -little  # not where no interval is known
     return "none" if gains_little else start
 
 

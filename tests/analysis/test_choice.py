@@ -120,7 +120,7 @@ def test_the_choice_is_where_it_begins_or_better_by_its_interval_or_nothing_wher
     found = advise(given_evaluation(y, predicted))
     line, start = found.table.loc[found.choice], found.table.loc[found.start]
     _, _, upper = difference_interval("brier", Rows(y), predicted[found.choice], predicted[found.start])
-    little = found.choice == "none" and not start.upper < 0 and not start.lower <= -LITTLE
+    little = found.choice == "none" and start.upper >= 0 and start.lower > -LITTLE
     assert found.choice == found.start or little or (upper < 0 and not line.infinite)
 
 
