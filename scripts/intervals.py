@@ -329,7 +329,7 @@ ON_ROWS = {
     ),
     "costs": Printed("Decide: table and figure of costs; report", costs, NO_INTERVAL, thin=2),
     "net benefit": Printed("Decide: title of the decision curve; report", net_benefits, NO_INTERVAL),
-    "out of bag": Printed("Out of bag: headline and figure", half_widths, "No ±."),
+    "out of bag": Printed("Out of bag: headline and figure", half_widths, "No interval."),
     "optimism": Printed("Data split: what a random split would claim; report", optimisms, NO_INTERVAL),
     "splits": Printed(
         "Reliability: differences over splits; advice", over_splits, "No interval, and no word on it.", thin=2
@@ -351,7 +351,7 @@ ON_ROWS = {
     "base rate": Printed(
         "Base rate: estimate from rows without labels",
         base_rates,
-        "The caption says that the interval takes the probabilities for right.",
+        "The caption says that it takes the probabilities for right and the rows for independent.",
     ),
 }
 

@@ -34,7 +34,8 @@ from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval
 from calib.metrics.scoring import hits, log_losses, squared_errors
 
 LEVEL = 0.95
-FEWEST = 5  # rows of either class, or clusters, below which no interval of a mean of losses, or costs, covers
+FEWEST = 5  # rows of either class, below which no interval of a mean of losses covers
+FEWEST_OF_COSTS = 20  # clusters with a cost that is not 0, likewise
 FINEST = 1e-12  # a smaller standard error is rounding
 Ends = tuple[float, float]
 UNKNOWN: Ends = (math.nan, math.nan)
@@ -105,14 +106,16 @@ def confidence_interval(
     return INTERVALS[metric].ends(rows, held, View(level, bins, strategy, random_state))
 
 
-def why_missing(rows: Rows) -> str:
-    """Why intervals on these rows have no ends, as sentences; "" where the rows give no reason.
+def why_missing(rows: Rows, costs: bool = False) -> str:
+    """Why intervals on these rows, or intervals of costs, have no ends; "" where the rows give no reason.
 
     >>> why_missing(Rows(np.array([0, 0, 0, 0, 1])))
     'Intervals of mean losses need at least 5 rows of each class; the minority class has 1.'
     """
     if rows.cluster is not None and rows.freedom < 1:
         return ONE_CLUSTER
+    if costs and rows.cluster is not None and rows.freedom + 1 < FEWEST_OF_COSTS:
+        return f"Intervals of costs need at least {FEWEST_OF_COSTS} clusters."
     fewest = math.floor(rows.fewest)
     if fewest < FEWEST:
         return f"Intervals of mean losses need at least {FEWEST} rows of each class; the minority class has {fewest}."
@@ -210,7 +213,7 @@ def mean_interval(
         Of the interval.
     steps
         The size of what is not 0 in rows of class 0 and of class 1, for costs of decisions: of their values, few
-        rows tell little even where all are equal, and at least ``FEWEST`` clusters must have one that is not 0.
+        rows tell little even where all are equal, and ``FEWEST_OF_COSTS`` clusters must have one that is not 0.
 
     Examples
     --------
@@ -223,7 +226,7 @@ def mean_interval(
     if not math.isfinite(center) or rows.fewest < FEWEST:
         return center, *UNKNOWN
     if rows.cluster is not None:
-        if steps is not None and len(np.unique(rows.cluster[values != 0])) < FEWEST:
+        if steps is not None and len(np.unique(rows.cluster[values != 0])) < FEWEST_OF_COSTS:
             return center, *UNKNOWN
         half = rows.quantile(level) * rows.standard_error(values)
         return center, center - half, center + half

@@ -75,6 +75,10 @@ def test_a_single_cluster_has_no_interval(alone):
     one = replace(alone, dataset=replace(alone.dataset, cluster=np.zeros(N, dtype=int)))
     assert differences(one).table[["lower", "upper"]].isna().all(axis=None)
     assert why_missing(one.sample) == ONE_CLUSTER
+    few = replace(alone, dataset=replace(alone.dataset, cluster=np.arange(N) % 10))
+    assert decide(few).table[["realised_lower", "difference_upper"]].iloc[1:].isna().all(axis=None)
+    assert "20 clusters" in why_missing(few.sample, costs=True)
+    assert why_missing(few.sample) == ""
 
 
 def test_groups_are_off_as_often_as_the_rows_alone(alone, copies):

@@ -141,7 +141,7 @@ def table(decision: Decision) -> None:
     st.caption(
         f"In the units of the two costs, per row; [low, high] are 95% intervals over "
         f"{decision.evaluation.judged_by}. A difference whose interval includes 0 may be sampling "
-        f"variability. {why_missing(decision.evaluation.sample)}"
+        f"variability. {why_missing(decision.evaluation.sample, costs=True)}"
     )
     before = decision.evaluation.before
     if before is not None:
