@@ -76,14 +76,16 @@ def _rates(table: pd.DataFrame) -> dict[str, str]:
 
 
 def _finding(table: pd.DataFrame, by: str, n: int) -> str:
-    """Who wins most, and which setups win more often than not beyond sampling variability, where n sets can tell."""
+    """Who wins most, and how many intervals lie above one half, each by itself, where n sets can tell."""
     best, sure = table.iloc[0], int((table["lower"] > 0.5).sum())
     text = f"{table.index[0]} beats {best['mean']:.0%} of the others{by}"
     if len(table) < 3 or n < 2:
         return text
     if n < FEWEST:
         return f"{text} on {n} data sets, too few to tell it from sampling variability"
-    return f"{text}; {sure or 'none'} of {len(table)} win more often than not beyond sampling variability"
+    return (
+        f"{text}; {sure or 'none'} of {len(table)} intervals {'lies' if sure == 1 else 'lie'} above one half"
+    )
 
 
 def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
