@@ -15,6 +15,7 @@ from calib.kernel.records import Problem
 from calib.kernel.rows import ONE_CLUSTER
 from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, class_named, counted, rows_told
+from calib.metrics.confidence import FEWEST
 
 # Rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
 FEWEST_TO_FIT = 20
@@ -74,7 +75,7 @@ def rarer_rows(evaluation: Evaluation) -> int:
 
 
 def _to_judge(evaluation: Evaluation) -> Problem | None:
-    if evaluation.sample.whose is not None and evaluation.sample.freedom < 1:
+    if evaluation.sample.single_cluster:
         remedy = "Test on rows of several clusters; or state no cluster if the rows are independent."
         return Problem("warning", None, ONE_CLUSTER, remedy)
     rare = rarer_rows(evaluation)
@@ -89,6 +90,6 @@ def _to_judge(evaluation: Evaluation) -> Problem | None:
         return Problem("warning", None, message, remedy)
     message = (
         f"The test rows hold {rare} of the rarer class; at least {FEWEST_TO_JUDGE} are usually asked for to judge "
-        "calibration, so expect wide intervals, and none below 5."
+        f"calibration, so expect wide intervals, and none below {FEWEST}."
     )
     return Problem("info", None, message, remedy)

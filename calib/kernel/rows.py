@@ -21,7 +21,6 @@ from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_beh
 
 Array = np.ndarray
 
-FEWEST_CLUSTERS = 2
 ONE_CLUSTER = "All rows belong to one cluster, so that nothing tells how other clusters would differ."
 
 
@@ -129,6 +128,11 @@ class Rows:
     def freedom(self) -> float:
         """Degrees of freedom of a standard error: clusters less one, else the draws less one."""
         return float(self.draws.sum() if self.whose is None else self.whose.max() + 1) - 1
+
+    @property
+    def single_cluster(self) -> bool:
+        """Whether all rows belong to one cluster, from which nothing is known of others."""
+        return self.cluster is not None and self.freedom < 1
 
     def worth(self, which: Array) -> float:
         """Kish's number of independent draws behind the mean over some rows (n,) bool: (Σw)² / Σ(w²/m).

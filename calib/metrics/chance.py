@@ -51,7 +51,7 @@ def chance_range(
 
     NaN from a single cluster.
     """
-    if rows.freedom <= 0 and rows.cluster is not None:
+    if rows.single_cluster:
         return np.nan, np.nan
     placed = binned(p, bins, strategy, rows.weight)
     errors = np.abs(gap_draws(rows, p, placed.index, placed.count)).sum(axis=1)

@@ -112,7 +112,7 @@ def why_missing(rows: Rows, costs: bool = False) -> str:
     >>> why_missing(Rows(np.array([0, 0, 0, 0, 1])))
     'Intervals of mean losses need at least 5 rows of each class; the minority class has 1.'
     """
-    if rows.cluster is not None and rows.freedom < 1:
+    if rows.single_cluster:
         return ONE_CLUSTER
     if costs and rows.cluster is not None and rows.freedom + 1 < FEWEST_OF_COSTS:
         return f"Intervals of costs need at least {FEWEST_OF_COSTS} clusters."
@@ -139,7 +139,7 @@ def share_interval(rows: Rows, values: Array, level: float = LEVEL) -> Ends:
     (nan, nan)
     """
     share = rows.mean(values)
-    if rows.freedom <= 0 and rows.cluster is not None:
+    if rows.single_cluster:
         return UNKNOWN
     return _wilson(share, _worth(rows, share, values), rows.quantile(level))
 
