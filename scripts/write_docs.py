@@ -20,12 +20,14 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 def pages() -> str:
-    """Name every page of the app with its question, one list per section."""
-    parts = []
+    """Name every page of the app with its question, one list per section, and put them into the navigation."""
+    parts, order = [], []
     for section, listed in PAGES.items():
-        lines = [f"- [{page.name}](pages/{Path(page.script).stem}.md): {page.question}" for page in listed]
+        names = {page: f"pages/{Path(page.script).stem}" for page in listed}
+        lines = [f"- [{page.name}]({name}.md): {page.question}" for page, name in names.items()]
         parts.append(f"## {section}\n\n" + "\n".join(lines))
-    return "\n\n".join(parts)
+        order.extend(names.values())
+    return "\n\n".join([*parts, "```{toctree}\n:hidden:\n\n" + "\n".join(order) + "\n```"])
 
 
 def fields() -> str:
