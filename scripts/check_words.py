@@ -72,7 +72,7 @@ RULES = [
     Rule(r"\bmade[- ]up\b", "simulated, synthetic", SHOWN),
     Rule(
         r"(?<![Tt]here )\b(is|are|was|were) no "
-        r"(?!longer|more|less|better|worse|fewer|larger|smaller|higher|lower|wider|narrower|one\b|such)",
+        r"(?!longer|more|less|better|worse|fewer|larger|smaller|higher|lower|wider|narrower|one\b|such|evidence|proof|reason|doubt)",
         "is not a",
     ),
     Rule(rf"\b(one|two|three|an?|its own|\d+) {THING} an? {THING}\b", "per"),
