@@ -119,5 +119,6 @@ def test_the_read_me_says_what_the_truth_expects_of_the_honest_splits():
         scores = [each.metrics.brier[key] for each in (honest, random)]
         assert words.format(*scores, known) in told
     assert (
-        f"{scores[1]:.2f} with Platt, where by the truth (`customers_truth`) {known:.2f} is expected" in told
+        f"{scores[1]:.2f} with Platt scaling, where by the truth (`customers_truth`) {known:.2f} is expected"
+        in told
     )
