@@ -19,8 +19,8 @@ from calib.analysis.curves import FEW, binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import benefit_steps, benefits, decide, expected_costs, gain, realised_costs
 from calib.analysis.differences import Repeats, differences
 from calib.analysis.label_shift import estimate_base_rate
-from calib.analysis.one_mark import telling_mark
 from calib.analysis.optimism import optimism
+from calib.analysis.recommendation.mark import telling_mark
 from calib.analysis.side_by_side import view_of_all
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.calibrators import CALIBRATORS

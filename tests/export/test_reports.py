@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.analysis.advice import recommend
 from calib.analysis.optimism import optimism, random_recipe
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.subgroups import group_rows, judge_groups
 from calib.analysis.validation import rows_needed
 from calib.data import read_table, sample_frame

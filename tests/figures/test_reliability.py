@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis.advice import LEAVE, recommend
 from calib.analysis.curves import BAND_REPEATS, FEW, binned_curve, corp_curve, histogram, smooth_curve
 from calib.analysis.differences import differences
+from calib.analysis.recommendation.advice import LEAVE, recommend
 from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, MARKS
@@ -16,7 +16,7 @@ from calib.figures.theme import legible
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, number
 from tests.analysis.given import given_evaluation, jitter, known_truth
-from tests.analysis.test_choice import certain_and_wrong
+from tests.analysis.recommendation.test_choice import certain_and_wrong
 from tests.figures.evaluations import evaluation
 
 ENTRY = FIGURES["reliability"]

@@ -8,9 +8,9 @@ import pytest
 from sklearn.metrics import log_loss
 
 from calib import Recipe
-from calib.analysis.advice import over_splits, recommend
 from calib.analysis.curves import binned_curve
 from calib.analysis.differences import differences, repeat_splits
+from calib.analysis.recommendation.advice import over_splits, recommend
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
 from calib.data import sample_frame

@@ -1,7 +1,7 @@
 """The address without a path: what this is, two doors, and one mark of the diagram explained."""
 
 from calib import Recipe
-from calib.analysis.one_mark import telling_mark
+from calib.analysis.recommendation.mark import telling_mark
 from calib.calibrators import label_of
 from calib.evaluate import evaluate
 from calib.lessons import LESSONS

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from scipy.stats import ttest_rel
 
 from calib import Recipe, evaluate, load_sample
-from calib.analysis.advice import (
+from calib.analysis.differences import Repeats, differences
+from calib.analysis.recommendation.advice import (
     LEAVE,
     NOTHING,
     TOO_FEW,
@@ -21,12 +22,11 @@ from calib.analysis.advice import (
     over_splits,
     recommend,
 )
-from calib.analysis.choice import LITTLE, START, advise
-from calib.analysis.differences import Repeats, differences
+from calib.analysis.recommendation.choice import LITTLE, START, advise
 from calib.calibrators import CALIBRATORS, label_of
 from calib.kernel.wording import change, number
 from tests.analysis.given import given_evaluation, jitter, known_truth
-from tests.analysis.test_choice import certain_and_wrong, methods
+from tests.analysis.recommendation.test_choice import certain_and_wrong, methods
 
 
 def bold(seed=0, n=1500):

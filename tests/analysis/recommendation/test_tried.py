@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from calib import load_sample
-from calib.analysis.advice import LESS_THAN_NONE, TRIED
-from calib.analysis.choice import START
+from calib.analysis.recommendation.advice import LESS_THAN_NONE, TRIED
+from calib.analysis.recommendation.choice import START
 from calib.calibrators import name_of
 from scripts.judge_advice import MEASURED, SHIPPED, by_rules, decided_elsewhere, judge
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results.md"
+RESULTS = Path(__file__).parents[3] / "docs" / "results.md"
 NAMED = {
     "this advice": "the advice, decided on the other sets by Brier score",
     "always Platt": "always Platt scaling",
