@@ -1,7 +1,7 @@
 """Write the parts of the guide that the code already holds: ``python -m scripts.write_docs``.
 
-They are the list of pages, the models and methods, the fields of a Recipe, the glossary and the page for teachers. Each stands in its file
-between two comments. Run it when a page's question, a field's help, a term or a lesson has changed.
+They are the list of pages, the models and methods, the fields of a Recipe, the glossary and the page for teachers. Each
+stands in its file between two comments. Run it when a page's question, a field's help, a term or a lesson has changed.
 """
 
 from __future__ import annotations
