@@ -118,7 +118,7 @@ def _too_long(words: str, most: int) -> Iterator[tuple[str, str]]:
 
 
 LABELLED = re.compile(r"^([\w-]+|“[^”]*”): ")  # "Bars: …" and "note: …" name what the sentence is about
-ABBREVIATED = r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!al\.)(?<!pp\.)(?<!Fig\.)(?<!cf\.)"
+ABBREVIATED = r"(?<!e\.g\.)(?<!i\.e\.)(?<! vs\.)(?<! al\.)(?<! pp\.)(?<! cf\.)"
 
 
 def sentences(text: str) -> list[str]:
