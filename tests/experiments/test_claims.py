@@ -82,7 +82,7 @@ ELSEWHERE = {
         "Every ordering": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all_orderings",
         "The selected probability is m/l": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
         "Among these orderings": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
-        "A Venn predictor ignores the order": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
+        "A Venn predictor ignores the order": "order/test_simulation.py::test_counts_and_probabilities_are",
         "The predictor is therefore": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
     },
     "theorem": {
@@ -287,7 +287,7 @@ def test_what_remains_goes_with_the_depth(seed):
 
 @pytest.mark.soak
 @pytest.mark.soak
-@claims("tree_count", "More rows do not remove it")
+@claims("tree_count", "More rows do not remove it", "In twenty draws")
 def test_what_remains_does_not_go_with_more_rows():
     left = np.array(
         [
