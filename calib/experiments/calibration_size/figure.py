@@ -23,6 +23,7 @@ from calib.experiments.shared.forest_lines import (
     of_base,
     span,
     wide,
+    within,
 )
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
@@ -30,7 +31,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Dataset
-from calib.kernel.wording import brief, briefly, number
+from calib.kernel.wording import brief, briefly, capital, number
 
 PUBLISHED_ENTROPY = {
     "rf_d": 5.60,
@@ -80,9 +81,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
         title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
-        caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}, coloured lines are calibrated. Black "
-        "lines (white in dark mode) are forests that also learn from the calibration rows. Bands are two standard "
-        f"errors. {needs}{how_made(found)}{GREY}",
+        caption=f"Thick grey line: the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) learn from "
+        f"all rows. Bands: two standard errors. {needs}{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -106,19 +106,20 @@ def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) ->
         )
     least, as_it_is, with_venn = briefly(last[best], own, venn)
     return (
-        f"{name(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
+        f"{within(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
         f"uncalibrated, {with_venn} with Venn–Abers"
     )
 
 
 def _needs(rows: pd.DataFrame, measure: str) -> str:
     """List the share at which each calibrator settles, and at which it first beats the uncalibrated forest."""
-    steady = ", ".join(f"{name(key)} {100 * share:.0f} %" for key, share in settled(rows, measure).items())
+    steady = ", ".join(f"{within(key)} {100 * share:.0f} %" for key, share in settled(rows, measure).items())
     below = beats_none(rows, measure)
     better = ", ".join(
-        f"{name(key)} {'never' if share is None else f'{100 * share:.0f} %'}" for key, share in below.items()
+        f"{within(key)} {'never' if share is None else f'{100 * share:.0f} %'}"
+        for key, share in below.items()
     )
-    return f"Share from which a method stays near its end: {steady}. Share at which it beats no calibration: {better}. "
+    return f"Methods settle at: {steady}. They beat no calibration at: {better}. "
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
@@ -189,7 +190,8 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     away = (known["group_entropy"] - known["published"]).abs()
     least = rows.loc[rows["group_entropy"].idxmin()]
     return Entropies(
-        title=f"{name(least['method'])} gives the fewest different predictions: {brief(least['group_entropy'])} bits",
+        title=f"{capital(within(least['method']))} gives the fewest different predictions: "
+        f"{brief(least['group_entropy'])} bits",
         caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the paper's "
         "Table 3. With n test rows it is at most log2 n. The paper mentions bins, but 20 bins allow at most 4.32 bits, "
         f"so its values are for equal predictions. They differ from ours by {number(float(away.mean()), 2)} bits on "

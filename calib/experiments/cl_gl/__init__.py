@@ -83,5 +83,5 @@ EXPERIMENT = Experiment(
     source=f"{PAPER}, eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015).",
     more_figures=("cl_gl_groups",),
     also={"cl_gl_sweep": sweep},
-    plays="n",
+    plays="depth",
 )

@@ -17,13 +17,14 @@ from calib.kernel.wording import brief
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     """Compare Laplace and curtailment in one tree with a forest of pure trees."""
     tree, *others = (errors.tce for errors in found.shown[:4])
-    names, best = ("Laplace", "curtailment", "the forest"), int(np.argmin(others))
+    names, best = ("Laplace", "curtailment", "forest"), int(np.argmin(others))
     against = [
         f"{brief(tce)} ({name})" for i, (name, tce) in enumerate(zip(names, others, strict=True)) if i != best
     ]
     title = (
-        f"{names[best][0].upper()}{names[best][1:]} comes closest of the three: TCE {brief(others[best])}, against "
-        f"{', '.join(against)} and {brief(tree)} (the plain tree){_both(found, others[best])}"
+        f"{'The forest' if best == 2 else names[best].capitalize()} comes closest of the three: "
+        f"TCE {brief(others[best])}, against {', '.join(against)} and {brief(tree)} (plain tree)"
+        f"{_both(found, others[best])}"
     )
     return against_truth(found.shown, found.columns, cloud, title, 1 + best)
 
@@ -34,7 +35,7 @@ def _both(found: SideBySide, least: float) -> str:
     if min(laplace, curtailed) >= least:
         return ""
     how = "Laplace" if laplace < curtailed else "curtailment"
-    return f"; {how} in the forest reaches {brief(min(laplace, curtailed))}"
+    return f"; {how} in the forest has {brief(min(laplace, curtailed))}"
 
 
 def prepare_curve(found: SettingCurve) -> Lines:

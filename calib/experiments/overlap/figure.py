@@ -23,6 +23,7 @@ from calib.experiments.shared.forest_lines import (
     of_base,
     span,
     wide,
+    within,
 )
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
@@ -158,8 +159,8 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
         f"In {d} dimensions calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
-        f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {name(best)}); at {steps} most "
-        "calibrators make it worse"
+        f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {within(best)}); most "
+        f"make it worse at {steps}"
     )
     return title, 1 + min(2, 3 * (step - 1) // last), (str(best),)
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.experiments.shared.findings import band
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.experiments.shared.long_run import LongResult
@@ -44,6 +44,11 @@ def name(method: str) -> str:
     return BASELINES.get(method) or (
         "Same forest, uncalibrated" if method == UNCALIBRATED else label_of(method)
     )
+
+
+def within(method: str) -> str:
+    """Return the name of a forest or a calibrator within a sentence."""
+    return name_of(BASELINES.get(method, method))
 
 
 def of_base(table: pd.DataFrame, base: str) -> pd.DataFrame:
