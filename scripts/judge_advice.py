@@ -30,6 +30,7 @@ from sklearn.model_selection import train_test_split
 
 from calib import Recipe
 from calib.analysis.recommendation.choice import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
+from calib.analysis.recommendation.verdict import verdict_of
 from calib.calibrators import CALIBRATORS, label_of
 from calib.data import prepare, read_table
 from calib.evaluate import calibrate, fit
@@ -78,7 +79,7 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
     drawn = Dataset(data.name, data.X.iloc[rows].reset_index(drop=True), data.y[rows], data.classes)
     fitted = fit(recipe, drawn)
     evaluation, part = calibrate(recipe, fitted), fitted.parts[0]
-    found, tests = advise(evaluation), part.placed.score(data.X.iloc[rest])
+    found, verdict, tests = advise(evaluation), verdict_of(evaluation), part.placed.score(data.X.iloc[rest])
 
     def beats(key: str, start: str) -> bool:
         first, second = (evaluation.predictions[each].p for each in (key, start))
@@ -96,6 +97,8 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
                 "brier": brier_score(data.y[rest], p),
                 "log_loss": log_loss(data.y[rest], np.clip(p, CLIP, 1 - CLIP)),
                 "infinite": bool(np.isinf(log_loss(data.y[rest], p))),
+                "finding": verdict.finding,
+                "share": evaluation.share,
                 **{f"seen_{name}": line[name] for name in SEEN},
                 **{f"beats_{at}": beats(str(key), at) for at in BEGIN},
             }
