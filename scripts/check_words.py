@@ -72,7 +72,7 @@ RULES = [
     Rule(r"\bmade[- ]up\b", "simulated, synthetic", SHOWN),
     Rule(
         r"(?<![Tt]here )\b(is|are|was|were) no "
-        r"(?!longer|more|less|better|worse|fewer|larger|smaller|higher|lower|wider|narrower|one\b|such)",
+        r"(?!longer|more|less|better|worse|fewer|larger|smaller|higher|lower|wider|narrower|one\b|such|evidence|proof|reason|doubt)",
         "is not a",
     ),
     Rule(rf"\b(one|two|three|an?|its own|\d+) {THING} an? {THING}\b", "per"),
@@ -117,7 +117,7 @@ def _too_long(words: str, most: int) -> Iterator[tuple[str, str]]:
             yield "more than one colon or semicolon in a sentence", sentence
 
 
-LABELLED = re.compile(r"^[\w-]+: ")  # "Bars: …" and "note: …" name what the sentence is about
+LABELLED = re.compile(r"^([\w-]+|“[^”]*”): ")  # "Bars: …" and "note: …" name what the sentence is about
 ABBREVIATED = r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!al\.)(?<!pp\.)(?<!Fig\.)(?<!cf\.)"
 
 
