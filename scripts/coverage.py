@@ -281,9 +281,7 @@ OF_TESTS = """How often, in %, a test at 5 % rejects a right hypothesis. Bold me
 draws leaves open."""
 OF_SETS = """Each data set has its own level, and methods differ on it by chance. One method may be better by one standard
 deviation. The second table states how often, in %, tests at 5 % find a difference that does not exist."""
-OF_ERRORS = (
-    "Learn pages show ± two standard errors over repetitions. Their coverage, in %, is known without a simulation:"
-)
+OF_ERRORS = "Learn pages show ± two standard errors over repetitions. Their coverage, in %, is known without a simulation:"
 
 
 def with_section(text: str, section: str) -> str:
