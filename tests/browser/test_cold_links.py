@@ -44,7 +44,7 @@ BINS_SHOWN = {"bins": ["37"], "binning": ["Equal count"]}
 CURVE = {"curve": "corp", "band": "confidence"}
 CURVE_SHOWN = {"curve": ["CORP"], "band": ["Confidence"]}
 CALIBRATORS = {"calibrators": "none,venn"}
-CALIBRATORS_SHOWN = {"calibrators": ["Uncalibrated", "Venn"]}
+CALIBRATORS_SHOWN = {"calibrators": ["Uncalibrated", "Venn predictor"]}
 
 
 def learn(**settings) -> dict[str, str]:
@@ -91,7 +91,7 @@ LINKS = {
         | HELD
         | BINS_SHOWN
         | {
-            "venn_abers-interval": ["Venn"],
+            "venn_abers-interval": ["Venn predictor"],
             "venn_abers-color": ["Width"],
             "merge": ["Square loss"],
             "venn_abers-beside": ["Simplified"],

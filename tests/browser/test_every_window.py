@@ -62,7 +62,7 @@ def contrast(element) -> float:
 def text_stands_out(tab) -> None:
     caption = tab.page.get_by_test_id("stCaptionContainer").locator("p").first
     chosen = tab.by_key("curve").get_by_role("radio", name="Smoothed").locator("p")
-    tag = tab.by_key("calibrators").get_by_text("Isotonic", exact=True).first
+    tag = tab.by_key("calibrators").get_by_text("Isotonic regression", exact=True).first
     for element in (
         caption,
         chosen,

@@ -109,7 +109,9 @@ def test_every_page_shows_the_settings_it_works_with(tab):
     )
     tab.go("Venn–Abers")
     assert tab.by_key("bins").get_by_role("slider").input_value() == "9"
-    assert tab.by_key("venn_abers.interval").get_by_role("radio", name="Venn", exact=True).is_checked()
+    assert (
+        tab.by_key("venn_abers.interval").get_by_role("radio", name="Venn predictor", exact=True).is_checked()
+    )
     tab.go("Reliability").slide("bins", 1)
     assert tab.recipe_query()["bins"] == "10"
     tab.page.goto(f"{tab.address}/?{urlencode(tab.recipe_query())}")  # the same page at the start address

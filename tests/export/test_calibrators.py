@@ -489,7 +489,10 @@ def test_the_format_names_itself_and_every_number_keeps_its_digits():
 def test_files_and_programs_say_that_platt_scaling_was_fitted_on_log_odds():
     recipe = Recipe(data="sample:predictions", content="predictions", calibrators=("platt",))
     evaluation = evaluate(recipe, load(recipe))
-    content, sentence = calibrator_json(evaluation, "platt"), "Platt: fitted on the log-odds of the scores."
+    content, sentence = (
+        calibrator_json(evaluation, "platt"),
+        "Platt scaling: fitted on the log-odds of the scores.",
+    )
     saved = read_calibrator(content)
     assert sentence in saved.notes
     scores, y = evaluation.calibration_scores, evaluation.calibration_y

@@ -69,7 +69,7 @@ def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evalua
     for name, evaluation in evaluations.items():
         assert evaluation.dataset.digest in text
         assert name.replace("<", "&lt;").replace(">", "&gt;") in text
-        for label, value in formatted_metrics(evaluation).T["Platt"].items():
+        for label, value in formatted_metrics(evaluation).T["Platt scaling"].items():
             assert re.search(
                 rf"<th>{re.escape(label)}</th>(\s*<td>[^<]*</td>)*\s*<td>{re.escape(value)}</td>", text
             )

@@ -139,7 +139,9 @@ def test_other_models_stand_beside_with_their_own_numbers():
     for model, label in (("naive_bayes", "Naive Bayes"), ("decision_tree", "Decision tree")):
         metrics = of_address(**QUICK | {"model": model}).metrics
         rows = shown[shown[""] == label].set_index("Calibrator")
-        assert rows.loc["Platt", "Brier score"].removesuffix(" ★") == number(metrics.loc["platt", "brier"])
+        assert rows.loc["Platt scaling", "Brier score"].removesuffix(" ★") == number(
+            metrics.loc["platt", "brier"]
+        )
     assert sum("★" in cell for cell in shown["Brier score"]) >= 1
     assert len(at.get("plotly_chart")) == 4
 

@@ -23,7 +23,7 @@ def said(at):
 def test_it_says_what_this_is_and_explains_one_mark_with_its_numbers():
     at = opened()
     assert [title.value for title in at.title] == [start.SENTENCE]
-    assert titles(at)[0].startswith("Platt lowers the Brier score from ")
+    assert titles(at)[0].startswith("Platt scaling lowers the Brier score from ")
     mark = telling_mark(evaluate(Recipe(), load(Recipe())))
     assert any(mark.sentence in text for text in said(at))
     assert faults(at) == []

@@ -63,7 +63,7 @@ def recommend(evaluation: Evaluation) -> Recommendation:
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none", "platt")), load_sample("digits"))
     >>> recommend(evaluation).answer
-    'Use Platt.'
+    'Use Platt scaling.'
     """
     return once(evaluation, "recommend", lambda: _recommend(evaluation))
 
