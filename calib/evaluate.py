@@ -7,7 +7,7 @@ arrays and tables). One placement is fitted once and serves any number of calibr
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -37,6 +37,9 @@ from calib.placements import PLACEMENTS, Outcome, Placement
 from calib.placements.moved import Moved
 from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, RowInfo, Splitter
+
+UPSTAIRS: dict[str, Callable[..., Any]] = {}
+"""What an Evaluation is asked for and upper floors answer; ``calib/__init__.py`` fills it."""
 
 
 class Counted(NamedTuple):
@@ -140,6 +143,23 @@ class Evaluation:
     calibration_weight: np.ndarray | None = None
     flow: tuple[Mapping[str, Counted], ...] = ()
     before: Evaluation | None = None
+
+    @property
+    def verdict(self) -> Any:
+        """Whether the first (uncalibrated) predictions are calibrated: ``.finding`` and ``.sentence`` (``Verdict``)."""
+        return UPSTAIRS["verdict"](self)
+
+    def recommendation(self, **options: Any) -> Any:
+        """Which calibrator to use: ``.choice``, ``.answer``, ``.reasons``, ``.fit()`` (``Recommendation``)."""
+        return UPSTAIRS["recommendation"](self, **options)
+
+    def figure(self, key: str = "reliability", **view: Any) -> Any:
+        """A Plotly figure of ``FIGURES`` of this Evaluation; ``view`` is what its ``prepare`` takes, as ``bins``."""
+        return UPSTAIRS["figure"](self, key, **view)
+
+    def _repr_html_(self) -> str:
+        """Verdict, table and diagram, for notebooks."""
+        return UPSTAIRS["html"](self)
 
     @property
     def size(self) -> int:
@@ -848,3 +868,25 @@ def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Ev
     True
     """
     return calibrate(recipe, fit(recipe, dataset, watch))
+
+
+def check(
+    y: ArrayLike,
+    p: ArrayLike | Mapping[str, ArrayLike],
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    features: Any = None,
+) -> Evaluation:
+    """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
+
+    The short name of ``Evaluation.from_predictions``, which explains the arguments.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> result = check(rng.random(1000) < p, p)
+    >>> result.verdict.finding, result.figure("reliability", bins=15).layout.xaxis.range
+    ('no sign', (0, 1))
+    """
+    return Evaluation.from_predictions(y, p, sample_weight, cluster, features)

@@ -146,10 +146,17 @@ def _place(place: int, shift: int) -> Mark:
 
 
 class MarkOf(Mapping[str, Mark]):
-    """Calibrator → its mark: a fixed one, or for any other that is registered one of the reserve."""
+    """Calibrator → its mark: a fixed one, or one of the reserve for others, and for predictions by their name."""
 
     def __getitem__(self, key: str) -> Mark:
-        return FIXED[key] if key in FIXED else self._others()[key]
+        if key in FIXED:
+            return FIXED[key]
+        others = self._others()
+        return (
+            others[key]
+            if key in others
+            else _place(checksum := crc32(key.encode()), checksum // len(RESERVE))
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter([*FIXED, *self._others()])

@@ -209,8 +209,8 @@ def _signs(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iter
 def largest_average_gap(rows: Rows, p: Array) -> float:
     """Upper end of a one-sided 95 % interval of the average gap |E(y | p) − p|, in bins of equal count.
 
-    The mean square of the gaps less their sampling variance is unbiased (Bröcker 2012), and the root of a mean square is
-    at least the mean. With G the gaps times the shares s of the bins, Σ the covariance of G and A = diag(1/s), the
+    The mean square of the gaps less their sampling variance is unbiased (Bröcker 2012), and the root of a mean square
+    is at least the mean. With G the gaps times the shares s of the bins, Σ the covariance of G and A = diag(1/s), the
     variance of Gᵀ A G is 2 tr(AΣAΣ) + 4 Gᵀ AΣA G.
 
     Returns

@@ -8,9 +8,9 @@ always finite, by paired intervals on the test rows.
   against the candidate lies below 0 replaces it; of several the one with the lowest score.
 - If the model is miscalibrated the candidate is used. If its score is not below that of the uncalibrated model, the
   method with the lowest score replaces it; if all scores are clearly above it, no method helps.
-- If nothing, or a negligible miscalibration, was found, the candidate is used only if its interval against the
-  uncalibrated model lies below 0, or if its score is lower and may be lower by ``LITTLE`` of the uncertainty f (1 − f),
-  with f the share of class 1. Otherwise the probabilities stay as they are.
+- If nothing, or a negligible miscalibration, was found, the candidate is used only if its score is lower, and by its
+  interval may be lower by ``LITTLE`` of the uncertainty f (1 − f), with f the share of class 1. Otherwise the
+  probabilities stay as they are.
 
 No method is taken that is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than ``SURE``
 of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. Nor do probabilities stay as
@@ -202,10 +202,8 @@ def choose(
         if not lower.empty:
             return _lowest(lower)
         return "none" if table.lower[found] > 0 and not table.infinite["none"] else found
-    worth = score < own and not table.lower[found] > -little * share * (
-        1 - share
-    )  # also where no interval is known
-    return found if miscalibrated or table.upper[found] < 0 or worth else "none"
+    little_at_most = table.lower[found] > -little * share * (1 - share)  # False where no interval is known
+    return found if miscalibrated or (score < own and not little_at_most) else "none"
 
 
 def _lowest(table: pd.DataFrame) -> str:

@@ -9,6 +9,7 @@ found, the sentence says how small a gap the rows could have shown.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,12 +17,21 @@ import numpy as np
 
 from calib.analysis.chance import ece_range
 from calib.analysis.differences import reference_of
-from calib.calibrators import label_of
+from calib.calibrators import name_of
 from calib.evaluate import Evaluation
 from calib.kernel.memo import once
 from calib.kernel.pav import pool_ties
 from calib.kernel.rows import ONE_CLUSTER, Rows
-from calib.kernel.wording import brief_percent, briefly, counted, listed, percent, with_interval
+from calib.kernel.wording import (
+    brief,
+    brief_percent,
+    briefly,
+    capital,
+    counted,
+    listed,
+    percent,
+    with_interval,
+)
 from calib.metrics.calibration_test import CalibrationTest, calibration_test, largest_average_gap
 from calib.metrics.confidence import INTERVALS, View
 from calib.metrics.distances import gaps_by_chance, in_cells
@@ -43,7 +53,7 @@ class Verdict:
     ----------
     finding
         "miscalibrated", "negligible" (found, but too small to matter), "no sign" or "too few" (rows).
-    sentence
+    sentences
         The finding and its ground, in words.
     p_value
         Of the test of calibration; NaN where nothing can be told.
@@ -54,10 +64,20 @@ class Verdict:
     """
 
     finding: str
-    sentence: str
+    sentences: tuple[str, ...]
     p_value: float = math.nan
     unseen: float = math.nan
     largest: float = math.nan
+
+    @property
+    def sentence(self) -> str:
+        """The finding and its ground, in words."""
+        return " ".join(self.sentences)
+
+    @property
+    def headline(self) -> str:
+        """The finding alone, as a title."""
+        return self.sentences[0].removesuffix(".")
 
 
 def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
@@ -72,7 +92,7 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
     """
     evaluation = evaluation.before or evaluation
     if not evaluation.predictions:
-        return Verdict(TOO_FEW, "None of the chosen calibrators works here.")
+        return Verdict(TOO_FEW, ("None of the chosen calibrators works here.",))
     own = key or reference_of(evaluation.predictions)
     recipe = evaluation.recipe
     return once(evaluation, ("verdict", own, recipe.bins, recipe.binning), lambda: _judge(evaluation, own))
@@ -82,26 +102,13 @@ def _judge(evaluation: Evaluation, key: str) -> Verdict:
     evaluation = evaluation.on_every_row() if key == "none" else evaluation
     rows, p = evaluation.sample, evaluation.predictions[key].p
     if rows.single_cluster:
-        return Verdict(TOO_FEW, f"Too few clusters to judge calibration. {ONE_CLUSTER}")
+        return Verdict(TOO_FEW, ("Too few clusters to judge calibration.", ONE_CLUSTER))
     test = once(evaluation.predictions[key], "calibration_test", lambda: calibration_test(rows, p))
     largest = largest_average_gap(rows, p)
     finding = _finding(test, largest, rows.share)
-    words = {
-        MISCALIBRATED: lambda: _miscalibrated(evaluation, key, test),
-        NEGLIGIBLE: lambda: (
-            f"Miscalibrated{_whose(key)}, but negligibly: the average gap is at most "
-            f"{_gap(largest)} in {_rows(evaluation)}."
-        ),
-        NO_SIGN: lambda: (
-            f"No sign of miscalibration{_whose(key)} in {_rows(evaluation)}; "
-            f"an average gap below {_gap(test.unseen)} could have gone unnoticed."
-        ),
-        TOO_FEW: lambda: (
-            f"Too few rows to judge calibration{_whose(key)}: in {_rows(evaluation)} even an average gap "
-            f"of {_gap(test.unseen)} could go unnoticed."
-        ),
-    }
-    return Verdict(finding, words[finding](), test.p_value, test.unseen, largest)
+    words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
+    sentences = words[finding](evaluation, key, test, largest)
+    return Verdict(finding, tuple(sentences), test.p_value, test.unseen, largest)
 
 
 def _finding(test: CalibrationTest, largest: float, share: float) -> str:
@@ -112,36 +119,47 @@ def _finding(test: CalibrationTest, largest: float, share: float) -> str:
     return TOO_FEW if test.unseen > BLIND else NO_SIGN
 
 
+def _negligible(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+    gap = brief(largest)
+    yield f"Miscalibrated{_whose(key)}, but negligibly: the average gap is at most {gap} in {_rows(evaluation)}."
+
+
+def _no_sign(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+    yield (
+        f"No sign of miscalibration{_whose(key)} in {_rows(evaluation)}; "
+        f"an average gap below {brief(test.unseen)} could have gone unnoticed."
+    )
+
+
+def _too_few(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+    yield (
+        f"Too few rows to judge calibration{_whose(key)}: in {_rows(evaluation)} even an average gap of "
+        f"{brief(min(test.unseen, 1.0))} could go unnoticed."
+    )
+
+
+def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+    """Where it errs and in which direction, a number for it, and chance beside the ECE."""
+    who = "Not calibrated: it" if key == "none" else f"{capital(name_of(key))} is not calibrated: it"
+    if test.rejects:
+        rows, p = evaluation.sample, evaluation.predictions[key].p
+        yield f"{who} {listed(stretches(rows, p))}{_number(evaluation, key, test)}."
+        who = "It"
+    if test.impossible:
+        yield f"{who} predicted exactly 0 or 1 and was wrong for {counted(test.impossible, 'row')}."
+    if test.rejects:
+        yield _against_chance(evaluation, key, test)
+
+
 def _whose(key: str) -> str:
-    return "" if key == "none" else f" of {label_of(key)}"
-
-
-def _gap(value: float) -> str:
-    return briefly(min(value, 1.0))[0]
+    return "" if key == "none" else f" of {name_of(key)}"
 
 
 def _rows(evaluation: Evaluation) -> str:
-    """The rows judged, with what limits the test on them."""
+    """The rows judged, and in how many clusters."""
     rows = evaluation.sample
-    text = evaluation.judged_by
-    if rows.cluster is not None:
-        text += f" of {counted(round(rows.freedom) + 1, 'cluster')}"
-    return text
-
-
-def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
-    """Where it errs and in which direction, a number for it, and chance beside the ECE."""
-    rows, p = evaluation.sample, evaluation.predictions[key].p
-    who = "Not calibrated: it" if key == "none" else f"{label_of(key)} is not calibrated: it"
-    sentences = (
-        [f"{who} {listed(stretches(rows, p))}{_number(evaluation, key, test)}."] if test.rejects else []
-    )
-    if test.impossible:
-        lead = "It" if test.rejects else who
-        sentences.append(
-            f"{lead} predicted exactly 0 or 1 and was wrong for {counted(test.impossible, 'row')}."
-        )
-    return " ".join((*sentences, _against_chance(evaluation, key, test)))
+    clusters = "" if rows.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
+    return f"{evaluation.judged_by}{clusters}"
 
 
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
@@ -149,9 +167,9 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     own = float(evaluation.measured(["ece"])["ece"][key])
     most = ece_range(evaluation, key)[1]
     if own > most:
-        most_, own_ = briefly(most, own)
-        return f"A calibrated model of these rows would show an ECE of up to {most_}; yours is {own_}."
-    return f"Chance alone does so in {percent(test.p_value)} of test sets." if test.rejects else ""
+        chance, seen = briefly(most, own)
+        return f"A calibrated model of these rows would show an ECE of up to {chance}; yours is {seen}."
+    return f"Chance alone shows as much in {percent(test.p_value)} of test sets."
 
 
 def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
