@@ -18,7 +18,7 @@ import yaml
 import calib
 from calib import Recipe
 from calib.__main__ import _parser
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, name_of
 from calib.data import SAMPLES, looks_like_predictions, prepare_predictions
 from calib.experiments import EXPERIMENTS
 from calib.export.calibrators import FOLDS
@@ -327,8 +327,7 @@ def test_which_calibrator_when_says_what_the_results_say():
     arena, tables = results("The arena"), results("Which calibrator should I use here?")
     always = tables[tables.index.str.startswith("always ")]
     platt, none, venn_abers, isotonic = (
-        next(name for name in always.index if name.startswith(f"always {method}"))
-        for method in ("Platt", "Uncalibrated", "Venn–Abers", "Isotonic")
+        f"always {name_of(key)}" for key in ("platt", "none", "venn_abers", "isotonic")
     )
     losses = ["regret in Brier score", "regret in log loss"]
     assert said[0] == [always.loc[one, loss] for one in (platt, none) for loss in losses]
