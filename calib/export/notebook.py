@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.figures.theme import MARKS
@@ -16,6 +17,7 @@ from calib.kernel.checks import InputError, one_of
 
 SIDE, EDGE = 320, 44  # pixels of the square, and around it for the axes
 DRAWN = 4  # predictions, at most
+METRICS = ("brier", "log_loss", "ece", "ece_chance", "slope", "auc", "accuracy")
 
 
 def figure(
@@ -54,9 +56,12 @@ def html(evaluation: Evaluation) -> str:
     >>> "Too few rows" in html(check([0, 1], [0.2, 0.7]))
     True
     """
-    table = formatted_metrics(evaluation).T.rename_axis(None, axis=1).to_html(border=0)
+    table = formatted_metrics(evaluation, METRICS).T.rename_axis(None, axis=1).to_html(border=0)
     shown = list(evaluation.predictions)[:DRAWN]
-    return f"<p><b>{escape(evaluation.verdict.sentence)}</b></p>{table}{_diagram(evaluation, shown)}"
+    return (
+        f"<p><b>{escape(evaluation.verdict.sentence)}</b></p>"
+        f'<div style="display:flex;flex-wrap:wrap;gap:24px">{_diagram(evaluation, shown)}<div>{table}</div></div>'
+    )
 
 
 def _diagram(evaluation: Evaluation, shown: list[str]) -> str:
@@ -64,6 +69,7 @@ def _diagram(evaluation: Evaluation, shown: list[str]) -> str:
     record = FIGURES["reliability"].prepare(evaluation, shown, curve="binned", band="consistency", faint=True)
     parts = [
         *_axes(),
+        *_names(shown),
         *(part for key in shown for part in _marks(key, record.bins[key], first=key == shown[0])),
     ]
     size = SIDE + 2 * EDGE
@@ -90,12 +96,20 @@ def _axes() -> Iterator[str]:
     )
 
 
+def _names(shown: list[str]) -> Iterator[str]:
+    for i, key in enumerate(shown):
+        yield f'<circle cx="14" cy="{18 + 18 * i}" r="5" fill="{MARKS[key].color}"/>'
+        yield f'<text x="26" y="{22 + 18 * i}">{escape(label_of(key))}</text>'
+
+
 def _marks(key: str, curve: Any, first: bool) -> Iterator[str]:
     color, filled = MARKS[key].color, np.flatnonzero(curve.count > 0)
     if first:
         upper = [_at(curve.mean_p[b], min(curve.band_upper[b], 1)) for b in filled]
         lower = [_at(curve.mean_p[b], max(curve.band_lower[b], 0)) for b in filled[::-1]]
         yield f'<polygon points="{" ".join([*upper, *lower])}" fill="{LIGHT.muted}" opacity="0.2"/>'
+    if not filled.size:
+        return
     for b in filled:
         x, y = _at(curve.mean_p[b], curve.observed[b]).split(",")
         radius = 2 + 6 * (curve.count[b] / curve.count.max()) ** 0.5

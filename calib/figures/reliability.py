@@ -34,7 +34,7 @@ from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis
-from calib.figures.base import FigureEntry, viewed
+from calib.figures.base import FigureEntry, as_text, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
@@ -421,7 +421,7 @@ def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dic
         "showlegend": False,
         "hoverinfo": "skip",
         "line": {"color": MARKS[key].color, "width": 1},
-        "text": ["", label_of(key)],
+        "text": ["", as_text(label_of(key))],
         "textposition": f"middle {'left' if label.left else 'right'}",
         "textfont": {"size": 12, "color": legible(MARKS[key].color, theme)},
     }
@@ -505,7 +505,7 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
         "x": [None],
         "y": [None],
         "mode": "lines+markers",
-        "name": label_of(key),
+        "name": as_text(label_of(key)),
         "legendgroup": key,
         "line": {"color": mark.color, "width": 2.4, "dash": mark.dash},
         "marker": outlined(mark.color, 9, theme, symbol=mark.symbol),
