@@ -93,7 +93,10 @@ def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
             recommend(evaluation), fitted=lambda key: evaluation.only_fitted(key, "to use on new rows")
         )
     recipe, data = _of_arrays(evaluation, seed)
-    compared = once(evaluation, ("by folds", seed), lambda: evaluate(recipe, data))
+    try:
+        compared = once(evaluation, ("by folds", seed), lambda: evaluate(recipe, data))
+    except InputError as error:  # rows too few for folds
+        return Recommendation(UNKNOWN, (evaluation.verdict.sentence, str(error)))
     return replace(recommend(compared), fitted=lambda key: _on_all(recipe, data, key))
 
 
@@ -217,7 +220,10 @@ def _left(evaluation: Evaluation, found: Choice) -> str:
 
 
 def _unhelped(found: Choice) -> str:
-    best = min(_tried(found), key=lambda key: found.table.score[key])
+    tried = _tried(found)
+    if not tried:
+        return "No method compared changes the probabilities. Compare others."
+    best = min(tried, key=lambda key: found.table.score[key])
     return (
         f"Every method compared raises the Brier score of {number(found.table.score['none'])}, the best by "
         f"{_changes(found, [best])}. Fit on more calibration rows, or use out-of-bag or cross-calibration."

@@ -29,7 +29,6 @@ from calib.kernel.wording import (
     capital,
     counted,
     listed,
-    percent,
     with_interval,
 )
 from calib.metrics.calibration_test import CalibrationTest, calibration_test, largest_average_gap
@@ -169,7 +168,7 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     if own > most:
         chance, seen = briefly(most, own)
         return f"A calibrated model of these rows would show an ECE of up to {chance}; yours is {seen}."
-    return f"Chance alone shows as much in {percent(test.p_value)} of test sets."
+    return f"Chance alone shows as much in {brief_percent(test.p_value)} of test sets."
 
 
 def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
@@ -192,7 +191,7 @@ def stretches(rows: Rows, p: Array) -> list[str]:
 
     >>> rows = Rows(np.repeat([0, 1, 0, 1], [900, 100, 100, 900]))       # 10 % of class 1, then 90 %
     >>> stretches(rows, np.repeat([0.05, 0.95], 1000)), stretches(rows, np.full(2000, 0.6))
-    (['underestimates below 50 %', 'overestimates above'], ['overestimates'])
+    (['underestimates below 50%', 'overestimates above'], ['overestimates'])
     """
     cuts = _cuts(rows, p)
     while cuts:
