@@ -887,6 +887,6 @@ def check(
     >>> p = rng.random(1000)
     >>> result = check(rng.random(1000) < p, p)
     >>> result.verdict.finding, result.figure("reliability", bins=15).layout.xaxis.range
-    ('no sign', (0, 1))
+    ('no sign', (-0.02, 1.02))
     """
     return Evaluation.from_predictions(y, p, sample_weight, cluster, features)

@@ -86,7 +86,7 @@ def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
     >>> y = (rng.random(2000) < p**2).astype(int)
     >>> found = recommendation(Evaluation.from_predictions(y, p))
     >>> found.answer, bool(abs(found.fit().predict([0.5])[0] - 0.25) < 0.05)
-    ('Use beta calibration.', True)
+    ('Use Platt scaling.', True)
     """
     if evaluation.calibrators or not evaluation.dataset.predictions:
         return replace(
