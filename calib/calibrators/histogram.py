@@ -60,7 +60,7 @@ class Histogram(ScoreCalibrator):
             10,
             low=2,
             high=1000,
-            help="More bins follow the scores closer, with more noise.",
+            help="More bins follow the scores more closely, with more noise.",
         ),
         Parameter(
             "strategy",
@@ -68,7 +68,7 @@ class Histogram(ScoreCalibrator):
             "choice",
             "quantile",
             choices=STRATEGIES[::-1],
-            help="Equally many calibration rows each, or equal widths of the score.",
+            help="Bins with equal numbers of calibration rows, or of equal width.",
         ),
     )
 

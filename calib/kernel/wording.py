@@ -70,11 +70,11 @@ def percent(p: float) -> str:
     """A probability or a share as a percentage with three digits, a small one also as 1 in so many.
 
     >>> percent(0.256), percent(0.0042), percent(0.0)
-    ('25.6%', '0.42% (1 in 240)', '0%')
+    ('25.6 %', '0.42 % (1 in 240)', '0 %')
     """
     if math.isnan(p):
         return "–"
-    text = f"{100 * p:.3g}%" if p == 0 or p >= 1e-6 else f"{number(100 * p)}%"
+    text = f"{100 * p:.3g} %" if p == 0 or p >= 1e-6 else f"{number(100 * p)} %"
     return f"{text} ({one_in(p)})" if one_in(p) else text
 
 
@@ -122,9 +122,9 @@ def brief_percent(share: float) -> str:
     """A share as a percentage for headlines: two significant digits, but never 0% or 100% for what is not quite so.
 
     >>> [brief_percent(share) for share in (0.5037, 0.0042, 0.9991, 1.0)]
-    ['50%', '0.42%', '99.9%', '100%']
+    ['50 %', '0.42 %', '99.9 %', '100 %']
     """
-    return f"{briefly(100 * share, whole=100)[0]}%"
+    return f"{briefly(100 * share, whole=100)[0]} %"
 
 
 def change(value: float, lower: float, upper: float, digits: int = 3) -> str:

@@ -24,8 +24,8 @@ ENTRY = ModelEntry(
             1e-9,
             1e-12,
             1.0,
-            help="More variance, milder probabilities (a share of the largest feature variance).",
+            help="More smoothing gives less extreme probabilities (a share of the largest feature variance).",
         ),
     ),
-    help="Fast, and the textbook case of overconfidence: correlated features are counted twice.",
+    help="Fast, and the textbook case of overconfidence: it counts correlated features twice.",
 )

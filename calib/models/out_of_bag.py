@@ -31,13 +31,13 @@ def ensemble_of(model: Any) -> Any:
 def no_bagging(name: str) -> InputError:
     """What is said of a model without out-of-bag scores."""
     return InputError(
-        f"Out-of-bag scores need a bagged ensemble, but {name} is none. "
-        "Choose a random forest or bagged trees, or the placement split or cv."
+        f"Out-of-bag scores need a bagged ensemble, but {name} is not one. Choose a random forest or bagged trees, or "
+        "the placement split or cv."
     )
 
 
 def refuse_without_bagging(model: Any) -> None:
-    """Refuse a model, fitted or not, that is no bagged ensemble, with the remedy."""
+    """Refuse a model, fitted or not, that is not a bagged ensemble, and say what to do."""
     ensemble = ensemble_of(model)
     if getattr(ensemble, "chooses_a_forest", False):
         return
@@ -45,8 +45,8 @@ def refuse_without_bagging(model: Any) -> None:
         raise no_bagging(type(model).__name__)
     if not ensemble.bootstrap and getattr(ensemble, "max_samples", None) in (None, 1.0):
         raise InputError(
-            f"Out-of-bag scores need bagging, but this {type(model).__name__} has bootstrap=False, so that every tree "
-            "saw every row. Set bootstrap=True, or choose the placement split or cv."
+            f"Out-of-bag scores need bootstrap samples, but this {type(model).__name__} has bootstrap=False, so every "
+            "tree saw every row. Set bootstrap=True, or choose the placement split or cv."
         )
 
 

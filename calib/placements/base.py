@@ -171,7 +171,7 @@ class Placement(ABC):
             self.weight = self.rows.weight[calibrating]
         if self.rows.weight is not None and not self._weighs:
             self._note(
-                f"{type(last_step(self.estimator)).__name__} takes no weights: it is trained on the rows as they are."
+                f"{type(last_step(self.estimator)).__name__} takes no weights: it is trained on unweighted rows."
             )
         return self
 
@@ -200,7 +200,7 @@ class Placement(ABC):
 
     def _own_scores(self) -> np.ndarray:
         raise InputError(
-            f"The placement {self.key!r} has calibration scores of more than one model: use another placement."
+            f"The placement {self.key!r} has calibration scores of several models. Use another placement."
         )
 
     def light(self, *more: str) -> Self:
@@ -237,8 +237,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                f"The placement {cls.key!r} has no scores of single trees on rows they did not see. "
-                "Choose the placement split or oob for the rank calibrator."
+                f"The placement {cls.key!r} has no scores of single trees on rows they did not see. For rank "
+                "calibration choose the placement split or oob."
             )
 
     def base_rate(self, calibrator: Any) -> float:
@@ -310,8 +310,8 @@ class Placement(ABC):
         """The model trained on these rows; refused where they are of one class."""
         if y[index].min() == y[index].max():
             raise InputError(
-                f"split={self.split.key!r} leaves rows of one class only to a part that trains. Choose fewer folds, "
-                "another share of calibration rows, or split='random'."
+                f"split={self.split.key!r} leaves a training part with rows of only one class. Choose fewer folds, "
+                "another calibration_size, or split='random'."
             )
         own = self.rows.weight
         model, _ = self._train(
@@ -353,16 +353,16 @@ class Placement(ABC):
 def only_margins(label: str, name: str) -> InputError:
     """What is said of a method for probabilities on a model that gives none."""
     return InputError(
-        f"{label} needs probabilities, but {name} gives margins (any real number). "
-        "Choose Platt, isotonic, Venn or Venn–Abers, or another model."
+        f"{label} needs probabilities, but {name} gives margins (any real number). Choose Platt scaling, isotonic "
+        "regression, Venn or Venn–Abers, or another model."
     )
 
 
 def no_trees(name: str) -> InputError:
     """What is said of the rank calibrator on a model that is no forest."""
     return InputError(
-        f"The rank calibrator needs the scores of single trees, but {name} has none. "
-        "Choose a random forest or bagged trees."
+        f"Rank calibration needs the scores of single trees, but {name} has no trees. Choose a random forest or "
+        "bagged trees."
     )
 
 
@@ -388,7 +388,7 @@ def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(
             f"Only binary classification is supported. y must hold labels of two classes, but holds "
             f"{len(classes)} class{'' if len(classes) == 1 else 'es'} ({listed}). "
-            "With more than two, choose the positive class and set it against the rest."
+            "With more than two, choose the positive class; the rest become the negative class."
         )
     return classes, coded
 

@@ -1,4 +1,4 @@
-"""At random, each class in the same share everywhere: right where rows are independent of each other.
+"""Random split: each class has the same share in every part; use it if rows are independent of each other.
 
 A row that stands for w counted rows is parted as they would be: each goes its own way (binomial and
 multinomial draws), so that the parts are independent and no sample is spelt out.
@@ -23,8 +23,8 @@ class AtRandom(Splitter):
     """
 
     key = "random"
-    label = "At random"
-    help = "Every row has the same chance: right where rows are independent of each other."
+    label = "Random"
+    help = "Every row has the same chance: use it if rows are independent of each other."
 
     def __init__(self, stratified: bool = True):
         self.stratified = stratified

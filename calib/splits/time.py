@@ -37,10 +37,8 @@ class InTime(Splitter):
     """
 
     key = "time"
-    label = "In time"
-    help = (
-        "What is judged is later than what was learnt from: right where the model will be used on later rows."
-    )
+    label = "By time"
+    help = "Test rows are later than training rows: use it if the model will be applied to later rows."
     needs = "time"
     drawn = False
     parameters = (
@@ -51,8 +49,7 @@ class InTime(Splitter):
             0.0,
             low=0.0,
             high=1e9,
-            help="Rows less than this before the next part are used by neither: days for dates, else the column's own "
-            "units.",
+            help="Leave out rows less than this before the next part, in days for dates, else in the column's units.",
         ),
     )
 
@@ -62,7 +59,7 @@ class InTime(Splitter):
     @classmethod
     def refuses(cls, placement: str, fixed: bool) -> str | None:
         return (
-            "Out of bag, trees that saw later rows would score earlier ones."
+            "Out of bag, trees that saw later rows would score earlier rows."
             if placement in BAGGING
             else None
         )
@@ -84,8 +81,8 @@ class InTime(Splitter):
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
         raise InputError(
-            "placement: out of bag, trees that saw later rows would score earlier ones, which split='time' rules out. "
-            "Choose the placement split or cv."
+            "placement: out of bag, trees that saw later rows would score earlier rows (split='time'). Choose the "
+            "placement split or cv."
         )
 
     def _cut(self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
@@ -94,7 +91,7 @@ class InTime(Splitter):
         if known == 0:
             raise InputError(
                 f"data_params.gap: a gap of {self.gap:g} leaves no row before {_written(moments[begin])}, where the "
-                "part held out begins. Choose a smaller gap or a smaller share."
+                "held-out part begins. Choose a smaller gap or a smaller share."
             )
         return Cut(np.flatnonzero(position < known), np.flatnonzero((position >= begin) & (position < end)))
 
@@ -130,6 +127,6 @@ def _written(moment: Any) -> str:
 def _refuse_fewer(moments: np.ndarray, needed: int, what: str) -> None:
     if len(moments) < needed:
         raise InputError(
-            f"time: the rows hold {len(moments)} different time{'' if len(moments) == 1 else 's'}, too few for {what}. "
+            f"time: the rows have {len(moments)} different time{'' if len(moments) == 1 else 's'}, too few for {what}. "
             "Choose a finer column, fewer folds, or split='random'."
         )

@@ -58,9 +58,9 @@ def test_it_is_fitted_with_the_recipes_settings():
         ),
         (
             dataclasses.replace(MINE, make=lambda alpha: BernoulliNB()),
-            "mine: make fails on the defaults: TypeError",
+            "mine: make fails with its defaults: TypeError",
         ),
-        (dataclasses.replace(MINE, parameters=()), "mine: make fails on the defaults: TypeError"),
+        (dataclasses.replace(MINE, parameters=()), "mine: make fails with its defaults: TypeError"),
     ],
     ids=lambda value: str(value)[:40],
 )

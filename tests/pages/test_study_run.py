@@ -322,8 +322,8 @@ def test_a_set_too_small_for_the_folds_is_refused_before_anything_is_run():
     few = small.table().assign(target=["yes"] * 2 + ["no"] * 88).to_csv(index=False).encode()
     at = bring(page(STEM), "run_protocol_file", ("small.toml", TOML))
     at = settled(press(bring(at, "run_files", ("few.csv", few)), "start_study"))
-    (said,) = [text for text in messages(at) if "The rarer class has 2 rows" in text]
-    assert "few: The rarer class has 2 rows, fewer than the 3 folds: use fewer folds" in said
+    (said,) = [text for text in messages(at) if "The minority class has 2 rows" in text]
+    assert "few: The minority class has 2 rows, fewer than the 3 folds: use fewer folds" in said
     assert len(store_of(at).held()) == 0
 
 

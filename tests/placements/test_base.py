@@ -71,7 +71,7 @@ def test_a_light_copy_says_the_same_and_holds_neither_model_nor_rows(key):
 
 def test_a_placement_of_several_models_takes_no_other_model():
     placed = PLACEMENTS["cv"]().fit(FOREST, X, Y, cv=3, random_state=0)
-    with pytest.raises(InputError, match="more than one model"):
+    with pytest.raises(InputError, match="several models"):
         placed.with_model(placed.model)
 
 

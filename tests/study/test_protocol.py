@@ -225,7 +225,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"rank", placement = "split"',
-            "but 'naive_bayes' has none. Choose",
+            "but 'naive_bayes' has no trees. Choose",
         ),
         (
             '"venn_abers", placement = "split"',

@@ -144,7 +144,7 @@ def test_what_no_set_allows_is_refused_before_anything_is_run(path, sets, fits):
         (
             SMALL,
             {"folds": 50},
-            "one: The rarer class has .* fewer than the 50 folds: use fewer folds, or leave",
+            "one: The minority class has .* fewer than the 50 folds: use fewer folds, or leave",
         ),
         (SMALL.measuring(["tce"]), {}, "'tce' needs the true probabilities, which none of the data sets has"),
     ):
