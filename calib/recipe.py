@@ -119,21 +119,21 @@ TABLE: dict[str, Callable[[Any, str], Any]] = {
     "scores": checks.names,
     "gap": _number(0, 1e9),
 }
-"""How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and
-spaces are one; labels that count as missing; whether rows that repeat an earlier one are left out; the score
-columns of predictions; what a split in time leaves out between its parts. Unset values are inferred or skipped."""
+"""Options of reading a table: its sheet; the line of its header, 0 for none; whether to merge labels that differ only
+in case and spaces; labels that count as missing; whether to leave out repeated rows; the score columns of predictions;
+the gap between the parts of a split by time. Unset values are inferred or skipped."""
 
 
 TABLE_LABELS = {
-    "merge_labels": "Merge labels that differ in case and spaces only",
-    "drop_labels": "Leave out rows with the label",
+    "merge_labels": "Merge labels that differ only in case and spaces",
+    "drop_labels": "Exclude rows with the label",
     "scores": "Score columns",
 }
-"""What the Data page calls them."""
+"""Labels of these options on the Data page."""
 
 
 def all_options() -> dict[str, Parameter]:
-    """All options of calibrators as calibrator.setting; the merge rule is a field of its own."""
+    """Return all options of calibrators as calibrator.setting; the merge rule is a separate field."""
     return {
         f"{key}.{p.name}": p
         for key, method in CALIBRATORS.items()
@@ -155,7 +155,7 @@ def _table(value: Any, name: str) -> Pairs:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to do with which data.
+    """Describe what to do with which data.
 
     >>> recipe = Recipe(model="decision_tree", calibrators=("none", "venn_abers"), seed=3)
     >>> recipe.to_query()
@@ -175,30 +175,33 @@ class Recipe:
         "data",
         (),
         _pairs,
-        "Settings of a synthetic set; else how the table is read: sheet, header, labels, repeated rows, scores.",
+        "Settings of a synthetic set, or how to read a table: sheet, header, labels, repeated rows, scores.",
     )
     file: str | None = _field(
-        "data", None, _optional_text, "The name of the uploaded file, by which it is asked for."
+        "data", None, _optional_text, "Name of the uploaded file, used to ask for it again."
     )
     content: str = _field(
-        "data", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge."
+        "data",
+        "features",
+        _one_of(lambda: CONTENTS),
+        "Rows to train a model, or existing predictions to evaluate.",
     )
-    target: str | None = _field("data", None, _optional_text, "The column that holds the label.")
+    target: str | None = _field("data", None, _optional_text, "The column with the label.")
     positive: str | None = _field(
         "data", None, _label, "The class whose probability is predicted.", "Positive class"
     )
     exclude: tuple[str, ...] = _field(
-        "data", (), checks.names, "Columns the model must not see.", "Leave out columns"
+        "data", (), checks.names, "Columns that the model does not use.", "Exclude columns"
     )
     keep: tuple[str, ...] = _field(
         "data",
         (),
         checks.names,
-        "Columns to use although they look like identifiers or text.",
-        "Use although left out",
+        "Use columns that were excluded because they look like identifiers or text.",
+        "Include excluded columns",
     )
     score: str | None = _field(
-        "fit", None, _optional_text, "For predictions made elsewhere: the score column.", "Score column"
+        "fit", None, _optional_text, "The score column of existing predictions.", "Score column"
     )
     weight: str | None = _field(
         "data", None, _optional_text, "The column that says how much each row counts.", "Weight or count"
@@ -207,104 +210,115 @@ class Recipe:
         "data",
         None,
         _optional_choice,
-        "Whole weights: counts of rows, or importance of each; by the column's name if left out.",
+        "Whether whole weights count rows or give their importance; inferred from the column's name if unset.",
     )
     time: str | None = _field(
         "data",
         None,
         _optional_text,
-        "The column of dates or times that a split in time goes by.",
+        "The column of dates or times for a split by time.",
         "Date or time",
     )
     cluster: str | None = _field(
-        "data", None, _optional_text, "The column that says who each row belongs to.", "Cluster"
+        "data",
+        None,
+        _optional_text,
+        "The column that says which person, machine or group a row belongs to.",
+        "Cluster",
     )
     part: str | None = _field(
         "data",
         None,
         _optional_text,
-        "The column that says which rows train, calibrate and are the test part.",
+        "The column that says which rows train, calibrate and test.",
         "Part",
     )
     judge_on: str | None = _field(
         "data",
         None,
         _optional_text,
-        "Another table to judge on, as data names one: the model is made on data.",
-        "Judge on another file",
+        "Another table as test set, named as in data; the model is trained on data.",
+        "Evaluate on another file",
     )
     judge_file: str | None = _field(
-        "data", None, _optional_text, "The name of that file, by which it is asked for."
+        "data", None, _optional_text, "Name of that file, used to ask for it again."
     )
     onnx: str | None = _field(
         "data",
         None,
         _optional_text,
-        "A model that is there already, as upload:DIGEST of its ONNX file: it is judged as it is.",
-        "A model of my own",
+        "An existing model, as upload:DIGEST of its ONNX file; it is evaluated without training.",
+        "My own model (ONNX)",
     )
     onnx_file: str | None = _field(
-        "data", None, _optional_text, "The name of that file, by which it is asked for."
+        "data", None, _optional_text, "Name of that file, used to ask for it again."
     )
     model: str = _field(
         "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores.", "Model"
     )
-    params: Pairs = _field("fit", (), _pairs, "The model's settings that differ from its defaults.")
+    params: Pairs = _field("fit", (), _pairs, "Model settings that differ from the defaults.")
     placement: str = _field(
-        "fit", "split", _one_of(lambda: PLACEMENTS), "Which scores calibrators are fitted on."
+        "fit", "split", _one_of(lambda: PLACEMENTS), "Scores on which calibrators are fitted."
     )
     calibration_size: float = _field(
         "fit",
         1 / 3,
         _number(0.05, 0.9),
-        "Share of the training rows that is held back to fit the calibrators.",
+        "Share of the training data held out to fit the calibrators.",
     )
     cv: int = _field("fit", 5, _number(2, 20, integer=True), "Folds of cross-calibration.")
     split: str = _field(
         "fit",
         "random",
         _one_of(lambda: SPLITS),
-        "How rows are held out: for the test, and again inside.",
+        "How rows are divided into training, calibration and test sets.",
         "Split",
     )
     evaluation: str = _field(
-        "fit", "holdout", _one_of(lambda: EVALUATIONS), "One test part, or every row once.", "Judged on"
+        "fit", "holdout", _one_of(lambda: EVALUATIONS), "One test set, or cross-validation.", "Evaluated on"
     )
-    test_size: float = _field("fit", 0.3, _number(0.05, 0.9), "Share of all rows kept for the diagram.")
-    folds: int = _field("fit", 10, _number(2, 20, integer=True), "Folds of a cross-validated evaluation.")
-    seed: int = _field("fit", 0, _number(0, 2**31 - 1, integer=True), "Same seed, same split, same picture.")
+    test_size: float = _field("fit", 0.3, _number(0.05, 0.9), "Share of all rows in the test set.")
+    folds: int = _field("fit", 10, _number(2, 20, integer=True), "Number of folds in cross-validation.")
+    seed: int = _field(
+        "fit", 0, _number(0, 2**31 - 1, integer=True), "The same seed gives the same split and picture."
+    )
     calibrators: tuple[str, ...] = _field(
         "calibrate",
         ("none", "platt", "isotonic", "venn_abers"),
         _keys(CALIBRATORS),
-        "The methods to compare.",
+        "The calibrators to compare.",
         "Calibrators",
     )
-    options: Pairs = _field("calibrate", (), _pairs, "Calibrators' settings, as calibrator.setting.")
+    options: Pairs = _field("calibrate", (), _pairs, "Settings of calibrators, as calibrator.setting.")
     merge: str = _field(
-        "calibrate", "log", _one_of(lambda: MERGE_RULES), "How the pair p0, p1 becomes one probability."
+        "calibrate", "log", _one_of(lambda: MERGE_RULES), "How p0 and p1 are merged into one probability."
     )
     base_rate: float | None = _field(
         "calibrate",
         None,
         _optional_share,
-        "How frequent the positive class is where the probabilities will be used.",
-        "Base rate",
+        "Share of the positive class in deployment (prevalence).",
+        "Deployment base rate",
     )
     bins: int = _field(
-        "view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error."
+        "view",
+        20,
+        _number(2, 100, integer=True),
+        "Number of bins in the diagram and in the calibration error.",
     )
     binning: str = _field(
         "view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count."
     )
-    band: str = _field("view", "none", _one_of(lambda: BANDS), "What chance alone would do.")
+    band: str = _field(
+        "view", "none", _one_of(lambda: BANDS), "Range expected by chance, or a confidence band."
+    )
     curve: str = _field(
         "view",
         "smoothed",
         _one_of(lambda: CURVES),
-        "A smooth line beside the bins, the bins alone, or isotonic steps.",
+        "Bins with a smooth line, bins alone, or isotonic steps.",
     )
-    settings: Pairs = _field("view", (), _settings, "Pages' and experiments' own settings, as page.setting.")
+    settings: Pairs = _field("view", (), _settings, "Settings of pages and experiments, as page.setting.")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -338,8 +352,8 @@ class Recipe:
             if p.only_with and p.name in given and p.name not in applied:
                 name, values = p.only_with
                 raise InputError(
-                    f"{where}.{p.name} has an effect only with {where}.{name} = {' or '.join(map(repr, values))}: "
-                    "set that too, or leave it out."
+                    f"{where}.{p.name} has an effect only with {where}.{name} = {' or '.join(map(repr, values))}. Set "
+                    "that too, or leave it out."
                 )
 
     def _check_chosen(self) -> None:
@@ -351,7 +365,7 @@ class Recipe:
             if key not in self.calibrators:
                 raise InputError(
                     f"options: '{key}.{next(iter(given))}' belongs to {key!r}, which is not among the calibrators "
-                    f"{', '.join(self.calibrators) or 'chosen'}. Add it to them, or leave the option out."
+                    f"{', '.join(self.calibrators) or 'chosen'}. Add that calibrator, or leave the option out."
                 )
             self._check_matter(f"options.{key}", CALIBRATORS[key].parameters, given)
 
@@ -498,7 +512,9 @@ class Recipe:
         except InputError as error:
             raise InputError(f"The Recipe: {error}") from None
         except ValueError as error:
-            raise InputError(f"The Recipe is not valid JSON: {error}. Take it as it was saved.") from None
+            raise InputError(
+                f"The Recipe is not valid JSON: {error}. Use the Recipe as it was saved."
+            ) from None
         if not isinstance(values, dict):
             raise InputError("The Recipe must be a JSON object of fields and values.")
         _refuse_unknown(values, [spec.name for spec in dataclasses.fields(cls)])

@@ -125,19 +125,19 @@ def _table(
         return _uploaded(uploads[key], asked), None, None
     if asked:
         raise DataError(
-            f"data_params.{next(iter(asked))} says how a file is read, but data is {kind}:{key}.",
+            f"data_params.{next(iter(asked))} is an option of reading a file, but data is {kind}:{key}.",
             "Leave it out, or name a file.",
         )
     if kind == "sample":
         return sample_frame(key)
     if kind == "openml":
         return *fetch_openml(key), None
-    raise DataError("A synthetic set is made, not read: it has no table before it is a Dataset.")
+    raise DataError("A synthetic data set is simulated, not read, so it has no table.")
 
 
 def _again(file: str | None, key: str) -> str:
     again = f"{file} again" if file else f"the file with the digest {key}"
-    return f"Upload {again} to continue: its content travels in no link and is kept on no disk."
+    return f"Upload {again} to continue: links do not contain the data, and the server does not save them."
 
 
 def _joined(
@@ -152,11 +152,14 @@ def _joined(
     assert recipe.judge_on is not None
     if recipe.split != "file" or recipe.part != FILE_PART:
         raise DataError(
-            "judge_on: another table to judge on is the test part of a split by file.",
-            f"Choose split='file' and part={FILE_PART!r}, or no judge_on.",
+            "judge_on: another table is the test set of split='file'.",
+            f"Choose split='file' and part={FILE_PART!r}, or remove judge_on.",
         )
     if target is None:
-        raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
+        raise DataError(
+            "target: you have not chosen the Label column. Name the column with the label.",
+            _candidates(frame),
+        )
     other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {})[0]
     other = _scored_as(frame, recipe, uploads, other, target)
     names = (
@@ -182,9 +185,7 @@ def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str |
     if recipe.onnx is None or target is None:
         return frame
     if recipe.content != "predictions":
-        raise DataError(
-            "onnx: a model that is there already is not trained.", "Choose content='predictions'."
-        )
+        raise DataError("onnx: an existing model is not trained.", "Choose content='predictions'.")
     with _naming_the_model(recipe):
         return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
 
@@ -242,7 +243,7 @@ def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]
         return named
     left = tuple(name for name in score_columns(frame, target) if name not in recipe.exclude)
     if not left:
-        raise DataError("exclude: no score column is left.", "Leave out fewer columns.")
+        raise DataError("exclude: no score column remains.", "Exclude fewer columns.")
     return left
 
 
@@ -362,7 +363,7 @@ def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any])
     if isinstance(given, TableFile):
         return given.read(**asked)
     if isinstance(given, bytes):
-        raise DataError("This file is a model, not a table.", "Name the table's own digest.")
+        raise DataError("This file is a model, not a table.", "Give the digest of the table.")
     for name, value in asked.items():
         if given.attrs.get(name, value) != value:
             message = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
@@ -384,7 +385,10 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         return entry.make(dict(recipe.data_params), random_state=recipe.seed)
     frame, target, positive = load_frame(recipe, uploads or {})
     if target is None:
-        raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
+        raise DataError(
+            "target: you have not chosen the Label column. Name the column with the label.",
+            _candidates(frame),
+        )
     if recipe.content == "predictions":
         made = prepare_predictions(
             frame, target, positive, _scores(recipe, frame, target) or None, **_as_asked(recipe)
@@ -417,7 +421,7 @@ def _as_asked(recipe: Recipe) -> dict[str, Any]:
 
 def _candidates(frame: pd.DataFrame) -> str:
     found = target_candidates(frame)
-    return f"Likely are {listed(found[:10])}." if found else ""
+    return f"Likely columns: {listed(found[:10])}." if found else ""
 
 
 def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: str | None) -> list[Problem]:

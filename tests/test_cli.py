@@ -339,7 +339,7 @@ def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(fi
         ('{"target": "elsewhere"}', "elsewhere"),
         ('{"positive": "perhaps"}', "perhaps"),
         ('{"exclude": ["nothing"]}', "nothing"),
-        ('{"exclude": ["x", "z", "town"]}', "No column is left"),
+        ('{"exclude": ["x", "z", "town"]}', "No column remains"),
         ('{"model": "nearest_neighbours", "params": {"n_neighbors": 500}}', "neighbors"),
         ('{"placement": "oob", "model": "naive_bayes"}', "bag"),
     ],
@@ -449,12 +449,12 @@ def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys)
     recipe = RECIPE.replace(data_params={"header": 2})
     assert run(tmp_path, recipe=recipe, data="t.csv") == 0
     said = capsys.readouterr().err
-    assert "warning: after: Alone tells the classes apart (AUC 1.00)" in said
+    assert "warning: after: Alone separates the classes (AUC 1.00)" in said
     assert "note: The header is taken from line 2" in said
     backwards = pd.DataFrame({"target": y, "model": np.clip(0.6 - 0.3 * y + rng.normal(0, 0.2, 200), 0, 1)})
     backwards.to_csv(tmp_path / "p.csv", index=False)
     assert run(tmp_path, recipe=RECIPE.replace(content="predictions"), data="p.csv") == 0
     said = capsys.readouterr().err
-    assert said.count("rank the classes backwards: AUC 0.") == 1
+    assert said.count("rank the classes in reverse: AUC 0.") == 1
     assert run(tmp_path, recipe=RECIPE, data="p.csv") == 0
     assert 'In the Recipe: "content": "predictions".\n' in capsys.readouterr().err

@@ -197,12 +197,12 @@ def test_columns_left_out_are_no_scores_either():
     asked = upload(content="predictions", target="y", exclude=("score_b",))
     assert list(load(asked, {KEY: frame}).X.columns) == ["score_a"]
     assert list(load(asked.replace(exclude=()), {KEY: frame}).X.columns) == ["score_a", "score_b"]
-    with pytest.raises(DataError, match="exclude: no score column is left"):
+    with pytest.raises(DataError, match="exclude: no score column remains"):
         load(asked.replace(exclude=("score_a", "score_b")), {KEY: frame})
 
 
 def test_how_a_file_is_read_is_nothing_to_say_of_a_sample():
     with pytest.raises(
-        DataError, match="data_params.header says how a file is read, but data is sample:digits"
+        DataError, match="data_params.header is an option of reading a file, but data is sample:digits"
     ):
         load(Recipe(data="sample:digits", data_params={"header": 3}))

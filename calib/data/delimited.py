@@ -102,7 +102,7 @@ def _readable(stated: str) -> str:
     if stated.isascii():
         return stated
     raise DataError(
-        f"The file says that {stated!r} separates its columns, which is not a delimiter that can be read.",
+        f"The file declares {stated!r} as its delimiter, which cannot be read.",
         f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas.",
     )
 
@@ -111,7 +111,7 @@ def _from_line(text: str, line: int) -> str:
     parts = text.split("\n", line - 1)
     if len(parts) < line or not parts[-1].strip():
         raise DataError(
-            f"The header cannot be in line {line}: there is nothing.", "Choose a line of the file."
+            f"The header cannot be in line {line}: the file ends before it.", "Choose a line of the file."
         )
     return parts[-1]
 
@@ -246,7 +246,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
         raise _ragged(text, delimiter, len(names), above) from None
     if quoted and text.count('"') % 2 and len(table) + headed < sum(map(bool, text.split("\n"))):
         raise DataError(
-            "A quotation mark is opened and never closed, so that rows run into each other.",
+            "A quotation mark is opened and never closed, so rows run into each other.",
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
     check_cells(len(table), len(names), errors.MOST_CELLS)
@@ -260,7 +260,7 @@ def _pool(columns: int) -> pa.MemoryPool:
 
 
 def _encoded(text: str) -> pa.NativeFile:
-    """A text as UTF-8: a short one at once, for what reads piece by piece keeps 30 MB of the pieces."""
+    """Return a text as UTF-8: a short one at once, because reading in pieces keeps 30 MB of pieces."""
     if len(text) < AT_ONCE:
         return pa.BufferReader(text.encode("utf-8", "replace"))
     return pa.PythonFile(_Encoded(text), "r")

@@ -28,7 +28,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         number = int(data_id)
     except (TypeError, ValueError):
         raise DataError(
-            f"An OpenML data set has a number, but this is {data_id!r}.", "Look it up on openml.org."
+            f"Give the number of an OpenML data set, not {data_id!r}.", "You find it on openml.org."
         ) from None
     try:
         with warnings.catch_warnings():
@@ -47,7 +47,8 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         ) from None
     if bunch.target is None or not isinstance(bunch.target, pd.Series):
         raise DataError(
-            f"OpenML data set {number} does not name one label column.", "Choose another, or upload its file."
+            f"OpenML data set {number} does not name one label column.",
+            "Choose another data set, or upload its file.",
         )
     frame = bunch.frame
     frame.attrs = {"notes": (), "spelling": {}, "name": str(bunch.details.get("name", number))}

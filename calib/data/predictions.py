@@ -153,7 +153,7 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
 
 
 def _named(values: Mapping[str, np.ndarray], names: list[str]) -> dict[str, str | None]:
-    """score column → the class that it is named after; by its end, where a column a class add up to one."""
+    """score column → the class that its name ends with, if the columns of all classes add up to one."""
     ends = {column: _at_the_end(column, names) for column in values}
     if len(values) == len(names) and set(ends.values()) == set(names) and _add_up(list(values.values())):
         return ends
@@ -270,9 +270,9 @@ def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tup
     if len(names) == 1:
         return (
             names.pop(),
-            f"after which {listed([repr(column) for column in named if named[column]])} is named",
+            f"because {listed([repr(column) for column in named if named[column]])} names it",
         )
-    return conventional(list(counts)), f"the usual one of {listed([repr(name) for name in counts])}"
+    return conventional(list(counts)), f"by convention for {listed([repr(name) for name in counts])}"
 
 
 def _other_classes(
@@ -299,7 +299,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
-    "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to be scores of class '0'."
+    "These scores rank the classes in reverse: AUC 0 [0, 0.101]. They seem to be scores of class '0'."
     """
     draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
     if draws is None:
@@ -330,8 +330,8 @@ def _without_counts(column: str) -> Problem:
     return Problem(
         "warning",
         column,
-        "Most scores stand once in each class, as in a table of counts: without the counts they tell nothing.",
-        "Give the column of counts the role weight on the Data page.",
+        "Most scores occur once in each class, as in a table of counts. Without the counts they say nothing.",
+        "On the Data page, give the column of counts the role Weight or count.",
     )
 
 
@@ -346,7 +346,8 @@ def scale_problems(data: Dataset) -> list[Problem]:
         Problem(
             "warning",
             str(column),
-            f"Scores from {number(low)} to {number(high)} are not taken as probabilities, which lie between 0 and 1.",
+            f"Scores from {number(low)} to {number(high)} are not treated as probabilities, which must be between 0 "
+            "and 1.",
             "If they are percentages, divide them by 100.",
         )
         for column, low, high in zip(data.X.columns, data.X.min(), data.X.max(), strict=True)
@@ -363,21 +364,21 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
     action = f"Take {negative!r} as the positive class" if switch else ""
     scores = data.X[column]
     if scores.min() == scores.max():
-        message = (
-            f"Every row has the same score, {number(float(scores.iloc[0]))}: it ranks no row above another."
-        )
-        remedy = "Check that this is the column of scores."
+        message = f"Every row has the same score, {number(float(scores.iloc[0]))}, so these scores cannot rank rows."
+        remedy = "Check that this is the score column."
         switch, action = None, ""
     elif interval[1] < 0.5:
         message = (
-            f"These scores rank the classes backwards: {result}. "
+            f"These scores rank the classes in reverse: {result}. "
             f"They seem to be scores of class {negative!r}."
         )
-        remedy = f"Choose the class that they predict as the positive one; now it is {positive!r}."
+        remedy = f"Choose the class that these scores predict as the positive class; it is now {positive!r}."
     else:
-        backwards = ", if anything backwards" if area < 0.5 else ""
+        backwards = ", or rather in reverse" if area < 0.5 else ""
         message = f"These scores rank the classes no better than chance{backwards}: {result}."
-        remedy = f"Check that they are scores of class {positive!r}, and that scores and labels are of the same rows."
+        remedy = (
+            f"Check that they are scores of class {positive!r}, and that scores and labels belong together."
+        )
     return Problem("warning", column, message, remedy, switch, action)
 
 
@@ -386,6 +387,6 @@ def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
         raise DataError(f"There is no score column {column!r}.", f"Choose among {', '.join(frame.columns)}.")
     if not is_number(frame[column]):
         raise DataError(
-            f"Score column {column!r} does not hold numbers only.", "Correct it or choose another column."
+            f"Score column {column!r} does not hold numbers only.", "Correct it, or choose another column."
         )
     return as_float(frame[column])

@@ -28,7 +28,7 @@ from calib.kernel.memory import give_back
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
-MODEL_AS = f"Save a table as {FORMATS}; a model as ONNX (evaluate … --onnx), or bring its predictions."
+MODEL_AS = f"Save a table as {FORMATS}. Save a model as ONNX (evaluate … --onnx), or upload its predictions."
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
@@ -122,7 +122,7 @@ def read_table(
     if found not in (None, PARQUET, EXCEL):
         raise DataError(f"{name} is {found}, not a table.", MODEL_AS if "pickle" in found else SAVE_AS)
     if FOREIGN.fullmatch(extension):
-        raise DataError(f"{name} is not read: .{extension} is not a known table format.", SAVE_AS)
+        raise DataError(f"{name} cannot be read: .{extension} is not a known table format.", SAVE_AS)
     given = [content]
     del content  # which is as heavy as the table: it goes when it is decoded
     frame = _read(given, extension, found, name, sheet, header, fewest)
@@ -223,7 +223,7 @@ def _read(
     if expected is not None and expected != found:
         raise DataError(
             f"{name} ends in .{extension}, but its content is {found}, not {expected}.",
-            f"Give the file the ending that fits it, or save the table again as {FORMATS}.",
+            f"Give the file the matching ending, or save the table again as {FORMATS}.",
         )
     if found == PARQUET:
         return read_parquet(content, name)

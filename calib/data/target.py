@@ -262,8 +262,8 @@ def choose_classes(
         )
     if len(names) > MOST_CLASSES:
         raise DataError(
-            f"The label column holds {len(names):,} different values, too many for classes.",
-            "Choose a column with few values, or turn this one into two classes first.",
+            f"The label column holds {len(names):,} different values, which is too many for classes.",
+            "Choose a column with few values, or turn this column into two classes first.",
         )
     chosen = (
         max(names, key=lambda name: (-counts[name], names.index(name)))
@@ -275,14 +275,16 @@ def choose_classes(
         negative = names[0] if names[1] == chosen else names[1]
         note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines})."
         if _number_text(negative) == "1" or _number_text(chosen) == "0":
-            note += f" Where class 1 is spoken of, it is meant, and {negative!r} by class 0."
+            note += f" In texts here, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
-    note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against the other {len(names) - 1} classes."
+    note = (
+        f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."
+    )
     return Classes((f"not {chosen}", chosen), chosen, note)
 
 
 def conventional(names: Collection[str]) -> str | None:
-    """Which of two labels says yes wherever labels are read, or None where no convention says so.
+    """Return which of two labels is positive by convention, or None if no convention applies.
 
     >>> conventional(["1.0", "0.0"]), conventional(["No", "YES"]), conventional(["not spam", "spam"])
     ('1.0', 'YES', 'spam')

@@ -145,7 +145,7 @@ def _numbers(
     if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
         digits = pc.replace_substring(text, ".", "")
         note = (
-            f"Column {name!r}: dots were read as thousands separators, since the file writes decimal commas."
+            f"Column {name!r}: dots were read as thousands separators, because the file has decimal commas."
         )
     elif (values := _cast(text)) is not None:
         return values, text, None
@@ -166,7 +166,7 @@ def _shares(
     if found is None:
         return None
     values, _, note = found
-    said = f"Column {name!r}: percentages were read as shares (45% is 0.45)."
+    said = f"Column {name!r}: percentages were read as shares (45 % is 0.45)."
     return pc.divide(pc.cast(values, pa.float64()), 100.0), text, f"{note} {said}" if note else said
 
 

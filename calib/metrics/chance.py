@@ -99,7 +99,7 @@ ECE_BY_CHANCE = Metric(
     "ECE by chance",
     ece_by_chance,
     None,
-    "ECE that a calibrated model of these rows would stay below in 95 of 100 test sets: a lower ECE shows no error.",
+    "A calibrated model stays below this ECE in 95 % of test sets of this size; a lower ECE shows no error.",
     binned=True,
     clustered=True,
 )

@@ -387,11 +387,11 @@ class Interval:
     how: str
 
 
-BY_CLASS = "Wilson for the share of class 1 and Student’s t within each class (Zou & Donner 2008)"
+BY_CLASS = "Wilson for the share of class 1 and Student's t within each class (Zou & Donner 2008)"
 WALD = "Wald, with robust standard errors (HC3)"
-DISTANCE = "bounds for noisy gaps, which cover at least as often as they say"
+DISTANCE = "bounds for noisy gaps, which cover at least as often as stated"
 INTERVALS: Mapping[str, Interval] = {
-    "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student’s t"),
+    "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student's t"),
     "observed_expected": Interval(_observed_expected, "Wilson for the events, over the mean prediction"),
     "in_the_large": Interval(_of_line("in_the_large"), WALD),
     "slope": Interval(_of_line("slope"), WALD),

@@ -79,7 +79,7 @@ DEBIASED = Metric(
     "Calibration error, bias-corrected",
     debiased_calibration_error,
     False,
-    "Root mean squared gap over bins, less what chance alone gives so few rows; 0 where nothing is left.",
+    "Root mean squared gap over bins, minus the part expected by chance; 0 if nothing remains.",
     binned=True,
     everyday=False,
     counted=True,

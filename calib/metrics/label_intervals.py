@@ -49,7 +49,7 @@ LABEL_LOWER = Metric(
     "Mean lower end, predicted label",
     label_lower,
     None,
-    "Mean lower end of the interval of the predicted label, which stands beside the accuracy.",
+    "Mean lower end of the intervals of predicted labels, to compare with accuracy.",
     needs="intervals",
     everyday=False,
 )
@@ -58,7 +58,7 @@ LABEL_UPPER = Metric(
     "Mean upper end, predicted label",
     label_upper,
     None,
-    "Mean upper end of the interval of the predicted label, which stands beside the accuracy.",
+    "Mean upper end of the intervals of predicted labels, to compare with accuracy.",
     needs="intervals",
     everyday=False,
 )

@@ -129,6 +129,7 @@ SMOOTH_ERROR = Metric(
     "Smooth calibration error",
     smooth_calibration_error,
     False,
-    "Mean distance of smoothed predicted and observed frequency, by a kernel as wide as that distance: no bins.",
+    "Mean difference between smoothed predicted and observed frequency, without bins; the kernel is as wide as that "
+    "difference.",
     everyday=False,
 )

@@ -164,7 +164,7 @@ def test_an_excel_file_that_takes_long_is_refused_before_its_end(costly, monkeyp
     content = COSTLY[costly]()
     monkeypatch.setattr(errors, "MOST_EXCEL_CELLS", 2_000)
     monkeypatch.setattr(errors, "MOST_XML", 1 << 20)
-    with pytest.raises(DataError, match=r"more than 2,000 cells .*or more than 1 MB of XML.*CSV or Parquet"):
+    with pytest.raises(DataError, match=r"more than 2,000 cells .*or more than 1 MiB of XML.*CSV or Parquet"):
         read_table(content, "long.xlsx")
 
 
@@ -286,7 +286,7 @@ def test_a_small_file_that_becomes_a_large_one_is_refused_within_the_memory_of_a
     path = tmp_path / name
     path.write_bytes(BOMBS[name]())
     message, memory = _read(path, 60)
-    assert any(most in message for most in ("larger than 64 MB", "000,000 cells", "1,500,000 cells"))
+    assert any(most in message for most in ("larger than 64 MiB", "000,000 cells", "1,500,000 cells"))
     assert memory < 4 * path.stat().st_size + (500 << 20)
 
 
@@ -400,7 +400,7 @@ def test_what_is_packed_is_refused_by_what_it_becomes(name, monkeypatch):
         "a.xlsx": lambda: sheet(f'<row r="{i}">{"<c/>" * 100}</row>' for i in range(1, 20_000)),
     }[name]()
     assert len(content) < 100_000
-    with pytest.raises(DataError, match=r"larger than \d MB once unpacked"):
+    with pytest.raises(DataError, match=r"larger than \d MiB after unpacking"):
         read_table(content, name)
 
 

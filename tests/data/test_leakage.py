@@ -30,7 +30,7 @@ def survival(n=74):
 
 def test_what_follows_the_outcome_is_named_with_its_area_and_left_out_by_the_remedy():
     frame = survival()
-    (problem,) = [p for p in validate(frame, "alive") if "tells the classes apart" in p.message]
+    (problem,) = [p for p in validate(frame, "alive") if "separates the classes" in p.message]
     assert problem.severity == "warning"
     assert problem.column == "survival"
     assert "(AUC 1.00)" in problem.message
