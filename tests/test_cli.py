@@ -269,14 +269,14 @@ def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
     assert run(files, "--judge-on", files / "new.csv", recipe=in_time, data="days.csv") == 0
     said = capsys.readouterr().err
     for words in ('split, "time"', 'evaluation, "folds"', "data_params.gap, 2.0"):
-        assert f"note: the Recipe's {words}, is not used: the files named here say otherwise." in said
+        assert f"note: the Recipe's {words}, is replaced by the files that you gave." in said
     assert "Recipe's time" not in said
 
 
 def test_a_further_file_that_the_recipe_needs_is_asked_for(files, capsys):
     judged = RECIPE.replace(**judging("upload:00ff", "new.csv"))
     assert run(files, recipe=judged) == 2
-    assert "The Recipe needs new.csv too: name it with --judge-on" in capsys.readouterr().err
+    assert "The Recipe needs new.csv too. Give it with --judge-on" in capsys.readouterr().err
 
 
 def test_what_would_have_no_effect_is_refused_by_name(files, capsys):
@@ -301,14 +301,14 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     assert run(files) == 0
     counts = table["target"].value_counts()
     words = f"note: Positive class: {rare!r}, the rarer one ({counts[rare]} rows)"
-    assert f'{words}. For another set "positive": "{often}" in the Recipe.' in capsys.readouterr().err
+    assert f'{words}. To choose another, set "positive": "{often}" in the Recipe.' in capsys.readouterr().err
     many = pd.concat([table[table["target"] == rare]] * 9 + [table[table["target"] == often].iloc[:20]])
     many.to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 0
     words = (
         f"note: Positive class: {often!r}, the rarer one of both files together ({counts[often] + 20} rows)"
     )
-    assert f'{words}. For another set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
+    assert f'{words}. To choose another, set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
     assert run(files, "--judge-on", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
     said = capsys.readouterr().err
     assert f"Positive class: {rare!r}, as chosen" in said
@@ -316,7 +316,7 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     three = table.assign(target=np.where(table.index % 5, table["target"], "third"))
     three.to_csv(files / "three.csv", index=False)
     assert run(files, recipe=RECIPE, data="three.csv") == 0
-    assert '. For another set "positive": "LABEL" in the Recipe.' in capsys.readouterr().err
+    assert '. To choose another, set "positive": "LABEL" in the Recipe.' in capsys.readouterr().err
 
 
 def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(files, capsys):
@@ -388,7 +388,7 @@ def test_a_place_that_cannot_be_written_to_is_said_before_the_work(files, capsys
 def test_a_folder_in_the_file_s_place_is_said_before_the_work(files, capsys, monkeypatch, option):
     monkeypatch.setattr("calib.__main__.evaluate", None)
     assert run(files, option, files) == 2
-    assert re.search("^error: .* is a folder: name a file in it", capsys.readouterr().err)
+    assert re.search("^error: .* is a folder. Give the name of a file in it", capsys.readouterr().err)
 
 
 def test_no_metrics_are_not_all_of_them(files, capsys):
@@ -424,7 +424,7 @@ def test_a_label_that_is_guessed_is_named(files, capsys):
     table = pd.read_csv(files / "data.csv").rename(columns={"target": "outcome"})
     table.to_csv(files / "other.csv", index=False)
     assert run(files, data="other.csv") == 0
-    assert "label is taken to be 'outcome'" in capsys.readouterr().err
+    assert "Label column is taken to be 'outcome'" in capsys.readouterr().err
 
 
 def test_the_same_command_gives_the_same_files(files):

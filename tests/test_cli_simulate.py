@@ -152,7 +152,7 @@ def test_the_lists_name_every_experiment_and_every_setting(capsys):
         (["theorem", "--seed", "-1"], "seed must be a whole number from 0"),
         (["theorem", "--csv", "nowhere/a.csv"], "no folder"),
         (["theorem", "--csv", "."], "is a folder"),
-        (["--csv", "a.csv"], "EXPERIMENT: name one; --list names them all"),
+        (["--csv", "a.csv"], "EXPERIMENT: name an experiment; --list prints all"),
         (["--set", "gap=1"], "EXPERIMENT: name one"),
     ],
 )

@@ -383,7 +383,7 @@ def test_the_notes_count_test_scores_outside_those_that_calibrated(noisy, evalua
         outside += sum(not seen[0] <= score <= seen[-1] for score in part.tests.scores)
         total += len(part.test)
     (note,) = [note for note in chain.calibrate(recipe, fitted).notes if "outside" in note]
-    assert note.startswith(f"{outside} of {total:,} test scores lie outside those that calibrated")
+    assert note.startswith(f"{outside} of {total:,} test scores lie outside the range of calibration scores")
     assert "Platt scaling and beta calibration: extrapolated" in note
     assert "isotonic regression and Venn–Abers: clamped" in note
     uncalibrated = chain.calibrate(recipe.replace(calibrators=("none",)), fitted)

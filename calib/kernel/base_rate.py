@@ -99,8 +99,8 @@ def class_weights(y: Array, stated: float, weights: Array | None = None) -> Arra
     fitted = float(np.average(y, weights=w))
     if not 0 < fitted < 1:
         raise InputError(
-            "base_rate: the test rows are of one class, so that they cannot stand for another base rate. "
-            "Hold out more rows, or leave base_rate unset."
+            "base_rate: all test rows are of one class, so they cannot represent another base rate. Hold out more "
+            "rows, or leave base_rate unset."
         )
     c = np.where(y == 1, stated / fitted, (1 - stated) / (1 - fitted))
     return effective_weights(w * c, w if are_whole(w) else None)

@@ -74,8 +74,8 @@ def probability_vector(p: Any, name: str = "probabilities") -> Array:
         first = int(np.argmax(outside))
         raise InputError(
             f"{name} must lie in [0, 1], but {int(outside.sum())} of {array.size} values do not "
-            f"(the first is {array[first]:g}, at position {first}). Margins or log-odds need a calibrator that "
-            "takes any score: Platt, isotonic, Venn or Venn–Abers."
+            f"(the first is {array[first]:g}, at position {first}). For margins or log-odds choose a calibrator that "
+            "takes any score: Platt scaling, isotonic regression, Venn or Venn–Abers."
         )
     return array
 
@@ -115,8 +115,8 @@ def both_classes(y: Array, who: str) -> None:
     if y.size == 0 or y.min() == y.max():
         got = "no row" if y.size == 0 else f"only class {int(y[0])} ({y.size} rows)"
         raise InputError(
-            f"{who} needs rows of both classes to be fitted on, but got {got}. "
-            "Use more calibration rows, or isotonic, Venn or Venn–Abers, which can answer with one class."
+            f"{who} needs rows of both classes to be fitted, but got {got}. "
+            "Use more calibration rows, or isotonic regression, Venn or Venn–Abers, which accept one class."
         )
 
 
@@ -172,7 +172,7 @@ def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array:
     """Int array of the rows of positive weight: whose each of n rows is, from 0 on."""
     whose = np.asarray(cluster)
     if whose.shape != (n,):
-        raise InputError(f"cluster: there are {n} rows, but {whose.shape} says who they belong to.")
+        raise InputError(f"cluster must have one value per row, shape ({n},), but has shape {whose.shape}.")
     if sample_weight is not None:
         whose = whose[weight_vector(sample_weight, n) > 0]
     return np.unique(whose, return_inverse=True)[1]
@@ -188,8 +188,9 @@ def row_counts(weights: Array, who: str) -> Array:
     # Which one says nothing to a reader of a page: there weights are scaled before
     if not are_whole(weights):
         raise InputError(
-            f"{who} counts rows: weights (sample_weight) must be counts of repeated rows, in whole numbers, but these "
-            "say how much each row counts. Use a method that takes any weights: Platt, isotonic, beta."
+            f"{who} counts rows: weights (sample_weight) must be whole numbers that count repeated rows, but these "
+            "are importance weights. Use a method that takes any weights: Platt scaling, isotonic regression, beta "
+            "calibration."
         )
     if weights.sum() > MOST_COUNTED:
         raise InputError(f"{who} counts rows: sample_weight may add up to 2^53, but is {weights.sum():.3g}.")

@@ -113,7 +113,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             self._held = before  # a class may have registered itself before its module failed
             why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}."
             source = f" of the package {point.dist.name}" if point.dist else ""
-            self._problems.append(f"The plug-in {point.name!r}{source} is left out of {self.group}. {why}")
+            self._problems.append(f"The plug-in {point.name!r}{source} is not added to {self.group}. {why}")
 
     def _redefines(self, entry: Any) -> bool:
         """Whether an entry with a key that is taken is the one from outside that holds it, defined anew."""
@@ -130,4 +130,4 @@ def check_named(entry: Any, who: str) -> None:
     if not isinstance(key, str) or not re.fullmatch("[a-z][a-z0-9_]*", key):
         raise InputError(f"{who}: key must be lower-case letters, digits and underscores, but is {key!r}.")
     if not isinstance(label, str) or not label.strip():
-        raise InputError(f"{who}: label must be its name for people, but is {label!r}.")
+        raise InputError(f"{who}: label must be a name for people, but is {label!r}.")

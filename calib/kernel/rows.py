@@ -21,7 +21,7 @@ from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_beh
 
 Array = np.ndarray
 
-ONE_CLUSTER = "All rows belong to one cluster, so that nothing tells how other clusters would differ."
+ONE_CLUSTER = "All rows belong to one cluster, so variation between clusters is unknown."
 
 
 @dataclass(frozen=True, eq=False)

@@ -219,11 +219,11 @@ def outside_range(outside: int, total: int, what: str, ends: tuple[float, float]
     """How many scores lie outside those that a calibrator was fitted on.
 
     >>> outside_range(1, 90, "score", (-0.2, 0.99984))    # six digits: three would make a 1 of it
-    '1 of 90 scores lies outside those that calibrated (−0.2 to 0.99984).'
+    '1 of 90 scores lies outside the range of calibration scores (−0.2 to 0.99984).'
     """
     lie = "lies" if outside == 1 else "lie"
     seen = f" ({ends[0]:.6g} to {ends[1]:.6g})".replace("-", "−") if ends else ""
-    return f"{outside:,} of {counted(total, what)} {lie} outside those that calibrated{seen}."
+    return f"{outside:,} of {counted(total, what)} {lie} outside the range of calibration scores{seen}."
 
 
 def listed(names: Sequence[str], most: int | None = None, last: str = "and") -> str:

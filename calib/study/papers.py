@@ -193,8 +193,8 @@ def check_installed(paper_model: str | None) -> None:
     package = EXTRAS.get(paper_model or "")
     if package is not None and find_spec(package) is None:
         raise InputError(
-            f"{paper_model} needs the package {package}: install it with pip install -r requirements-{package}.txt, "
-            "or leave this setup out with --setups."
+            f"{paper_model} needs the package {package}. Install it with pip install -r requirements-{package}.txt, "
+            "or leave out this setup with --setups."
         )
 
 

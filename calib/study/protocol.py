@@ -129,8 +129,8 @@ def check_measurable(keys: Iterable[str], setups: Iterable[Setup], name: str) ->
     for key in keys:
         if METRICS[key].needs == "intervals":
             raise InputError(
-                f"{name}: {key!r} is measured on intervals, which none of the setups gives: leave it out, or add a "
-                "setup with venn or venn_abers."
+                f"{name}: {key!r} needs intervals, but no setup gives any. Remove the metric, or add a setup with "
+                "venn or venn_abers."
             )
 
 

@@ -28,7 +28,7 @@ from calib.study.protocol import Setup
 
 APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
 SCHEMA = 1
-ANOTHER = "choose another file: a store is what calib study --store and the page Run write."
+ANOTHER = "choose another file: calib study --store and the page Run write results files."
 
 TABLES = """
 CREATE TABLE setups (name TEXT PRIMARY KEY, position INTEGER NOT NULL);
@@ -70,12 +70,12 @@ class Store:
                 raise InputError(f"{self.path} cannot be written: there is no folder {self.path.parent}.")
             if self.path.is_dir():
                 raise InputError(
-                    f"{self.path} is a folder: name a file in it, as {self.path / 'results.sqlite'}."
+                    f"{self.path} is a folder. Give the name of a file in it, such as {self.path / 'results.sqlite'}."
                 )
             self._check()
             self._lock = _locked(self.path)
         elif not self.path.is_file():
-            raise InputError(f"There is no store {self.path}.")
+            raise InputError(f"There is no results file {self.path}.")
         else:
             self._check()
         try:
@@ -345,7 +345,7 @@ class Store:
         """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
         parts = [one for *_, one in self.predictions(data, setup, repeat, merge)]
         if not parts:
-            raise InputError(f"The store holds no predictions of {setup!r} on {data!r}.")
+            raise InputError(f"The results file has no predictions of {setup!r} on {data!r}.")
         return Predictions.joined(parts)
 
 
@@ -378,12 +378,12 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         made_by = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{name} is not a store of a study ({error}); {ANOTHER}") from None
+        raise InputError(f"{name} is not a results file of a study ({error}); {ANOTHER}") from None
     if made_by != APPLICATION:
-        raise InputError(f"{name} is an SQLite file, but not a store of a study; {ANOTHER}")
+        raise InputError(f"{name} is an SQLite file, but not a results file of a study; {ANOTHER}")
     if schema != SCHEMA:
         raise InputError(
-            f"{name} has the schema {schema} of another version; this one reads and writes schema {SCHEMA}. "
+            f"{name} has the schema {schema} of another version; this version reads and writes schema {SCHEMA}. "
             "Choose another file, or continue with the version that made it."
         )
 
@@ -411,7 +411,7 @@ def _check_tables(db: sqlite3.Connection, name: str) -> None:
         own.executescript(TABLES)
         listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
         if db.execute(listed).fetchall() != own.execute(listed).fetchall():
-            raise InputError(f"{name} is not a store of a study as it was written; {ANOTHER}")
+            raise InputError(f"{name} is not a results file of a study as it was written; {ANOTHER}")
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
@@ -438,7 +438,7 @@ def _locked(path: Path) -> sqlite3.Connection:
                     f"{path}-lock cannot be written ({error}). Choose a --store in a folder that can be written to."
                 ) from None
             raise InputError(
-                f"Another process is writing to {path}. Wait for it to end, stop it, or choose another --store."
+                f"Another process is writing to {path}. Wait until it ends, stop it, or choose another --store."
             ) from None
         opened.pop_all()
     return lock

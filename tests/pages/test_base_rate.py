@@ -83,4 +83,4 @@ def test_a_rate_that_the_test_rows_cannot_stand_for_is_refused_in_words(stem):
     at.selectbox(key="split").set_value("time").run()
     settled(at.number_input(key="base_rate").set_value(10).run())
     assert not at.exception
-    assert ["the test rows are of one class" in error.value for error in at.error] == [True]
+    assert ["all test rows are of one class" in error.value for error in at.error] == [True]

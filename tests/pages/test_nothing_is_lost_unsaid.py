@@ -49,7 +49,9 @@ def test_another_file_says_what_was_stated_of_the_one_before():
     at = bring(brought(base_rate=0.01, cluster="who", weight="w", exclude=("age",)), "other.csv", OTHER)
     recipe = at.session_state["recipe"]
     assert (recipe.base_rate, recipe.cluster, recipe.weight, recipe.exclude) == (None, None, None, ())
-    assert removed(at) == ("Exclude columns (age), Weight or count (w), Cluster (who) and Deployment base rate (1 %).")
+    assert removed(at) == (
+        "Exclude columns (age), Weight or count (w), Cluster (who) and Deployment base rate (1 %)."
+    )
     assert recipe.file == "other.csv"
 
 

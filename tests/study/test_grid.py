@@ -50,7 +50,7 @@ def test_random_splits_are_drawn_anew_each_repeat(stratified):
         )
         np.testing.assert_array_equal(rows_of(cell, DATA)[1], np.sort(test))
         np.testing.assert_array_equal(rows_of(cell, DATA)[0], np.sort(train))
-    with pytest.raises(InputError, match="--folds: this protocol draws random splits"):
+    with pytest.raises(InputError, match="--folds: this protocol uses random splits"):
         grid(read_protocol(text, "s.toml"), ["one"], folds=5)
 
 
@@ -111,5 +111,7 @@ def test_more_folds_than_the_training_rows_allow_are_told_in_one_sentence_for_th
         except InputError as error:
             told.add(str(error))
     (sentence,) = told
-    assert sentence.startswith("The minority class has 8 rows, of which too few train for 6 folds")
+    assert sentence.startswith(
+        "The minority class has 8 rows, of which too few are training rows for 6 folds"
+    )
     assert f"use a smaller {name} " in sentence
