@@ -1,6 +1,7 @@
 """The command line.
 
-- ``python -m calib evaluate RECIPE.json DATA.csv``: the metric table, one metric a line and one calibrator a column;
+- ``python -m calib evaluate RECIPE.json DATA.csv``: the metric table, one metric per line and one calibrator per
+column;
   exit status 0 only when every calibrator of the Recipe has a result.
 - ``python -m calib simulate EXPERIMENT``: an experiment of the Learn pages, with the same numbers.
 - ``python -m calib study PROTOCOL --store results.sqlite``: a paper's experiments, or your own, resumable; exit status
@@ -197,7 +198,7 @@ def _add_study(commands: Any) -> None:
         "--jobs", type=int, default=1, metavar="N", help="number of parallel runs, by default 1"
     )
     command.add_argument(
-        "--backend", choices=BACKENDS, default="loky", help="loky: this machine; dask: a Dask cluster"
+        "--backend", choices=BACKENDS, default="loky", help="loky for this machine, dask for a Dask cluster"
     )
     command.add_argument(
         "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://HOST:8786"

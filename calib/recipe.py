@@ -1,6 +1,6 @@
 """A Recipe says what to do: one frozen, flat, JSON-able record; field = widget key = URL parameter = JSON key.
 
-Its fields belong to four phases, by what a change costs: ``data`` (the table made ready anew), ``fit`` (a
+Its fields belong to four phases, by what a change costs: ``data`` (the table is prepared again), ``fit`` (a
 model fit), ``calibrate`` (milliseconds) and ``view`` (a redraw). Names are checked against the registries and
 numbers against their ranges when a Recipe is made, so that a link, a file or a notebook is refused at once,
 by the field's name.
@@ -398,7 +398,7 @@ class Recipe:
         return SimpleNamespace(**{name.partition(".")[2]: self.setting(name) for name in names})
 
     def given(self, page: str, *names: str) -> dict[str, Any]:
-        """Those of a page's settings of these names that this Recipe gives: arguments of what has its own defaults.
+        """Return the page's settings of these names that this Recipe gives, as arguments of functions with defaults.
 
         >>> Recipe(settings={"order.objects": 7}).given("order", "objects", "guess")
         {'objects': 7}
@@ -581,7 +581,7 @@ def _data_parameters(data: str) -> list[Parameter]:
 
 
 def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the values given to a model or a calibrator, those that have an effect, and defaults.
+    """Return the values of a model or a calibrator that have an effect, and defaults.
 
     >>> from calib.calibrators import CALIBRATORS
     >>> that_apply(CALIBRATORS["venn"].parameters, {"taxonomy": "label", "bins": 5, "threshold": 0.3})

@@ -108,7 +108,7 @@ def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | No
 
 
 def _as_read(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
-    """The same with the labels as the file spells them."""
+    """Return the table with the labels as the file spells them."""
     frame, target, positive = _table(source(recipe), uploads, recipe.file, reading(recipe))
     if recipe.target is not None and recipe.target != target:
         return frame, recipe.target, recipe.positive
@@ -230,7 +230,7 @@ def _model(recipe: Recipe, uploads: Uploads) -> bytes:
 
 
 def _no_inputs(recipe: Recipe, target: str) -> set[str]:
-    """Columns that are no inputs of a model: the label, those with a role, those left out."""
+    """Return the columns that are not inputs of a model: the label, columns with a role, excluded columns."""
     return {target, *recipe.exclude, *(name for name in roles(recipe).values() if name is not None)}
 
 

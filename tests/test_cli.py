@@ -300,14 +300,12 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     rare, often = table["target"].value_counts().index[::-1]
     assert run(files) == 0
     counts = table["target"].value_counts()
-    words = f"note: Positive class: {rare!r}, the rarer one ({counts[rare]} rows)"
+    words = f"note: Positive class: {rare!r}, the minority class ({counts[rare]} rows)"
     assert f'{words}. To choose another, set "positive": "{often}" in the Recipe.' in capsys.readouterr().err
     many = pd.concat([table[table["target"] == rare]] * 9 + [table[table["target"] == often].iloc[:20]])
     many.to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 0
-    words = (
-        f"note: Positive class: {often!r}, the rarer one of both files together ({counts[often] + 20} rows)"
-    )
+    words = f"note: Positive class: {often!r}, the minority class of both files together ({counts[often] + 20} rows)"
     assert f'{words}. To choose another, set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
     assert run(files, "--judge-on", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
     said = capsys.readouterr().err

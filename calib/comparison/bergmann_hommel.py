@@ -47,7 +47,7 @@ def rank_pvalues(ranks: Any, n: int) -> Array:
     Raises
     ------
     InputError
-        For ranks that are no finite numbers, or fewer data sets than one.
+        If ranks are not finite, or there is no data set.
     """
     R = checks.score_vector(ranks, "ranks")
     checks.in_range(n, "n", low=1, integer=True)

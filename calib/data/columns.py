@@ -286,7 +286,7 @@ def _inspect_text(column: pd.Series, name: str) -> Column:
 
 
 def _strays(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
-    """Of a column that is mostly numbers the texts that are none, the most frequent first; else nothing."""
+    """Return the texts in a column of mostly numbers, the most frequent first; else nothing."""
     likely = pc.invert(pc.match_substring_regex(values, WORDLIKE)).to_numpy(zero_copy_only=False)
     if rows[likely].sum() < MOSTLY * rows.sum():
         return {}  # hence of millions of words no objects are made

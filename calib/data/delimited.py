@@ -143,7 +143,7 @@ def _lines(text: str, most: int) -> list[str]:
 
 
 def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """(the first rows as lists of trimmed cells, the line on which each begins); blank lines are no rows."""
+    """(the first rows as lists of trimmed cells, the line on which each begins); blank lines are not rows."""
     start = "\n".join(_lines(text, SAMPLE_LINES))
     reader = csv.reader(io.StringIO(start), delimiter=delimiter)
     rows, lines, line = [], [], 1
@@ -163,7 +163,7 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def sample(text: str, delimiter: str) -> list[list[str]]:
-    """The first rows as lists of trimmed cells; blank lines are no rows."""
+    """The first rows as lists of trimmed cells; blank lines are not rows."""
     return numbered(text, delimiter)[0]
 
 

@@ -385,7 +385,7 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
 
 def _arff_column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> pd.Series:
     if kind == "nominal":
-        # a "?" is no level
+        # a "?" is not a level
         levels = dict.fromkeys(whole_text(value) for value in values if value is not None)
         return pd.Series(pd.Categorical(texts.to_pandas(), categories=list(levels)))
     typed = typed_text(texts, name).values

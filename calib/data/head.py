@@ -21,7 +21,7 @@ Row = Sequence[str]
 
 
 def rows_above(rows: Sequence[Row], width: int | None = None) -> int:
-    """How many of the first rows are no part of the table: remarks, titles, and what is above a plain header.
+    """Count the first rows that do not belong to the table: remarks, titles, and lines above a plain header.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def join_tables(
 
 
 def of_both(frame: pd.DataFrame) -> str:
-    """What is to be said of the rarer class of a joined table: it may not be that of either file alone.
+    """Return what to add about the minority class of a joined table, which may differ from that of either file.
 
     >>> of_both(pd.DataFrame())
     ''

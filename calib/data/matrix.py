@@ -189,7 +189,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return np.column_stack([_level_names(X[c]) for c in self.categories_])
 
     def _encoded(self, X: pd.DataFrame) -> np.ndarray:
-        """As the encoder does, whose checks of every column take four times as long."""
+        """Encode like scikit-learn's encoder, whose checks of every column take four times as long."""
         made = np.zeros((len(X), len(self.kept_)))
         rows = np.arange(len(X))
         for c, places, other in self.places_:

@@ -78,18 +78,19 @@ class Inputs:
 
 
 def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> Inputs:
-    """What the model asks for, and how the table answers; parameters and errors as of ``onnx_scores``.
+    """Return the inputs of the model and the columns that match them; parameters and errors are those of
+    ``onnx_scores``.
 
     Parameters
     ----------
     beside
-        Columns that are no inputs: the label, and those that have a role or are left out.
+        Columns that are not inputs: the label, columns with a role and excluded columns.
     """
     return _inputs(_session(model), typed_frame(frame), beside)
 
 
 def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collection[str] = ()) -> pd.DataFrame:
-    """The table with one more column, the model's probability, called after the class that it speaks of.
+    """Return the table with one more column: the model's probability, named after its class.
 
     Its name is in ``attrs["model_score"]``.
 
@@ -242,7 +243,7 @@ def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
 
 
 def _fitting(inputs: Inputs) -> Inputs:
-    """The same, or DataError with all that does not fit."""
+    """Return the inputs, or raise DataError with everything that does not fit."""
     asked = sum(one.name != "–" for one in inputs.each)
     given = [one.column for one in inputs.each if one.column is not None]
     if inputs.by_position and (asked != len(given) or not given):

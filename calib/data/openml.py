@@ -10,7 +10,7 @@ from calib.data.errors import DataError
 
 
 def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
-    """(table, name of its label column). Downloaded once and kept in scikit-learn's own cache folder.
+    """Return (table, name of its label column). It is downloaded once and kept in scikit-learn's cache folder.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     Raises
     ------
     DataError
-        For what is no number, no data set or out of reach.
+        If the number is invalid, or the data set does not exist or cannot be reached.
     """
     import sklearn.datasets  # only here: it takes long to load, and few data sets come from there
 

@@ -1,7 +1,7 @@
-"""Predictions made elsewhere: a label and one or more score columns, no model needed.
+"""Existing predictions: a label and one or more score columns; no model needed.
 
 Which class the scores speak of is never read off the labels: columns are named after it (``p_yes``), or
-convention knows it (1 of 0 and 1), or it is the rarer class. Where scores then rank the classes backwards,
+convention knows it (1 of 0 and 1), or it is the minority class. If scores then rank the classes in reverse,
 that is a finding.
 """
 
@@ -29,7 +29,7 @@ from calib.kernel.wording import counted, listed, number, row_numbers
 
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
 FEW_SCORES = 3  # so many columns from 0 to 1 beside a label are scores whatever they are called
-BESIDE = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are no scores
+BESIDE = ("weight", "time", "part", "identifier")  # roles of number columns other than scores
 # Names of labels that predictions stand beside
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
@@ -183,13 +183,13 @@ def prepare_predictions(
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
     Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``,
-    which also say where scores rank the classes backwards.
+    which also report scores that rank the classes in reverse.
 
     Parameters
     ----------
     positive
         None chooses the class that the score columns are named after (``p_yes``), else the one that is
-        positive by convention (1 of 0 and 1, yes of no and yes …), else the rarer one.
+        positive by convention (1 of 0 and 1, yes of no and yes …), else the minority class.
     scores
         The score columns; None takes ``score_columns``, of two that add up to one, or of a column a class,
         only the positive class's.
@@ -265,7 +265,7 @@ def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[st
 
 
 def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tuple[str | None, str]:
-    """(the positive class, why), or (None, …) where the rarer one has to do."""
+    """(the positive class, why), or (None, …) if the minority class is used."""
     names = {label for label in named.values() if label is not None}
     if len(names) == 1:
         return (
@@ -336,7 +336,7 @@ def _without_counts(column: str) -> Problem:
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
-    """Score columns that may be percentages, and would be taken for scores that are no probabilities.
+    """Score columns that may be percentages, and would be treated as scores other than probabilities.
 
     >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [2.5, 70.0, 99.0]})
     >>> scale_problems(prepare_predictions(table, "y"))[0].remedy

@@ -51,7 +51,7 @@ def prepare(
     target
         The label column.
     positive
-        The positive class, as spelt in the file or as a value; None chooses the rarer one (ties: the later in
+        The positive class, as spelt in the file or as a value; None chooses the minority class (ties: the later in
         sorted order). With more than two classes it is set against the rest.
     exclude
         Columns not to use.

@@ -73,7 +73,7 @@ BOMS = (
 )
 FILLED = re.compile(rb"[^\x00 \t\r\n]")
 CONTROLS = re.compile("[\x01-\x08\x0e-\x19\x1b-\x1f]")
-CONTROL_SHARE = 0.002  # a stray control character happens; many are no text
+CONTROL_SHARE = 0.002  # a stray control character happens; many mean that it is not text
 
 
 def read_table(
@@ -83,7 +83,7 @@ def read_table(
     header: int | None = None,
     fewest: int = 2,
 ) -> pd.DataFrame:
-    """A table from a file's bytes (or its path) and its name, whose ending is checked against the content.
+    """Read a table from a file's bytes (or path) and its name; the ending is checked against the content.
 
     Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing.
     Remarks on how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the name without its
@@ -195,7 +195,7 @@ class TableFile:
     _last: dict[Any, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def read(self, sheet: str | None = None, header: int | None = None) -> pd.DataFrame:
-        """As ``read_table``."""
+        """Read a table; parameters and errors are those of ``read_table``."""
         if (sheet, header) not in self._last:
             frame = read_table(self.content, self.name, sheet, header)
             self._last.clear()

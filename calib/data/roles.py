@@ -96,8 +96,8 @@ class Read:
     def of(self, rows: np.ndarray) -> dict[str, Any]:
         """Role → its values in the rows chosen, bool (n,): the fields of a Dataset.
 
-        This is the one place where the meaning of whole weights is settled: in a Dataset, whole weights are
-        counts. Equal weights that are not counts are no weights.
+        This function alone decides the meaning of whole weights: in a Dataset, whole weights are
+        counts. Equal weights that are not counts are ignored.
         """
         held = {role: values[rows] for role, values in self.values.items()}
         if "weight" in held and not self.counts:

@@ -88,7 +88,7 @@ class Labels:
 
     @property
     def counts(self) -> dict[str, int]:
-        """As ``class_counts``."""
+        """Count rows per class, like ``class_counts``."""
         rows = np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts)).tolist()
         counts = dict.fromkeys(self.texts, 0)  # two values may be spelt alike
         for text, count in zip(self.texts, rows, strict=True):
@@ -104,7 +104,7 @@ def labels(frame: pd.DataFrame, target: str) -> pd.Series:
 
 
 def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
-    """The same by their places, since texts of a million rows are heavy."""
+    """Return the labels as positions among the classes, because texts of a million rows need much memory."""
     column = _column(frame, target)
     spelling: Mapping[Any, str] = frame.attrs.get("spelling", {}).get(target, {})
     if column.dtype == object:
@@ -231,16 +231,16 @@ def choose_classes(
     where: str = "",
     lines: str = "rows",
 ) -> Classes:
-    """The two classes: the positive one as asked for, else the rarest (ties: the last), against the rest.
+    """Choose the two classes: the positive class as asked for, else the rarest (ties: the last), against the rest.
 
     Parameters
     ----------
     why
         What the note says of a positive class that is given.
     where
-        What it says after "the rarer one" of one that is not.
+        What the note says after "the minority class" if none is given.
     lines
-        What it calls the lines of the table, which may stand for many rows each.
+        What the note calls the lines of the table, which may stand for many rows each.
 
     Raises
     ------
@@ -270,7 +270,7 @@ def choose_classes(
         if positive is None
         else match(positive, names)
     )
-    how = why if positive is not None else f"the {'rarer' if len(names) == 2 else 'rarest'} one{where}"
+    how = why if positive is not None else f"the {'minority' if len(names) == 2 else 'rarest'} class{where}"
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
         note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines})."

@@ -102,7 +102,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
     known = _without(text, MISSING_NUMBER)
     if known.null_count < len(known):
         first = known[pc.index(pc.is_valid(known), True).as_py()].as_py()
-        if DATE.match(first):  # which is no number
+        if DATE.match(first):  # which is not a number
             dates = _dates(known, name)
             if dates is not None:
                 return dates
@@ -173,7 +173,7 @@ def _shares(
 def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     for kind in (pa.int64(), pa.float64()):
         try:
-            # Arrow goes through all words before it says that they are no numbers
+            # Arrow goes through all words before it reports that they are not numbers
             for rows in (20, 1000, len(text)):
                 values = pc.cast(text.slice(0, rows), kind)
         except pa.ArrowInvalid:
@@ -300,9 +300,9 @@ def _as_iso(text: pa.Array, form: str) -> pa.Array:
 
 
 def _turned(text: pa.Array, form: str) -> pa.Array | None:
-    """The same by moving bytes, where all texts are as long as the form writes them and have its signs; else None.
+    """Parse dates by moving bytes, if all texts have the length and the signs of the form; else return None.
 
-    Nor of a year below 1000, of which pandas knows the year 0 in its own form alone.
+    A year below 1000 also gives None, because pandas reads the year 0 only in its own form.
     """
     shape = re.sub("%(.)", lambda part: part[1] * (4 if part[1] == "Y" else 2), form)
     ends = np.frombuffer(text.buffers()[1], np.int32)[text.offset :][: len(text) + 1]
@@ -319,7 +319,8 @@ def _turned(text: pa.Array, form: str) -> pa.Array | None:
 
 
 def typed_objects(values: Iterable[Any], name: str = "") -> Typed:
-    """The same for Python values (cells of a spreadsheet, of JSON): one type where they share one, else their text.
+    """Type a column of Python values (cells of a spreadsheet or of JSON): their common type if they share one, else
+    text.
 
     >>> typed_objects([1, None, 2.5]).values.tolist()
     [1.0, nan, 2.5]

@@ -52,7 +52,7 @@ class BaseRate:
         return move(p, self.ratio)
 
     def move_term(self, p: Term) -> Term:
-        """The same of a formula: the values of steps are moved here, all else where the formula is worked out."""
+        """Adjust a formula: values of steps are adjusted here, all else where the formula is evaluated."""
         if isinstance(p, Number):
             return Number(float(self.move(p.value)))
         if isinstance(p, Pieces) and p.coefficients.shape[1] == 1:

@@ -144,7 +144,7 @@ def counted_rows(
     first, second : (n,)
         Checked already.
     counts : (n,)
-        As for ``effective_weights``.
+        See ``effective_weights``.
     """
     if sample_weight is None:
         return None, first, second
@@ -198,7 +198,7 @@ def row_counts(weights: Array, who: str) -> Array:
 
 
 def whole_weights(weights: Array, who: str) -> Array:
-    """The same as int, for a method that spells the rows out, so that they must not be too many."""
+    """Return whole weights as int, for a method that expands weights into rows; their sum is limited."""
     if row_counts(weights, who).sum() > MOST_ROWS:
         raise InputError(
             f"{who} counts rows: sample_weight may add up to {MOST_ROWS:,}, but is {weights.sum():.3g}."
@@ -224,7 +224,7 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
 
 
 def shown(value: Any) -> str:
-    """As Python writes it; of what is very long the beginning."""
+    """Write a value as Python does; of a very long one only the beginning."""
     try:
         text = repr(value)
     except ValueError:  # Python writes no whole number of more than 4,300 digits
@@ -267,7 +267,7 @@ def in_range(
     integer: bool = False,
     open_ends: bool = False,
 ) -> Any:
-    """Refuse what is no (whole) number in [low, high], or in (low, high) with ``open_ends``."""
+    """Refuse anything but a (whole) number in [low, high], or in (low, high) with ``open_ends``."""
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     is_number = isinstance(value, kinds) and not isinstance(value, (bool, np.bool_))
     within = is_number and (low < value < high if open_ends else low <= value <= high)
@@ -331,7 +331,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 
 
 def text(value: Any, name: str) -> str:
-    """Refuse what is no text, or an empty one."""
+    """Refuse anything but a text that is not empty."""
     if not isinstance(value, str) or not value:
         raise InputError(f"{name} must be a text that is not empty, but is {shown(value)}.")
     return value

@@ -120,7 +120,7 @@ def list_as_text(names: tuple[Any, ...]) -> str:
 
 
 def list_from_text(name: str, text: str) -> Any:
-    """The reverse; refused under ``name`` where it is no JSON."""
+    """Read JSON back; refuse invalid JSON under ``name``."""
     if not text.startswith("["):
         return tuple(text.split(","))
     try:

@@ -116,7 +116,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             self._problems.append(f"The plug-in {point.name!r}{source} is not added to {self.group}. {why}")
 
     def _redefines(self, entry: Any) -> bool:
-        """Whether an entry with a key that is taken is the one from outside that holds it, defined anew."""
+        """Tell whether an entry with a taken key redefines the plug-in entry that has this key."""
         if entry.key in self.shipped:
             return False
         held, new = self._origin(self._held[entry.key]), self._origin(entry)

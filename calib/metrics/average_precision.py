@@ -24,7 +24,7 @@ def average_precision(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | Non
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------

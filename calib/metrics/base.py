@@ -89,7 +89,7 @@ def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
 
 
 def check_metric(metric: Any) -> None:
-    """Refuse, by name, what is no Metric, describes itself wrongly or gives no number on a small example."""
+    """Refuse, by name, anything that is not a Metric or gives no number on a small example."""
     if not isinstance(metric, Metric):
         raise InputError(f"{metric!r} is not a calib.metrics.Metric.")
     check_named(metric, f"Metric {metric.key!r}")

@@ -19,7 +19,7 @@ def brier_skill(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------

@@ -187,7 +187,7 @@ def _unskewed(t: float, g: float) -> float:
 def plus_four(n: float, moved: float, net: float, quantile: float) -> tuple[float, float]:
     """(middle, half width) of the mean of n values of −1, 0 and 1, ``moved`` of them not 0, which sum to ``net``.
 
-    Half a row is added to either side and one to 0 (Agresti & Min 2005), so that n equal values are no certainty.
+    Half a row is added to either side and one to 0 (Agresti & Min 2005), so that n equal values do not give certainty.
 
     >>> middle, half = plus_four(50, 0, 0, 1.96)                                      # none of fifty
     >>> middle, round(half, 3)
@@ -221,7 +221,7 @@ def mean_interval(
     >>> [round(float(end), 3) for end in mean_interval(rows, rows.y + 0.0)]           # the share itself: Wilson's
     [0.5, 0.404, 0.596]
     """
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ is no number
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is not a number
         center = rows.mean(values)
     if not math.isfinite(center) or rows.fewest < FEWEST:
         return center, *UNKNOWN
@@ -337,7 +337,7 @@ def about_ratio(ratio: float, reach: float) -> Ends:
 
 
 def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
-    """Of slope, intercept or level: robust standard errors, for slope and intercept no smaller than Fisher's."""
+    """Return robust standard errors of slope, intercept or level; for slope and intercept not below Fisher's."""
 
     def ends(rows: Rows, p: Array, view: View) -> Ends:
         line = calibration_line(rows.y, p, rows.weight)

@@ -92,11 +92,11 @@ def cumulative_differences(
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
     cluster : (n,)
-        Who each row belongs to.
+        Cluster of each row.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
+        Number of rows that each row represents, if weights are more than counts, as with a deployment base rate.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def corrected_reliability(
     Parameters
     ----------
     y, p, bins, strategy
-        As for ``expected_calibration_error``.
+        See ``expected_calibration_error``.
     sample_weight
         Whole numbers only: it counts rows.
 
@@ -62,7 +62,7 @@ def debiased_calibration_error(
     Parameters
     ----------
     y, p, bins, strategy, sample_weight
-        As for ``corrected_reliability``.
+        See ``corrected_reliability``.
 
     Examples
     --------

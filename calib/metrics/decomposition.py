@@ -128,7 +128,7 @@ def corp_decomposition(
 
 
 def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
-    """The same of rows that are pooled by their predictions, which costs a sort and nothing in the rows' order."""
+    """Decompose rows that are pooled by prediction."""
     fitted = pool_adjacent_violators(tied.sums, tied.weights).fitted
     # What is right up to rounding has none, exactly
     tied = replace(tied, scores=np.where(np.abs(tied.scores - fitted) <= ROUNDING, fitted, tied.scores))
@@ -138,7 +138,7 @@ def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
 
 
 def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) -> float:
-    """Of one prediction for each group of ties; a label that a group does not hold costs nothing there."""
+    """Return the loss of one prediction per group of ties; a label that a group lacks costs nothing."""
     total = 0.0
     for label, count in ((0, tied.weights - tied.sums), (1, tied.sums)):
         held = count > 0
@@ -150,7 +150,7 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike |
     """The CORP miscalibration that chance alone gives these predictions where they are right, in [0, 1].
 
     The isotonic fit follows the noise of the labels, too: n right predictions, spread evenly, get some 0.5
-    n^(−⅔) for miscalibration. Here it is the mean over labels drawn anew from p (the resampling of
+    n^(−⅔) for miscalibration. Here it is the mean over labels resampled from p (the resampling of
     consistency bands, Dimitriadis et al. 2021), from a fixed seed: 50 times, less often for more than 1000
     rows, where one tells more.
 

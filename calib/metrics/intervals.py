@@ -102,7 +102,7 @@ def interval_summary(
     design_effect
         How many rows are worth one, where those of one cluster resemble each other.
     sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
     counts : (m,)
         How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
 
@@ -149,7 +149,7 @@ def interval_bins(
     strategy
         "quantile" for any score, "uniform" for probabilities.
     sample_weight, counts
-        As for ``interval_summary``.
+        See ``interval_summary``.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def predicted_label_summary(
     Parameters
     ----------
     y, intervals, calibration_size, design_effect, sample_weight, counts
-        As for ``interval_summary``.
+        See ``interval_summary``.
 
     Examples
     --------

@@ -18,7 +18,7 @@ def label_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | N
     Parameters
     ----------
     y, intervals, sample_weight
-        As for ``predicted_label_summary``.
+        See ``predicted_label_summary``.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def label_upper(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | N
     Parameters
     ----------
     y, intervals, sample_weight
-        As for ``predicted_label_summary``.
+        See ``predicted_label_summary``.
 
     Examples
     --------

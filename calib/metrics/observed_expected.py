@@ -24,14 +24,14 @@ def observed_expected(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | Non
     Parameters
     ----------
     y, p
-        As for ``brier_score``.
+        See ``brier_score``.
     sample_weight : (n,), optional
         Each row counts as so many.
 
     Raises
     ------
     InputError
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------

@@ -199,7 +199,7 @@ METRICS: Registry[Metric] = Registry(
             "Reliability (100 bins)",
             reliability,
             False,
-            "Murphy's decomposition over 100 bins: distance between predictions and frequencies; mostly noise with "
+            "Murphy's decomposition over 100 bins: distance between predictions and frequencies. Mostly noise with "
             "few rows.",
             everyday=False,
             of=murphy_decomposition,
@@ -210,7 +210,7 @@ METRICS: Registry[Metric] = Registry(
             "Resolution",
             resolution,
             True,
-            "Murphy's decomposition over 100 bins: spread of the bins' frequencies; mostly noise with few rows.",
+            "Murphy's decomposition over 100 bins: spread of the bins' frequencies. Mostly noise with few rows.",
             everyday=False,
             of=murphy_decomposition,
             read=attrgetter("resolution"),

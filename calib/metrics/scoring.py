@@ -81,7 +81,7 @@ def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> 
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def log_loss(
     base
         Of the logarithm, above 1.
     sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None)
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = N
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------

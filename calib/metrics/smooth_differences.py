@@ -69,7 +69,7 @@ def smooth_differences(
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------

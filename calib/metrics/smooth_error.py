@@ -61,7 +61,7 @@ def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def smooth_calibration_error(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLik
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------

@@ -122,7 +122,7 @@ def metric_table(
     posterior: ArrayLike | None = None,
     metrics: Iterable[str] | None = None,
 ) -> pd.DataFrame:
-    """One row a method, one column a metric.
+    """Compute metrics: one row per method, one column per metric.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class Outcome:
         return cls(p, p0, p1, *((p0, p1) if in_order else (np.minimum(p0, p1), np.maximum(p0, p1))))
 
     def moved(self, rate: BaseRate) -> Self:
-        """The same answers at another base rate."""
+        """Return these answers at another base rate."""
         return replace(
             self, **{name: rate.move(each) for name, each in vars(self).items() if each is not None}
         )
@@ -359,7 +359,7 @@ def only_margins(label: str, name: str) -> InputError:
 
 
 def no_trees(name: str) -> InputError:
-    """What is said of the rank calibrator on a model that is no forest."""
+    """Return the refusal of rank calibration on a model that is not a forest."""
     return InputError(
         f"Rank calibration needs the scores of single trees, but {name} has no trees. Choose a random forest or "
         "bagged trees."

@@ -62,7 +62,7 @@ def _as_they_are(p0: np.ndarray, p1: np.ndarray, rule: str) -> dict[str, np.ndar
 
 
 class CrossFit(Placement):
-    """Stratified shuffled folds: one model a fold for the calibration scores (n,), and one on all rows.
+    """Stratified shuffled folds: one model per fold for the calibration scores (n,), and one on all rows.
 
     Pairs of the folds are merged as ``merge_folds`` says.
 

@@ -38,7 +38,7 @@ class Moved:
 
     @property
     def folds(self) -> tuple[Moved, ...]:
-        """The same, of one a fold."""
+        """Fitted calibrators of the folds, each adjusted to the base rate."""
         return tuple(Moved(fold, self.rate) for fold in self.calibrator.folds)
 
     def predict(self, scores: Any) -> Array:

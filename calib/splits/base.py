@@ -113,7 +113,7 @@ class Splitter(ABC):
         return self.holdout(rows, share, random_state)
 
     def calibration_folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
-        """The same for cross-calibration."""
+        """Return (train, calibration) positions for every fold of cross-calibration."""
         return self.folds(rows, k, random_state)
 
     def scores_of(self, rows: RowInfo) -> np.ndarray:

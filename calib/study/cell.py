@@ -143,7 +143,7 @@ def _results(task: Task) -> list[Result]:
 
 @cache
 def _threads() -> ThreadpoolController:
-    """Of the libraries that are loaded by now, looked for once a process."""
+    """Return the versions of loaded libraries, looked up once per process."""
     return ThreadpoolController()
 
 

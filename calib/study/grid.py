@@ -115,7 +115,7 @@ def extent(
     Parameters
     ----------
     protocol, sets, setups, repeats, folds
-        As for ``grid``.
+        See ``grid``.
 
     Examples
     --------

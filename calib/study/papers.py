@@ -85,7 +85,7 @@ class Search(RandomizedSearchCV):
 
 
 class ForestSearch(Search):
-    """The same over forests, which have out-of-bag scores."""
+    """Search over forests, which have out-of-bag scores."""
 
     chooses_a_forest = True
 
@@ -185,7 +185,7 @@ PAPER_MODELS: Mapping[str, ModelEntry] = MappingProxyType(
 """Name in a protocol's ``paper_model`` → the model, as those of the registry declare themselves."""
 
 EXTRAS = {"XGB_d": "xgboost", "XGB_opt": "xgboost"}
-"""Those that need a package which is not always there."""
+"""List the models that need an optional package."""
 
 
 def check_installed(paper_model: str | None) -> None:

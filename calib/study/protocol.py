@@ -25,7 +25,7 @@ RECIPE = (*FIT, "options", "merge", "bins", "binning")
 """The fields of a Recipe that a protocol may set; data, splits and seeds have tables of their own."""
 
 ELSEWHERE = ("openml", "sample", "synthetic")
-"""Kinds of data that are no files, as openml:40."""
+"""Kinds of data other than files, such as openml:40."""
 
 
 @dataclass(frozen=True)

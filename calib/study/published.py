@@ -34,9 +34,9 @@ class Rule:
     Attributes
     ----------
     comparable
-        False where the difference says nothing.
+        False if the difference means nothing.
     result
-        False where what is printed is no result of that setup at all.
+        False if the printed value is not a result of that setup.
     why
         The remark beside them.
     """
@@ -49,7 +49,7 @@ class Rule:
     result: bool = True
 
     def holds(self, table: pd.DataFrame) -> pd.Series:
-        """Of which lines it speaks."""
+        """Lines to which the remark applies."""
         given = {"setup": self.setups, "data": self.data, "metric": self.metrics}
         found = pd.Series(True, index=table.index)
         for column, allowed in given.items():

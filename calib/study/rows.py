@@ -1,4 +1,4 @@
-"""A study's results as rows: one a fold, with who, on what, where, and then a column a metric."""
+"""A study's results as rows: one per fold, with setup, data set and fold, then one column per metric."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def measured(rows: pd.DataFrame) -> list[str]:
 
 
 def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
-    """Rows of a study with their names as texts and their metrics as numbers; what is no metric is left out.
+    """Rows of a study with their names as texts and their metrics as numbers; other columns are left out.
 
     Parameters
     ----------

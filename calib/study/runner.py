@@ -90,7 +90,7 @@ def run_study(
     store
         Open for writing.
     setups, repeats, folds
-        As for ``grid``.
+        See ``grid``.
     jobs
         Cells at once with the backend "loky"; with "dask" the cluster's cores decide.
     scheduler
@@ -189,7 +189,7 @@ def standing(
     Parameters
     ----------
     protocol, sets, store, setups, repeats, folds
-        As for ``run_study``.
+        See ``run_study``.
     """
     there, cells = store.held(), grid(protocol, sets, setups, repeats, folds)
     keys = frozenset(key_of(cell, setup, sets) for cell in cells for setup in cell.setups)
@@ -286,9 +286,9 @@ def _here(tasks: Sequence[Task]) -> Any:
 
 
 def _on_cluster(client: Any, tasks: Sequence[Task]) -> Generator[Numbered]:
-    """The same from a Dask cluster, two cells a core under way.
+    """Yield the results from a Dask cluster, with two cells per core submitted.
 
-    Not by joblib's own backend, which waits for ever for a cell that Dask gave up after its workers were lost.
+    joblib's own backend is not used: it waits forever for a cell that Dask gave up after its workers were lost.
     """
     from distributed import as_completed
 

@@ -94,7 +94,7 @@ class Store:
         self._whole = threading.RLock()
 
     def _check(self) -> None:
-        """Refuse a file that is no store, before anything in it is touched."""
+        """Refuse a file that is not a store, before anything in it is changed."""
         if not self.path.exists() or not self.path.stat().st_size:
             return
         with contextlib.closing(_read_only(self.path)) as db:
@@ -122,7 +122,7 @@ class Store:
         Raises
         ------
         InputError
-            For what is no store.
+            If the content is not a store.
         """
         store = cls.__new__(cls)
         store._begin(name)
@@ -251,7 +251,7 @@ class Store:
                 self._db.execute("INSERT OR IGNORE INTO setups SELECT ?, COUNT(*) FROM setups", (name,))
 
     def rows(self, sizes: bool = False, of: Collection[Key] | None = None) -> pd.DataFrame:
-        """One row a fold with a result: data, setup, repeat, fold, seed, a column a metric, fit_seconds.
+        """Return one row per fold with a result: data, setup, repeat, fold, seed, one column per metric, fit_seconds.
 
         Sorted by data set, setup as in the protocol, repeat and fold. A metric that was not taken of a row is
         NaN.
@@ -373,7 +373,7 @@ def _empty(columns: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
 
 
 def _check_marks(db: sqlite3.Connection, name: str) -> None:
-    """Refuse a file that is no store of this schema."""
+    """Refuse a file that is not a store of this schema."""
     try:
         made_by = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
@@ -390,7 +390,7 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
 
 @contextlib.contextmanager
 def _readable(name: Path | str) -> Iterator[None]:
-    """What cannot be read in a store, as after a download that broke off, is no fault of ours: it is told."""
+    """What cannot be read in a store, as after a download that broke off, is not our bug: report it."""
     try:
         yield
     except InputError:
@@ -419,7 +419,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 
 def _in_memory() -> sqlite3.Connection:
-    """Of which nothing comes on a disk: by itself SQLite sorts what is large in a temporary file."""
+    """Open a database that never writes to disk: by default SQLite sorts large results in a temporary file."""
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA temp_store = MEMORY")
     return db

@@ -187,7 +187,7 @@ def summarise(
     Parameters
     ----------
     rows
-        Columns data, setup, repeat, fold, seed, then one a metric; one row a fold (``check_rows``).
+        Columns data, setup, repeat, fold, seed, then one per metric; one row per fold (``check_rows``).
     metric
         A key of METRICS, or fit_seconds.
     setups
@@ -285,7 +285,7 @@ def pooled_predictions(
     Parameters
     ----------
     predictions
-        As for ``pooled_values``.
+        See ``pooled_values``.
     """
     cells = _cells(predictions)
     chosen = {setup: cells[data, setup] for setup in setups if (data, setup) in cells}

@@ -149,5 +149,5 @@ ENTRY = SyntheticEntry(
             help="More clusters make a harder boundary.",
         ),
     ),
-    help="Four clusters per class: harder than one Gaussian each; every true probability is still known.",
+    help="Four clusters per class are harder than one Gaussian each; every true probability is still known.",
 )

@@ -31,7 +31,7 @@ def test_scores_become_the_columns_of_x():
     assert (data.X.dtypes == "float64").all()
     np.testing.assert_array_equal(data.X["margin"], FRAME["margin"])
     np.testing.assert_array_equal(data.y, Y)
-    assert data.notes == (f"Positive class: 'sick', the rarer one ({Y.sum()} rows).",)
+    assert data.notes == (f"Positive class: 'sick', the minority class ({Y.sum()} rows).",)
 
 
 def test_scores_can_be_chosen_and_the_rest_is_named():

@@ -74,7 +74,7 @@ def test_infinite_values_and_words_among_numbers_count_as_missing_and_are_listed
 
 def test_nothing_that_was_left_out_means_no_notes_but_the_choice_of_class():
     data = prepare(FRAME[["x", "colour", "target"]], "target")
-    assert data.notes == ("Positive class: 'yes', the rarer one (20 rows).",)
+    assert data.notes == ("Positive class: 'yes', the minority class (20 rows).",)
 
 
 @pytest.mark.parametrize(

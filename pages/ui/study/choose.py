@@ -19,7 +19,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.kernel.wording import counted
+from calib.kernel.wording import counted, percent
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
@@ -128,7 +128,7 @@ def _described(protocol: Protocol) -> str:
     how = (
         f"{splits.folds}-fold cross-validation"
         if splits.kind == "folds"
-        else f"{splits.test_size:.0%} of the rows as test set"
+        else f"{percent(splits.test_size)} of the rows as test set"
     )
     times = counted(splits.repeats, "repeat")
     source = f"{protocol.source}. " if protocol.source else ""

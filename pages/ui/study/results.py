@@ -53,7 +53,7 @@ from pages.ui.uploads import received
 from pages.ui.widget import shown
 
 SQLITE = b"SQLite format 3\0"
-STORES = (".sqlite", ".sqlite3", ".db")  # so called, a file is no table
+STORES = (".sqlite", ".sqlite3", ".db")  # a file of this kind is not a table
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 MOST_FAILED = 100  # of the results that failed, shown
 WRITTEN_OUT = 3  # of their reasons

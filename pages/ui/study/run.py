@@ -96,7 +96,7 @@ def work(study: Study) -> None:
 
 
 def key_of(study: Study) -> tuple:
-    """Of the work on a study: with another store it is other work."""
+    """Return the key of the work on a study; another store makes it other work."""
     return (running().number, *study.key)
 
 
