@@ -127,7 +127,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @staticmethod
     def _by_cluster(y: Any, groups: Any) -> dict[str, Any]:
-        """What the placement is told of the clusters, where there are any."""
+        """What the placement is told of the clusters, if there are any."""
         if groups is None:
             return {}
         cluster = np.unique(np.asarray(groups), return_inverse=True)[1]

@@ -47,7 +47,7 @@ Pairs = tuple[tuple[str, Any], ...]
 def _field(
     phase: str, default: Any, check: Callable[[Any, str], Any], help: str, label: str | None = None
 ) -> Any:
-    """``label`` is what a page calls it, where that is not the field's own name."""
+    """``label`` is what a page calls it, if that is not the field's own name."""
     return field(default=default, metadata={"phase": phase, "check": check, "help": help, "label": label})
 
 

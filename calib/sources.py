@@ -181,7 +181,7 @@ def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
 
 
 def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str | None) -> pd.DataFrame:
-    """The table with the probability of the model that is there already, where one is to be judged."""
+    """The table with the probability of the model that is there already, if one is to be judged."""
     if recipe.onnx is None or target is None:
         return frame
     if recipe.content != "predictions":

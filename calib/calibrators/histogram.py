@@ -31,7 +31,7 @@ class Histogram(ScoreCalibrator):
     bins
         How many, from 2 to 1000.
     strategy
-        "quantile", with equally many calibration rows in each (fewer bins where scores are tied), or
+        "quantile", with equally many calibration rows in each (fewer bins if scores are tied), or
         "uniform", of equal width over [0, 1].
 
     Examples

@@ -45,7 +45,7 @@ def log_odds(p: Array, clip: float = CLIP) -> Array:
 
 
 def level(frequency: float) -> float:
-    """The log-odds of a class frequency, infinite where there is one class only."""
+    """The log-odds of a class frequency, infinite if there is one class only."""
     with np.errstate(divide="ignore"):
         return float(np.log(frequency) - np.log1p(-frequency))
 

@@ -275,7 +275,7 @@ class VennAbers(IntervalCalibrator):
         if removed is not None:
             in_range(removed, "removed", 0, len(self.labels_) - 1, integer=True)
         counts = np.ones(len(self.labels_) + 1) if self.weights_ is None else np.append(self.weights_, 1.0)
-        counts[:-1] -= np.arange(len(self.labels_)) == removed  # of all of them where nothing is removed
+        counts[:-1] -= np.arange(len(self.labels_)) == removed  # of all of them if nothing is removed
         tied = pool_ties(np.append(self.calibration_scores_, score), np.append(self.labels_, label), counts)
         blocks = pool_adjacent_violators(tied.sums, tied.weights)
         position = np.searchsorted(tied.scores, score)

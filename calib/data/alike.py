@@ -25,7 +25,7 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     DataError
-        Where columns are missing, or hold text where numbers are known, or the other way round.
+        Where columns are missing, or hold text if numbers are known, or the other way round.
 
     Examples
     --------

@@ -165,7 +165,7 @@ def _inspect_other(column: pd.Series, name: str) -> Column:
 
 
 def positions(rows: np.ndarray) -> pd.Index:
-    """Which of bool (n,) are true, as the index of a table: a range where all of them are."""
+    """Which of bool (n,) are true, as the index of a table: a range if all of them are."""
     return pd.RangeIndex(len(rows)) if rows.all() else pd.Index(np.flatnonzero(rows))
 
 

@@ -35,7 +35,7 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     Parameters
     ----------
     at
-        The line of the header, counted from 1; 0 where the file has none; None finds it out.
+        The line of the header, counted from 1; 0 if the file has none; None finds it out.
     fewest
         Columns; fewer are refused.
 
@@ -168,7 +168,7 @@ def sample(text: str, delimiter: str) -> list[list[str]]:
 
 
 def sniff(text: str) -> str:
-    """The delimiter whose cells are most even from line to line; spaces only where nothing else makes columns.
+    """The delimiter whose cells are most even from line to line; spaces only if nothing else makes columns.
 
     >>> sniff("x;y\\n1,5;2\\n"), sniff("x,y\\n1,5\\n"), sniff("1.0  2.0\\n3.0  4.0\\n")
     (';', ',', ' ')
@@ -194,12 +194,12 @@ def _first_lines(text: str) -> str:
 
 
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
-    """(column names, whether the file states them). The first row is data where its cells look like those below it.
+    """(column names, whether the file states them). The first row is data if its cells look like those below it.
 
     Parameters
     ----------
     headed
-        Whether the first row is the header, where that is known.
+        Whether the first row is the header, if that is known.
 
     Examples
     --------

@@ -153,7 +153,7 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     sheet
         Its name; None takes the first that is filled.
     at
-        The row of the header as Excel counts, 0 where there is none; None finds it out.
+        The row of the header as Excel counts, 0 if there is none; None finds it out.
     """
     title, numbers, rows, sheets = _sheet(content, name, sheet)
     notes = [f"Of {len(sheets)} sheets with content, only {title!r} is read."] if len(sheets) > 1 else []

@@ -113,7 +113,7 @@ def _check_fit(
 
 
 def _kind(column: pd.Series) -> str | None:
-    """What a column holds to a model, or None where it holds nothing: words among numbers will count as missing."""
+    """What a column holds to a model, or None if it holds nothing: words among numbers will count as missing."""
     return {"empty": None, "mixed": "numbers"}.get(inspect(column).kind, held(column))
 
 
@@ -126,7 +126,7 @@ def _unknown_labels(
 
 
 def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:
-    """One column of both; missing where the second file has none."""
+    """One column of both; missing if the second file has none."""
     if name not in there.columns or there[name].isna().all():
         return column.reindex(range(len(column) + len(there)))
     other = there[name]

@@ -91,7 +91,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """The matrix (n, k), dense and finite. Levels never seen in training count as "other" where there is such."""
+        """The matrix (n, k), dense and finite. Levels never seen in training count as "other" if there is such."""
         check_is_fitted(self)
         X = _table(X)
         absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]

@@ -41,7 +41,7 @@ class Input:
     kind
         Its type, as float, int64 or string.
     column
-        The column that fits by name, or by position; None where there is none.
+        The column that fits by name, or by position; None if there is none.
     misfit
         What does not fit, or None.
     """
@@ -259,7 +259,7 @@ def _fitting(inputs: Inputs) -> Inputs:
 
 
 def _values(session: Any, typed: pd.DataFrame, inputs: Inputs) -> dict[str, np.ndarray]:
-    """Input of the graph → its values (n, columns), or (n,) where it takes a vector."""
+    """Input of the graph → its values (n, columns), or (n,) if it takes a vector."""
     columns = [str(one.column) for one in inputs.each]
     named = (
         {session.get_inputs()[0].name: columns} if inputs.by_position else {name: [name] for name in columns}
@@ -279,7 +279,7 @@ def _as_kind(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarr
 
 
 def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
-    """What the graph says, ended between two of its operators where it takes too long."""
+    """What the graph says, ended between two of its operators if it takes too long."""
     from onnxruntime import RunOptions
 
     options = RunOptions()

@@ -1,4 +1,4 @@
-"""A data set of openml.org by its number, with a clear message where there is no network."""
+"""A data set of openml.org by its number, with a clear message if there is no network."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ ROUNDING = 0.0051  # of a probability with two decimals
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
     """The columns taken as scores: called so, within [0, 1] or margins; else every column of numbers.
 
-    A number that is the same in every row counts only where there is no other: a model may say it of everybody.
+    A number that is the same in every row counts only if there is no other: a model may say it of everybody.
 
     Never the label, what names rows, and weights, times and folds by their names.
 

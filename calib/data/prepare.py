@@ -149,7 +149,7 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
 
 
 def _typed(column: pd.Series, found: Column) -> pd.Series:
-    """Numbers as float64, truth values as bool (boolean where some are missing), dates as they are, else categories."""
+    """Numbers as float64, truth values as bool (boolean if some are missing), dates as they are, else categories."""
     if found.kind == "number" and column.dtype == np.float64 and not found.infinite:
         return column
     if found.kind == "mixed":

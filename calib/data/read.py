@@ -94,13 +94,13 @@ def read_table(
     data
         The file's bytes, or its path.
     name
-        Its name; that of the path where none is given.
+        Its name; that of the path if none is given.
     sheet
         Of an Excel file; None takes the first that holds a table.
     header
-        The line of the header, counted from 1; 0 where there is none; None finds it out.
+        The line of the header, counted from 1; 0 if there is none; None finds it out.
     fewest
-        Columns of a text, which is refused with fewer: 1 where no label is asked for.
+        Columns of a text, which is refused with fewer: 1 if no label is asked for.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def _read(
 
 
 def _decode(content: bytes, name: str) -> tuple[str, str | None]:
-    """(text, the encoding where it is neither UTF-8 nor UTF-16)."""
+    """(text, the encoding if it is neither UTF-8 nor UTF-16)."""
     encoding = next(
         (encoding for mark, encoding in BOMS if content.startswith(mark)), None
     ) or _unmarked_utf16(content)

@@ -79,11 +79,11 @@ class Labels:
 
     @property
     def there(self) -> np.ndarray:
-        """Bool (n,), where there is a label."""
+        """Bool (n,), if there is a label."""
         return self.codes >= 0
 
     def are(self, text: str) -> np.ndarray:
-        """Bool (n,), where it is this one."""
+        """Bool (n,), if it is this one."""
         return np.array([*(other == text for other in self.texts), False])[self.codes]
 
     @property
@@ -332,7 +332,7 @@ def _number(text: str) -> float | None:
 
 
 def guess_target(frame: pd.DataFrame) -> str | None:
-    """The label column where there is hardly a doubt, else None: the choice is then among ``target_candidates``.
+    """The label column if there is hardly a doubt, else None: the choice is then among ``target_candidates``.
 
     A column called so; else the only one of two values that is called like an outcome; else the only one of
     two values or, without any, of few.

@@ -138,7 +138,7 @@ def _without(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
 def _numbers(
     text: pa.ChunkedArray, name: str, comma: Comma
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
-    """(numbers, the text they were, remark), or None where the column is not all numbers."""
+    """(numbers, the text they were, remark), or None if the column is not all numbers."""
     if _all_match(text, PERCENT):
         return _shares(text, name, comma)
     digits, note = text, None
@@ -272,7 +272,7 @@ def _read_as(text: pa.ChunkedArray, form: str) -> pd.Series | None:
 
 
 def _moments(text: pa.Array, form: str) -> pa.Array:
-    """Dates of texts without gaps, missing where one is not of the form; Arrow reads ISO's own many times as fast."""
+    """Dates of texts without gaps, missing if one is not of the form; Arrow reads ISO's own many times as fast."""
     iso = text if form == ISO else _as_iso(text, form)
     with suppress(pa.ArrowInvalid):
         dates = pc.cast(iso, pa.timestamp("us"))

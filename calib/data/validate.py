@@ -60,7 +60,7 @@ def validate(
     content
         "features", or "predictions" made elsewhere.
     scores
-        Their columns, found out where there are none.
+        Their columns, found out if there are none.
     roles
         weight, time, cluster and part → the column that holds it.
     weight_as

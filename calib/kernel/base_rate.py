@@ -1,4 +1,4 @@
-"""Another base rate: probabilities that are right where class 1 has one frequency, moved to where it has another.
+"""Another base rate: probabilities that are right at one frequency of class 1, adjusted to another.
 
 Where positives and negatives themselves look the same and only their shares differ (label shift; Elkan 2001,
 theorem 2; Saerens, Latinne & Decaestecker 2002), all odds move by one ratio, ``odds(p') = r ·
@@ -24,7 +24,7 @@ class BaseRate:
     Attributes
     ----------
     fitted
-        In (0, 1), where they are right: π.
+        In (0, 1), the frequency at which the probabilities are right: π.
     stated
         In (0, 1), where they are used: π'.
 

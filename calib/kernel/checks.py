@@ -159,7 +159,7 @@ def counted_rows(
 
 
 def checked_counts(counts: Any, sample_weight: Any, n: int) -> Array | None:
-    """How many rows each of the rows of positive weight is, or None where that is not said."""
+    """How many rows each of the rows of positive weight is, or None if that is not said."""
     if counts is None or sample_weight is None:
         return None
     checked = row_counts(weight_vector(counts, n), "counts")[weight_vector(sample_weight, n) > 0]
@@ -242,7 +242,7 @@ def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
 
 
 def place_of(row: int, numbers: Array, where: str) -> int:
-    """The place of the row of this number; refused where it is not among them, ``where`` saying which they are.
+    """The place of the row of this number; refused if it is not among them, ``where`` saying which they are.
 
     >>> place_of(7, np.array([3, 7]), "the rows of the data")
     1
@@ -285,7 +285,7 @@ def in_range(
 
 
 def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> dict[str, Any]:
-    """Every parameter's value: the one given, where its range allows it, or its default.
+    """Every parameter's value: the one given, if its range allows it, or its default.
 
     Parameters
     ----------
@@ -459,7 +459,7 @@ def moved_rows(text: Any, name: str) -> list[tuple[tuple[float, int | None], tup
 
 
 def _score_and_label(text: str) -> tuple[float, int | None]:
-    """ "score:label" or "score"; NaN where it is neither."""
+    """ "score:label" or "score"; NaN if it is neither."""
     score, colon, label = text.partition(":")
     try:
         value = float(score)
@@ -476,7 +476,7 @@ TEXTS = {"text": text, "points": labelled_points, "line": cut_line, "moves": mov
 
 
 def matrix(values: Any, name: str, columns: int | None = None) -> Array:
-    """Finite numbers as a float64 array of shape (n, d), with d = ``columns`` where that is given."""
+    """Finite numbers as a float64 array of shape (n, d), with d = ``columns`` if that is given."""
     array = _floats(values, name)
     if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
         allowed = "(n, d)" if columns is None else f"(n, {columns})"

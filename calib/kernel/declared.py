@@ -56,7 +56,7 @@ def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
 
 
 def _unknown(name: str) -> InputError:
-    """The refusal of a setting, with those of its page, or the pages where there is no such one."""
+    """The refusal of a setting, with those of its page, or the pages if there is no such one."""
     page = name.partition(".")[0]
     own = [key for key in _settings if key.partition(".")[0] == page]
     if own:
@@ -76,7 +76,7 @@ def as_text(name: str, value: Any) -> str:
 
 
 def from_text(name: str, text: str) -> Any:
-    """The value of a setting that a link's text stands for; refused by name where nobody has declared it."""
+    """The value of a setting that a link's text stands for; refused by name if nobody has declared it."""
     if name not in _settings:
         raise _unknown(name)
     return read(text, _settings[name], name)
@@ -135,5 +135,5 @@ def declare_figures(module: str, keys: Iterable[str]) -> None:
 
 
 def figure(key: str) -> Any:
-    """The figure of a module upstairs that was declared under this key; KeyError where none was."""
+    """The figure of a module upstairs that was declared under this key; KeyError if none was."""
     return next(entry for entry in import_module(_figures[key]).FIGURES if entry.key == key)

@@ -95,7 +95,7 @@ class Dataset:
     classes : (negative, positive)
         The labels as the file spelt them.
     posterior
-        Float array (n,), the true P(Y = 1 | x) where it is known (synthetic data), else None.
+        Float array (n,), the true P(Y = 1 | x) if it is known (synthetic data), else None.
     notes
         What was dropped, imputed or merged on the way, one sentence each.
     predictions
@@ -255,7 +255,7 @@ class Problem:
     severity
         "error" (nothing can be computed), "warning" (it can, with care) or "info".
     fix
-        The remedy as fields of a Recipe: names are added to a list, settings to a group; None where it is no
+        The remedy as fields of a Recipe: names are added to a list, settings to a group; None if it is no
         setting.
     action
         What a button that does so says.

@@ -38,7 +38,7 @@ class Rows:
         Float array (n,), how many rows each one is, where its weight is something else (a deployment base rate
         weights counts by class); or None.
     cluster
-        Int array (n,), equal for rows that belong together, or None where rows are independent.
+        Int array (n,), equal for rows that belong together, or None if rows are independent.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Rows:
 
     @property
     def weights(self) -> Array:
-        """Float array (n,): ones where no weights are given."""
+        """Float array (n,): ones if no weights are given."""
         return or_ones(self.weight, self.n)
 
     @property

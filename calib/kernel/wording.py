@@ -82,7 +82,7 @@ MOST_DIGITS = 6
 
 
 def brief(value: float | None) -> str:
-    """Two significant digits, for headlines; more where what is not quite 1 would be rounded to 1.
+    """Two significant digits, for headlines; more if what is not quite 1 would be rounded to 1.
 
     >>> [brief(x) for x in (0.09412, 1234.6, float("inf"), 0.9967)]
     ['0.094', '1235', '∞', '0.997']
@@ -128,7 +128,7 @@ def brief_percent(share: float) -> str:
 
 
 def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
-    """A difference with its sign and its interval; alone where it has none.
+    """A difference with its sign and its interval; alone if it has none.
 
     >>> change(-0.0814, -0.1047, -0.0581), change(0.0031, 0.0012, 0.0052), change(0.1, float("nan"), float("nan"))
     ('−0.0814 [−0.10, −0.058]', '+0.00310 [0.0012, 0.0052]', '+0.100')
@@ -139,7 +139,7 @@ def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
 
 
 def with_interval(value: float, lower: float, upper: float, mark: str = "") -> str:
-    """A number, a mark of it and its interval; without the interval where that is not known.
+    """A number, a mark of it and its interval; without the interval if that is not known.
 
     >>> with_interval(0.1234, 0.1, 0.15), with_interval(float("nan"), float("nan"), 1.0)
     ('0.123 [0.100, 0.150]', '–')
@@ -149,7 +149,7 @@ def with_interval(value: float, lower: float, upper: float, mark: str = "") -> s
 
 
 def moved(before: float, after: float) -> str:
-    """What a number was and is, for headlines; by how much it changes where no digits tell the two apart.
+    """What a number was and is, for headlines; by how much it changes if no digits tell the two apart.
 
     >>> moved(0.094, 0.021), moved(0.1533, 0.1524), moved(0.000999, 0.0009987)
     ('from 0.094 to 0.021', 'from 0.153 to 0.152', 'of 0.0010 by 3.0e−7')

@@ -187,7 +187,7 @@ class CalibrationLine:
 def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> CalibrationLine:
     """Calibration slope and intercept: a logistic regression of the labels on logit p, without a penalty (Cox 1958).
 
-    A certain prediction (0 or 1) that is right fits every rising line and is left out; where one is wrong no
+    A certain prediction (0 or 1) that is right fits every rising line and is left out; if one is wrong no
     line exists and all three are NaN. Slope and intercept are also NaN for one class or for equal
     predictions; when a threshold on p separates the classes the slope is ±∞ and the intercept NaN.
     in_the_large is ±∞ for one class.

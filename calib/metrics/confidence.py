@@ -11,7 +11,7 @@ with Student's quantile; level and line have Wald's, with a standard error that 
 
 Rows of one cluster are one draw: influences are then added up by cluster before they are squared (Liang & Zeger 1986;
 Obuchowski 1997 for AUC), and the quantile is Student's, of one degree of freedom less than there are clusters.
-``scripts/coverage.py`` measures how often each interval covers; where one would not, its ends are NaN.
+``scripts/coverage.py`` measures how often each interval covers; if one would not, its ends are NaN.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def confidence_interval(
     strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
-    """(low, high) of one of ``INTERVALS`` on these rows; NaN where no interval would cover (``why_missing``).
+    """(low, high) of one of ``INTERVALS`` on these rows; NaN if no interval would cover (``why_missing``).
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def confidence_interval(
     sample_weight
         (n,) counts of rows; a row of another weight is one draw.
     cluster
-        (n,) equal for rows that belong together; None where rows are independent.
+        (n,) equal for rows that belong together; None if rows are independent.
     counts
         (n,) how many rows each is, where its weight is something else, as at a deployment base rate: each of these
         rows is a draw, and has its share of the weight. In clusters it does not matter.
@@ -107,7 +107,7 @@ def confidence_interval(
 
 
 def why_missing(rows: Rows, costs: bool = False) -> str:
-    """Why intervals on these rows, or intervals of costs, have no ends; "" where the rows give no reason.
+    """Why intervals on these rows, or intervals of costs, have no ends; "" if the rows give no reason.
 
     >>> why_missing(Rows(np.array([0, 0, 0, 0, 1])))
     'Intervals of mean losses need at least 5 rows of each class; the minority class has 1.'
@@ -201,7 +201,7 @@ def mean_interval(
 ) -> tuple[float, float, float]:
     """(mean, low, high) of values (n,), one per row: losses, costs, or differences of those.
 
-    NaN ends where a value is infinite, where a class has fewer than ``FEWEST`` rows, and from a single cluster.
+    NaN ends if a value is infinite, if a class has fewer than ``FEWEST`` rows, and from a single cluster.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def mean_interval(
         Of the interval.
     steps
         The size of what is not 0 in rows of class 0 and of class 1, for costs of decisions: of their values, few
-        rows tell little even where all are equal, and ``FEWEST_OF_COSTS`` clusters must have one that is not 0.
+        rows tell little even if all are equal, and ``FEWEST_OF_COSTS`` clusters must have one that is not 0.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
 
 
 def about_ratio(ratio: float, reach: float) -> Ends:
-    """exp(log ratio ± reach), 0 to ∞ where the reach is beyond every number.
+    """exp(log ratio ± reach), 0 to ∞ if the reach is beyond every number.
 
     >>> about_ratio(0.5, 0.0), about_ratio(0.5, 4e4)
     ((0.5, 0.5), (0.0, inf))

@@ -3,7 +3,7 @@
 The mean of squared gaps is too large by Σ n_b/n · π_b(1 − π_b)/n_b, also for a perfect model. Bröcker (2012,
 "Estimating reliability and resolution of probability forecasts through decomposition of the empirical score")
 and Ferro and Fricker (2012) subtract its unbiased estimate f_b(1 − f_b)/(n_b − 1); Kumar, Liang and Ma (2019,
-"Verified uncertainty calibration") take the root of what is left, 0 where it is negative.
+"Verified uncertainty calibration") take the root of what is left, 0 if it is negative.
 """
 
 from __future__ import annotations

@@ -147,12 +147,12 @@ def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) ->
 
 
 def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The CORP miscalibration that chance alone gives these predictions where they are right, in [0, 1].
+    """The CORP miscalibration that chance alone gives these predictions if they are right, in [0, 1].
 
     The isotonic fit follows the noise of the labels, too: n right predictions, spread evenly, get some 0.5
     n^(−⅔) for miscalibration. Here it is the mean over labels resampled from p (the resampling of
     consistency bands, Dimitriadis et al. 2021), from a fixed seed: 50 times, less often for more than 1000
-    rows, where one tells more.
+    rows, if one tells more.
 
     Parameters
     ----------

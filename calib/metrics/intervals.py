@@ -51,7 +51,7 @@ class IntervalSummary:
 
 @dataclass(frozen=True, eq=False)
 class IntervalBins:
-    """One IntervalSummary a bin, as arrays (B,); NaN where a bin is empty. Descriptive: no theorem holds per bin.
+    """One IntervalSummary a bin, as arrays (B,); NaN if a bin is empty. Descriptive: no theorem holds per bin.
 
     Attributes
     ----------

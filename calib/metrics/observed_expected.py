@@ -19,7 +19,7 @@ from calib.metrics.scoring import mean
 
 
 def observed_expected(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Σ y / Σ p, in [0, ∞]; 1 is best, above it the probabilities are too low. NaN where both are 0.
+    """Σ y / Σ p, in [0, ∞]; 1 is best, above it the probabilities are too low. NaN if both are 0.
 
     Parameters
     ----------

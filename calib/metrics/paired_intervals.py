@@ -46,7 +46,7 @@ def difference_interval(
     Returns
     -------
     tuple
-        Differences below 1e-12 are rounding, and 0. NaN ends where no interval would cover.
+        Differences below 1e-12 are rounding, and 0. NaN ends if no interval would cover.
 
     Examples
     --------

@@ -87,7 +87,7 @@ def discrimination(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None =
 
 
 def slope(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Calibration slope, in [−∞, ∞]; 1 is best. NaN where no line exists (``calibration_line``).
+    """Calibration slope, in [−∞, ∞]; 1 is best. NaN if no line exists (``calibration_line``).
 
     >>> slope([1, 1, 0, 0], [0.8, 0.8, 0.8, 0.2])     # a threshold separates: the steeper, the likelier
     inf
@@ -96,7 +96,7 @@ def slope(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) ->
 
 
 def intercept(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Calibration intercept, in log-odds; 0 is best. NaN where no line exists (``calibration_line``).
+    """Calibration intercept, in log-odds; 0 is best. NaN if no line exists (``calibration_line``).
 
     >>> round(intercept([1, 1, 1, 0, 1, 0, 0, 0], [0.9] * 4 + [0.1] * 4), 6) + 0.0
     0.0

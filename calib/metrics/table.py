@@ -101,7 +101,7 @@ def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayL
     predictions
         Of one method.
     draws
-        ``cluster`` and ``counts``, where they are known; else None.
+        ``cluster`` and ``counts``, if they are known; else None.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def metric_table(
     posterior : (m,)
         True P(Y = 1 | x).
     metrics
-        Keys of METRICS; by default the everyday ones, those on the posterior only where it is given.
+        Keys of METRICS; by default the everyday ones, those on the posterior only if it is given.
 
     Examples
     --------

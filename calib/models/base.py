@@ -117,7 +117,7 @@ def gives_probability(estimator: BaseEstimator) -> bool:
 
 
 def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
-    """The score of class 1, shape (n,): ``predict_proba`` where the classifier has it, else ``decision_function``.
+    """The score of class 1, shape (n,): ``predict_proba`` if the classifier has it, else ``decision_function``.
 
     Parameters
     ----------

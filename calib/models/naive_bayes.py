@@ -1,4 +1,4 @@
-"""Gaussian naive Bayes: features counted as independent, hence probabilities too near to 0 and 1 where they are not."""
+"""Gaussian naive Bayes: treats features as independent; if they are not, probabilities are too near 0 and 1."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def voting_matrix(ensemble: Any, X: Any) -> Any:
 def mean_out_of_bag(
     ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray, watch: Watch | None = None
 ) -> np.ndarray:
-    """Mean vote for each row over the trees that have not seen its reference row, (m,); NaN where there is none.
+    """Mean vote for each row over the trees that have not seen its reference row, (m,); NaN if there is none.
 
     A running sum, tree by tree, over only the rows a tree has a vote on.
 

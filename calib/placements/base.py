@@ -142,14 +142,14 @@ class Placement(ABC):
         random_state
             Of every draw made.
         rows
-            The weight, time, cluster and part of the n rows, where they are known.
+            The weight, time, cluster and part of the n rows, if they are known.
         split
             How the rows that calibrate are held out; at random by default.
 
         Raises
         ------
         InputError
-            With the remedy where the data or the estimator do not allow it; Cancelled when called off.
+            With the remedy if the data or the estimator do not allow it; Cancelled when called off.
         """
         self.classes, coded = two_classes(y)
         X, coded = indexable(X, coded)
@@ -254,7 +254,7 @@ class Placement(ABC):
     def _fitted(
         self, calibrator: BaseEstimator, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None
     ) -> Any:
-        """A fitted clone; weights are handed on only where there are any."""
+        """A fitted clone; weights are handed on only if there are any."""
         given = {} if weight is None else {"sample_weight": weight}
         return self._clone(calibrator).fit(scores, y, **given)
 
@@ -307,7 +307,7 @@ class Placement(ABC):
     def _train_on(
         self, X: Any, y: np.ndarray, index: np.ndarray, watch: Watch, weight: Any = None
     ) -> BaseEstimator:
-        """The model trained on these rows; refused where they are of one class."""
+        """The model trained on these rows; refused if they are of one class."""
         if y[index].min() == y[index].max():
             raise InputError(
                 f"split={self.split.key!r} leaves a training part with rows of only one class. Choose fewer folds, "
@@ -324,7 +324,7 @@ class Placement(ABC):
         return self._train(X, y, watch, self.rows.weight)
 
     def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
-        """An unfitted clone for the kind of score at hand; refuses margins where probabilities are needed."""
+        """An unfitted clone for the kind of score at hand; refuses margins if probabilities are needed."""
         copy = clone(calibrator)
         if not self.probability and copy.get_params().get("threshold") == 0.5:
             copy.set_params(threshold=0.0)  # the predicted label, Venn's category, changes at 0 for a margin

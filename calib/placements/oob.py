@@ -83,7 +83,7 @@ class OutOfBag(Placement):
         self.bag = bag.T[:, self.index].T  # (calibration rows, trees), one tree's column contiguous
 
     def _bags(self) -> dict[str, Any]:
-        """What the model is told to draw whole, where the split draws clusters."""
+        """What the model is told to draw whole, if the split draws clusters."""
         groups = self.split.bag(self.rows)
         if groups is None:
             return {}

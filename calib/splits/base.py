@@ -40,7 +40,7 @@ class RowInfo(Rows):
 
     @property
     def rarest(self) -> int:
-        """Rows of the minority class, or what they weigh where that is less: only counted ones can be parted."""
+        """Rows of the minority class, or what they weigh if that is less: only counted ones can be parted."""
         held = [self.weights] if self.counted else [self.weights, None]
         return int(min(np.bincount(self.y, weights, minlength=2).min() for weights in held))
 
@@ -60,7 +60,7 @@ class Cut(NamedTuple):
 
 
 class Splitter(ABC):
-    """Base of the splits. A split writes ``holdout`` and ``folds``, and the others where they differ.
+    """Base of the splits. A split writes ``holdout`` and ``folds``, and the others if they differ.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Splitter(ABC):
         Raises
         ------
         InputError
-            Where there is none.
+            If there is none.
         """
 
     @abstractmethod
@@ -121,11 +121,11 @@ class Splitter(ABC):
         return np.arange(rows.n)
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
-        """Int array (n,), of what bags are drawn whole, or None for single rows. InputError where there are none."""
+        """Int array (n,), of what bags are drawn whole, or None for single rows. InputError if there are none."""
         return None
 
     def check_all_train(self, rows: RowInfo, placement: str) -> None:  # noqa: B027 – most splits allow it
-        """Raise InputError where a placement may not train on all these rows."""
+        """Raise InputError if a placement may not train on all these rows."""
 
     def _column(self, rows: RowInfo) -> np.ndarray:
         """What the split is made by."""

@@ -95,7 +95,7 @@ class Setup:
     paper_model
         Key of PAPER_MODELS that stands in place of the Recipe's model, or None.
     merges
-        Metric → merge rule, where it is another than the Recipe's.
+        Metric → merge rule, if it is another than the Recipe's.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Setup:
 
 
 def check_measurable(keys: Iterable[str], setups: Iterable[Setup], name: str) -> None:
-    """Refuse a metric of intervals where no setup has any."""
+    """Refuse a metric of intervals if no setup has any."""
     if any(CALIBRATORS[setup.calibrator].gives_interval for setup in setups):
         return
     for key in keys:
@@ -143,7 +143,7 @@ class Protocol:
     key
         The file's stem.
     default
-        Names of the setups that are run where none are asked for, empty for all.
+        Names of the setups that are run if none are asked for, empty for all.
     """
 
     key: str

@@ -65,7 +65,7 @@ class Paper:
     Attributes
     ----------
     sets
-        Printed name of a data set → names of files that hold it, where these are not spelt alike.
+        Printed name of a data set → names of files that hold it, if these are not spelt alike.
     instead
         Metric → the one to choose where the paper's numbers under that name are something else, and why.
     """
@@ -308,7 +308,7 @@ def plain_name(name: str) -> str:
 
 
 def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
-    """One's own means with the printed value of the same metric, data set and setup where there is one.
+    """One's own means with the printed value of the same metric, data set and setup if there is one.
 
     Parameters
     ----------
@@ -320,8 +320,8 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
 
     Returns
     -------
-    COLUMNS, one row a pair; difference is one's own minus the printed value, 0 where both are infinite, and
-    NaN where the two cannot be compared, for the reason in ``remark``.
+    COLUMNS, one row a pair; difference is one's own minus the printed value, 0 if both are infinite, and
+    NaN if the two cannot be compared, for the reason in ``remark``.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
 
 
 def _printed_names(paper: str, printed_sets: tuple[str, ...], sets: Iterable[str]) -> dict[str, str]:
-    """File of a data set → the printed name of the set that it holds, where there is one."""
+    """File of a data set → the printed name of the set that it holds, if there is one."""
     spelt = PAPERS[paper].sets
     alike = {plain_name(other): name for name in printed_sets for other in spelt.get(name, (name,))}
     return {
@@ -360,7 +360,7 @@ def _printed_names(paper: str, printed_sets: tuple[str, ...], sets: Iterable[str
 
 
 def likely_paper(rows: pd.DataFrame) -> str | None:
-    """The paper whose names of setups occur most in these rows, or None where no paper's do.
+    """The paper whose names of setups occur most in these rows, or None if no paper's do.
 
     Parameters
     ----------

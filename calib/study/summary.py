@@ -39,7 +39,7 @@ class MetricSummary:
     metric
         Which end is best is known from it.
     means
-        Data sets × setups, the mean over folds and repeats; NaN where there is none.
+        Data sets × setups, the mean over folds and repeats; NaN if there is none.
     alpha
         Level of significance.
     pooled
@@ -141,7 +141,7 @@ class MetricSummary:
 
     @cached_property
     def t_tests(self) -> pd.DataFrame:
-        """One-sided p-values of "the row's setup is better on average", NaN where a value is infinite."""
+        """One-sided p-values of "the row's setup is better on average", NaN if a value is infinite."""
         return self._square(comparison.paired_t_matrix(*self._direction))
 
     @cached_property

@@ -32,7 +32,7 @@ class Table:
     note
         How to read it.
     marked
-        Bool, of the frame's shape: what is best or significant in it; None where nothing is.
+        Bool, of the frame's shape: what is best or significant in it; None if nothing is.
     """
 
     key: str
@@ -107,7 +107,7 @@ def overall_table(summary: MetricSummary) -> Table:
     lines: list[tuple[str, object, float, float]] = []
     if found is not None:
         lines.append(("Friedman χ²", k - 1, found.statistic, found.pvalue))
-        if np.isfinite(found.f_statistic):  # it has no value where all data sets rank alike
+        if np.isfinite(found.f_statistic):  # it has no value if all data sets rank alike
             freedom = f"{k - 1}, {(k - 1) * (n - 1)}"
             lines.append(("Iman–Davenport F", freedom, found.f_statistic, found.f_pvalue))
     lines.append((f"Nemenyi CD, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
@@ -139,7 +139,7 @@ def significance_table(summary: MetricSummary) -> Table:
 
 
 def t_table(summary: MetricSummary) -> Table:
-    """One-sided p-values, and a word where a value is infinite."""
+    """One-sided p-values, and a word if a value is infinite."""
     infinite, n = np.isin(summary.setups, list(summary.infinite)), len(summary.compared)
     frame = _without_diagonal(summary.t_tests.astype(object).mask(infinite[:, None] | infinite, INFINITE))
     note = f"Small: the row's setup is better on average than the column's, over {counted(n, 'data set')}."

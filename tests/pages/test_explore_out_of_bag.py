@@ -59,7 +59,7 @@ def test_numbers_of_a_leader_have_their_interval_and_those_that_share_the_place_
     )
     assert accuracy.value == f"{table.index[0]} and 9 others"
     low, high = (brief_percent(table[f"accuracy_{end}"].iloc[0]) for end in ("low", "high"))
-    assert accuracy.delta == f"90% [{low}, {high}]"
+    assert accuracy.delta == f"90 % [{low}, {high}]"
     line = table.loc[table.brier.idxmin()]
     assert brier.delta == f"{brief(line.brier)} [{brief(line.brier_low)}, {brief(line.brier_high)}]"
     assert "[" not in reliability.delta

@@ -312,7 +312,7 @@ def _keep(name: str, frame: pd.DataFrame) -> None:
 
 
 def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> Study:
-    """Setups, metrics, repeats and folds, where they are not to be the protocol's; the study that this makes."""
+    """Setups, metrics, repeats and folds, if they are not to be the protocol's; the study that this makes."""
     left, middle, beside, right = st.columns([0.34, 0.28, 0.19, 0.19])
     with left:
         setups = _some(

@@ -79,7 +79,7 @@ class Opened:
 
 
 def rows_of(content: bytes, name: str) -> Opened:
-    """What a file holds, a study's store or a table. Raises InputError, with the remedy, where there are no results."""
+    """What a file holds, a study's store or a table. Raises InputError, with the remedy, if there are no results."""
     if content.startswith(SQLITE) or name.lower().endswith(STORES):
         store = Store.of_bytes(content, name)
         rows = check_rows(store.rows(), name)
@@ -139,7 +139,7 @@ def uploader() -> None:
 
 
 def take(content: bytes, name: str) -> None:
-    """Open a file's content. Raises InputError, with the remedy, where there are no results in it."""
+    """Open a file's content. Raises InputError, with the remedy, if there are no results in it."""
     found = rows_of(content, name)
     key = digest(content)
     files()[key] = found
