@@ -68,7 +68,7 @@ def _optional_text(value: Any, name: str) -> str | None:
 
 
 def _label(value: Any, name: str) -> str | None:
-    """A class as the file spells it; whole numbers may be given as such."""
+    """Return a class as the file spells it; whole numbers may be given as numbers."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return _optional_text(value, name)
@@ -106,7 +106,7 @@ def _pairs(value: Any, name: str) -> Pairs:
 
 
 def _settings(value: Any, name: str) -> Pairs:
-    """Values by page.setting; lists as tuples."""
+    """Return values by page.setting, with lists as tuples."""
     return tuple((key, tuple(item) if isinstance(item, list) else item) for key, item in _pairs(value, name))
 
 
@@ -381,7 +381,7 @@ class Recipe:
                     )
 
     def setting(self, name: str) -> Any:
-        """A setting of a page or an experiment by its name page.setting: the one given, or its default.
+        """Return a setting of a page or an experiment, named page.setting: the given value or its default.
 
         >>> Recipe(settings={"theorem.objects": 5}).setting("theorem.objects"), Recipe().setting("order.objects")
         (5, 6)
@@ -389,7 +389,7 @@ class Recipe:
         return dict(self.settings).get(name, declared.SETTINGS[name].default)
 
     def page(self, key: str) -> SimpleNamespace:
-        """All settings that a page or an experiment declares, as attributes.
+        """Return all settings that a page or an experiment declares, as attributes.
 
         >>> Recipe(settings={"order.objects": 7}).page("order").objects
         7
@@ -407,7 +407,7 @@ class Recipe:
         return {name: chosen[f"{page}.{name}"] for name in names if f"{page}.{name}" in chosen}
 
     def replace(self, **changes: Any) -> Recipe:
-        """A Recipe with these fields changed, or single settings of them.
+        """Return a Recipe with these fields, or single settings of them, changed.
 
         No other field changes with them: what no longer applies is refused. ``with_model``, ``with_split`` and
         ``with_calibrators``, and those of ``calib.sources`` for other data, name the fields that have to go.
@@ -422,7 +422,7 @@ class Recipe:
         return dataclasses.replace(self, **whole)
 
     def stated(self) -> dict[str, Any]:
-        """All that differs from its default, single settings by names as ``replace`` takes them.
+        """Return all values that differ from their defaults; single settings are named as for ``replace``.
 
         >>> Recipe(seed=3, params={"max_depth": 4}).stated()
         {'params.max_depth': 4, 'seed': 3}
@@ -433,7 +433,7 @@ class Recipe:
         return found
 
     def lost(self, new: Recipe, asked: Collection[str] = ()) -> dict[str, Any]:
-        """What this Recipe states and another one that was made of it does not; of a list the names that are gone.
+        """Return what this Recipe states and another one derived from it does not; of a list, the missing names.
 
         Parameters
         ----------
@@ -459,7 +459,7 @@ class Recipe:
         return gone
 
     def label(self, name: str) -> str:
-        """What a page calls a field or a single setting, named as ``replace`` takes it; else its name.
+        """Return the label of a field or a single setting, named as for ``replace``; without a label, its name.
 
         >>> Recipe().label("params.max_depth"), Recipe().label("theorem.objects"), Recipe().label("cv")
         ('Depth', 'Training rows', 'cv')
@@ -479,17 +479,17 @@ class Recipe:
         return known[name].label if name in known else TABLE_LABELS.get(name, name)
 
     def fields_of(self, name: str) -> dict[str, Any]:
-        """The fields of one phase."""
+        """Return the fields of one phase."""
         return {spec.name: getattr(self, spec.name) for spec in phase_fields(name)}
 
     def digest(self, phase: str) -> str:
-        """Sixteen hexadecimal digits over this phase and those before it: what a cache is keyed on."""
+        """Return sixteen hexadecimal digits over this phase and those before it, as a key for caches."""
         phases = PHASES[: PHASES.index(phase) + 1]
         text = json.dumps([self.fields_of(name) for name in phases], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def changed(self) -> dict[str, Any]:
-        """The fields that differ from their defaults, in order."""
+        """Return the fields that differ from their defaults, in order."""
         return {
             spec.name: getattr(self, spec.name)
             for spec in dataclasses.fields(self)
@@ -497,7 +497,7 @@ class Recipe:
         }
 
     def to_json(self) -> str:
-        """All fields, as an indented JSON object; settings as objects."""
+        """Write all fields as an indented JSON object; settings are objects."""
         values = {
             spec.name: dict(getattr(self, spec.name)) if _holds_pairs(spec) else getattr(self, spec.name)
             for spec in dataclasses.fields(self)
@@ -506,7 +506,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Recipe:
-        """The Recipe a JSON object describes; missing fields take their defaults, unknown ones are refused."""
+        """Read a Recipe from JSON; missing fields take their defaults, and unknown fields are refused."""
         try:
             values = fields.loads(text)
         except InputError as error:
@@ -521,13 +521,13 @@ class Recipe:
         return cls(**values)
 
     def to_query(self) -> dict[str, str]:
-        """URL parameters of the fields and settings that differ from their defaults."""
+        """Return URL parameters of the fields and settings that differ from their defaults."""
         fields = {name: _encode(value) for name, value in self.changed().items() if name != "settings"}
         return fields | {name: declared.as_text(name, value) for name, value in self.settings}
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any]) -> Recipe:
-        """The Recipe of a URL's parameters; an unknown name or a value out of range is refused by its name."""
+        """Read a Recipe from URL parameters; an unknown name or a value out of range is refused by name."""
         texts = {name: one_value(name, value) for name, value in query.items()}
         settings = {name: declared.from_text(name, text) for name, text in texts.items() if "." in name}
         fields = {name: text for name, text in texts.items() if name not in settings}
@@ -539,7 +539,7 @@ class Recipe:
         )
 
     def to_python(self) -> str:
-        """Python source that makes this Recipe again, as the assignment ``recipe = Recipe(...)``.
+        """Write Python source that makes this Recipe, as the assignment ``recipe = Recipe(...)``.
 
         >>> print(Recipe(seed=3).to_python())
         recipe = Recipe(seed=3)
@@ -552,7 +552,7 @@ class Recipe:
 
 
 def plugin_problems() -> tuple[str, ...]:
-    """A sentence for each calibrator, model and metric of an installed package that had to be left out."""
+    """Return a sentence for each calibrator, model and metric of an installed package that could not be loaded."""
     return (*CALIBRATORS.problems, *MODELS.problems, *METRICS.problems)
 
 
@@ -597,7 +597,7 @@ def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dic
 
 
 def with_model(recipe: Recipe, key: str) -> dict[str, Any]:
-    """The fields that change with the model: another one starts from its own defaults.
+    """Return the fields that change with the model, whose settings start from its defaults.
 
     >>> with_model(Recipe(params={"n_estimators": 7}), "naive_bayes")
     {'model': 'naive_bayes', 'params': ()}
@@ -606,7 +606,7 @@ def with_model(recipe: Recipe, key: str) -> dict[str, Any]:
 
 
 def with_split(recipe: Recipe, key: str) -> dict[str, Any]:
-    """The fields that change with the split: another one does not use its options.
+    """Return the fields that change with the split, whose options belong to it.
 
     >>> with_split(Recipe(time="day", split="time", data_params={"gap": 30}), "random")
     {'split': 'random', 'data_params': {}}
@@ -621,7 +621,7 @@ def with_split(recipe: Recipe, key: str) -> dict[str, Any]:
 def with_calibrators(
     recipe: Recipe, keys: Iterable[str], options: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The fields that change with the calibrators: options of those that are not chosen have no meaning.
+    """Return the fields that change with the calibrators: options of other calibrators are removed.
 
     ``options`` hold where the Recipe says nothing else.
 
@@ -641,7 +641,7 @@ def _refuse_unknown(values: Iterable[str], allowed: Collection[str]) -> None:
 
 
 def one_value(name: str, given: Any) -> str:
-    """What a link says of a field: one text, also where it says it twice.
+    """Return the single value of a link's field; refuse a field that is given twice with different values.
 
     >>> one_value("bins", ["10", "10"])
     '10'

@@ -1,4 +1,4 @@
-"""What a calibrator from outside must promise before it stands beside ours: the cheap part of the contract."""
+"""The contract that a calibrator from outside must meet before it is registered: the part that is quick to check."""
 
 from __future__ import annotations
 

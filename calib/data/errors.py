@@ -1,4 +1,4 @@
-"""One error for everything a table can have wrong, and the bounds above which a file is refused."""
+"""The error for every problem of a table, and the limits above which a file is refused."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Two files as one table, the second of which is the test part: a model made on one, evaluated on another.
 
-Columns are matched by name, in any order. What does not fit is told at once, all of it, with the remedy.
+Columns are matched by name, in any order. All mismatches are reported together, with the remedy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from calib.data.typed import typed_frame
 from calib.kernel.wording import listed, quoted
 
 FILE_PART = "part by file"
-"""The column that says which file a row comes from: the first trains and calibrates, the second is judged."""
+"""The column that says which file a row comes from: the first trains and calibrates, the second is the test set."""
 
 
 def join_tables(

@@ -59,7 +59,7 @@ class Inputs:
     Attributes
     ----------
     each
-        A line for every column that is asked for or given.
+        One line for every column that the model needs or the table has.
     by_position
         Whether one input takes all columns in their order, so that leaving one out changes what it is given.
     """

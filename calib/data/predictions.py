@@ -30,7 +30,7 @@ from calib.kernel.wording import counted, listed, number, row_numbers
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
 FEW_SCORES = 3  # so many columns from 0 to 1 beside a label are scores whatever they are called
 BESIDE = ("weight", "time", "part", "identifier")  # roles of number columns other than scores
-# Names of labels that predictions stand beside
+# Names of labels that come with predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
 PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
@@ -44,7 +44,7 @@ ROUNDING = 0.0051  # of a probability with two decimals
 
 
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
-    """The columns taken as scores: called so, within [0, 1] or margins; else every column of numbers.
+    """Choose the score columns: by name, within [0, 1] or margins; else every column of numbers.
 
     A number that is the same in every row counts only if there is no other: a model may say it of everybody.
 

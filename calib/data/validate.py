@@ -58,7 +58,7 @@ def validate(
     rows_needed
         Rows each class needs for the split asked for (training, calibration and test: one each).
     content
-        "features", or "predictions" made elsewhere.
+        "features", or existing "predictions".
     scores
         Their columns, found out if there are none.
     roles
@@ -175,7 +175,7 @@ def _predictions(
     roles: Mapping[str, str | None],
     weight_as: str | None,
 ) -> Iterator[Problem]:
-    """What is taken as scores, and how these rank the classes."""
+    """Report which columns are scores, and how well they rank the classes."""
     try:
         data = prepare_predictions(
             frame, target, positive, list(scores) or None, roles=roles, weight_as=weight_as

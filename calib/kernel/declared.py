@@ -1,4 +1,4 @@
-"""What rooms upstairs declare to those below, which cannot import them: settings of pages, and where figures are found.
+"""Declarations of higher floors for lower floors, which cannot import them: settings of pages, and modules of figures.
 
 A page or an experiment declares on import; the face of the package imports them all, so that whoever uses
 ``calib`` finds everything declared. Figures are imported when they are first asked for: drawing is not needed
@@ -56,7 +56,7 @@ def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
 
 
 def _unknown(name: str) -> InputError:
-    """The refusal of a setting, with those of its page, or the pages if there is no such one."""
+    """Return the refusal of a setting, naming the settings of its page, or the pages if there is no such page."""
     page = name.partition(".")[0]
     own = [key for key in _settings if key.partition(".")[0] == page]
     if own:
@@ -135,5 +135,5 @@ def declare_figures(module: str, keys: Iterable[str]) -> None:
 
 
 def figure(key: str) -> Any:
-    """The figure of a module upstairs that was declared under this key; KeyError if none was."""
+    """Return the declared figure with this key; KeyError if there is none."""
     return next(entry for entry in import_module(_figures[key]).FIGURES if entry.key == key)

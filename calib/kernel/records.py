@@ -1,4 +1,4 @@
-"""The records that flow through the house: Dataset → Predictions → Evaluation. Frozen, documented shapes."""
+"""The records that all parts share: Dataset → Predictions → Evaluation. They are frozen, with documented shapes."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Dataset:
     notes
         What was dropped, imputed or merged on the way, one sentence each.
     predictions
-        True when the columns of X are scores made elsewhere, so that no model is needed.
+        True if the columns of X are existing scores, so that no model is needed.
     weight
         Float array (n,) of positive numbers, how much each row counts, or None. Whole numbers are repeated
         rows.

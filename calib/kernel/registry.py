@@ -1,4 +1,4 @@
-"""One kind of method by key: those of the house, and those that come from outside.
+"""Methods of one kind by key: our own, and those from outside.
 
 From outside means ``register``, in a notebook or a script, or an entry point of an installed package, in the
 group that the registry is named after. Entry points are read once, when the registry is first looked into;
@@ -28,7 +28,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     group
         Its name among entry points, and in messages.
     shipped
-        The entries of the house, each with its ``key``; as an attribute, a mapping of these alone.
+        Our own entries, each with its ``key``; the attribute is a mapping of these alone.
     check
         Refuses, with an InputError, an entry from outside that breaks a promise.
     origin

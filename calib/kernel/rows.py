@@ -1,6 +1,6 @@
 """A sample of labelled rows: what each row counts, how many draws stand behind it, and which rows belong together.
 
-Every standard error of the house comes from here. With w the weight of a row, m the number of independent draws
+Every standard error is computed here. With w the weight of a row, m the number of independent draws
 behind it and h its influence on a number, the variance of the number is Σ (w²/m) h² / (Σw)²; rows of one cluster are
 one draw, so that their influences are added up before they are squared (Liang & Zeger 1986) and the quantile is
 Student's with one degree of freedom less than there are clusters.

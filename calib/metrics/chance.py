@@ -1,7 +1,7 @@
-"""The calibration error that chance alone gives: labels redrawn as if the predictions were right, y* ~ Bernoulli(p).
+"""Calibration error by chance alone: labels are redrawn as if the predictions were right, y* ~ Bernoulli(p).
 
 A calibrated model has an ECE above 0 on every test set, the more so the fewer rows there are. An ECE says nothing
-until it stands beside that range (Bröcker & Smith 2007 for the same redraws in reliability diagrams).
+without that range (Bröcker & Smith 2007 for the same redraws in reliability diagrams).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The interval of a number on test rows: what other rows of the same kind would have given, the model as it is.
+"""Confidence intervals of metrics on test rows: the range expected on other rows of this kind, for the fixed model.
 
 A mean of losses is f m₁ + (1 − f) m₀, with f the share of class 1 and m₁, m₀ the mean losses of the classes. f has
 Wilson's interval (1927), each mean Student's with Hall's correction for skewness (1992), and the three are joined as
@@ -107,7 +107,7 @@ def confidence_interval(
 
 
 def why_missing(rows: Rows, costs: bool = False) -> str:
-    """Why intervals on these rows, or intervals of costs, have no ends; "" if the rows give no reason.
+    """Explain why intervals on these rows, or intervals of costs, cannot be given; "" if they can.
 
     >>> why_missing(Rows(np.array([0, 0, 0, 0, 1])))
     'Intervals of mean losses need at least 5 rows of each class; the minority class has 1.'

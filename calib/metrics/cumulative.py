@@ -190,7 +190,7 @@ def kuiper(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -
 
 
 def kuiper_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Its asymptotic p-value, in [0, 1].
+    """Return the asymptotic p-value of the statistic, in [0, 1].
 
     >>> round(kuiper_p([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75]), 3)     # 0.375 of σ = √(¾) / 4
     0.329
@@ -208,7 +208,7 @@ def kolmogorov_smirnov(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
 
 
 def kolmogorov_smirnov_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Its asymptotic p-value, in [0, 1].
+    """Return the asymptotic p-value of the statistic, in [0, 1].
 
     >>> round(kolmogorov_smirnov_p([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 3)
     0.969

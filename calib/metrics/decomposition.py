@@ -1,4 +1,4 @@
-"""What a score is made of: calibration, sharpness and what nobody could know.
+"""Decompositions of a score: calibration, sharpness and irreducible uncertainty.
 
 Murphy (1973) with the within-bin part, so that the terms add up to the Brier score (reliability is eq. 13 of
 Johansson et al., forests, 2019, and eq. 4.13 of the trees paper); CORP of Dimitriadis, Gneiting & Jordan

@@ -1,4 +1,4 @@
-"""What probability intervals promise and whether it came true, on average: in the large, per bin, and for the label.
+"""Probability intervals against observed frequencies, on average: over all rows, per bin, and for the predicted label.
 
 Corollary 1 of Vovk & Petej (2014): for a Venn predictor the probability of class 1 lies between the expected
 p0 and the expected p1. Intervals of the predicted label: eq. 5–6 and Table 4 of Johansson et al., forests

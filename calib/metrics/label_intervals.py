@@ -1,6 +1,6 @@
 """Mean ends of the interval of the predicted label's probability (Johansson et al., forests 2019, eq. 5–6, Table 4).
 
-The ends of class 1's interval where 1 is predicted, one minus them where 0 is: what stands beside the
+The ends of class 1's interval where 1 is predicted, one minus them where 0 is: to compare with the
 accuracy.
 """
 

@@ -1,4 +1,4 @@
-"""The metrics by key: what a table, a study's columns or a menu needs to know of each; a new metric is one entry."""
+"""The metrics by key, as tables, studies and menus describe them; a new metric is one entry."""
 
 from __future__ import annotations
 
@@ -380,7 +380,7 @@ METRICS: Registry[Metric] = Registry(
 
 
 def register(metric: Metric) -> Metric:
-    """Let a metric from outside stand beside ours, under its key, and return it.
+    """Register a metric from outside under its key, and return it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Existing scores: a model that is a column of the table, so that only the calibration is done here."""
+"""Existing scores: a column of the table serves as the model, so only calibration is done here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _margin(self: GivenScores) -> bool:
 
 
 class GivenScores(ClassifierMixin, BaseEstimator):
-    """Hands on the column ``score`` of a data frame (the first column where None).
+    """Return the column ``score`` of a data frame as score (the first column if None).
 
     Nothing is learnt from the labels, so that every row may calibrate.
 

@@ -29,7 +29,7 @@ def ensemble_of(model: Any) -> Any:
 
 
 def no_bagging(name: str) -> InputError:
-    """What is said of a model without out-of-bag scores."""
+    """Return the refusal of a model without out-of-bag scores."""
     return InputError(
         f"Out-of-bag scores need a bagged ensemble, but {name} is not one. Choose a random forest or bagged trees, or "
         "the placement split or cv."

@@ -1,4 +1,4 @@
-"""Support-vector machine: its score is the decision function, a distance from the boundary and no probability."""
+"""Support-vector machine: its score is the decision function, a distance from the boundary, not a probability."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 Hüllermeier, *Random forest calibration* (2025).
 
 RF_opt draws settings at random and keeps the best; CT keeps the forest and searches one curtailment threshold
-for all its trees. A forest does not depend on that threshold, so that one fit a fold serves every candidate.
+for all its trees. A forest does not depend on that threshold, so one fit per fold serves every candidate.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SPACE = {
 
 
 class _ChosenForest(ClassifierMixin, BaseEstimator):
-    """What the two searches share: the folds, the last fit, and predicting with the forest that was chosen."""
+    """Base of the two searches: the folds, the last fit, and predictions of the chosen forest."""
 
     chooses_a_forest: ClassVar[bool] = True
 

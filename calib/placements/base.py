@@ -35,7 +35,7 @@ from calib.splits import SPLITS, RowInfo, Splitter
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores of new rows, float array (m,), and the rows themselves for what a calibrator may ask beyond the score.
+    """Scores of new rows, float array (m,), and the rows themselves, which some calibrators need besides the score.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ LIGHT = (
 
 
 class Placement(ABC):
-    """Base of the placements. A placement writes ``_fit`` and, where it differs, ``score``, ``calibrate``, ``predict``.
+    """Base of the placements. A placement writes ``_fit`` and, if it differs, ``score``, ``calibrate``, ``predict``.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Placement(ABC):
         Raises
         ------
         InputError
-            With the remedy if the data or the estimator do not allow it; Cancelled when called off.
+            If the data or the estimator do not allow it, with the remedy; Cancelled if cancelled.
         """
         self.classes, coded = two_classes(y)
         X, coded = indexable(X, coded)
@@ -184,7 +184,7 @@ class Placement(ABC):
         return Scored(class_one_score(self.model, X), self._worth_keeping(X))
 
     def _worth_keeping(self, X: Any) -> Any:
-        """The rows, for what may be asked of the model beyond the scores: of given scores nothing, so that they go."""
+        """Return the rows if the model may need them later; existing scores do not."""
         return None if getattr(last_step(self.estimator), "trained_elsewhere", False) else X
 
     def with_model(self, model: BaseEstimator) -> Self:
@@ -204,7 +204,7 @@ class Placement(ABC):
         )
 
     def light(self, *more: str) -> Self:
-        """What calibrating and predicting need, without model and rows, so that many fits can be kept.
+        """Keep only what calibration and prediction need, without model and rows, to save memory.
 
         Parameters
         ----------
@@ -269,17 +269,17 @@ class Placement(ABC):
         return Outcome.of_pair(pair, fitted.merged(pair))
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
-        """Where the pair that a fitted Venn–Abers gives to scored row ``j`` comes from, one a calibration set."""
+        """Explain the pair that a fitted Venn–Abers gives to scored row ``j``, once per calibration set."""
         left_out = None if tests.reference is None else int(tests.reference[j])
         return (fitted.explain(tests.scores[j], left_out),)
 
     @property
     def trained(self) -> np.ndarray:
-        """Positions of the rows that the model learned from: all of them, or none of a model trained elsewhere."""
+        """Positions of the rows that trained the model: all of them, or none for an existing model."""
         return np.arange(0 if trained_elsewhere(self.estimator) else self.rows.n)
 
     def _rate_of_training(self, y: np.ndarray) -> float:
-        """The frequency of class 1 that the model met; of one trained elsewhere, nothing better is known than y's."""
+        """Frequency of class 1 in the model's training data; for an existing model, that of y."""
         learned = self.trained if len(self.trained) else slice(None)
         own = self.rows.weight if self._weighs else None
         return float(np.average(y[learned], weights=None if own is None else own[learned]))
@@ -351,7 +351,7 @@ class Placement(ABC):
 
 
 def only_margins(label: str, name: str) -> InputError:
-    """What is said of a method for probabilities on a model that gives none."""
+    """Return the refusal of a method for probabilities on a model without probabilities."""
     return InputError(
         f"{label} needs probabilities, but {name} gives margins (any real number). Choose Platt scaling, isotonic "
         "regression, Venn or Venn–Abers, or another model."

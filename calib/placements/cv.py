@@ -27,7 +27,7 @@ from calib.placements.base import Outcome, Placement, Scored, rows
 
 @dataclass(frozen=True, eq=False)
 class FoldCalibrators:
-    """One fitted interval calibrator a fold."""
+    """Fitted interval calibrators, one per fold."""
 
     folds: tuple[Any, ...]
 
@@ -175,7 +175,7 @@ def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
     (array([0.2899]), array([0.5]))
     """
     if rule == "log":
-        # Log 0 = −∞ is right here: a fold that rules a class out decides that end
+        # Log 0 = −∞ is right here: a fold that rules out a class decides that end
         with np.errstate(divide="ignore"):
             log_p0, log_not_p0, log_p1, log_not_p1 = (
                 np.mean(np.log(q), axis=0) for q in (p0, 1 - p0, p1, 1 - p1)

@@ -24,7 +24,7 @@ from calib.placements.base import Outcome, Placement, Scored, rows
 
 
 class Full(Placement):
-    """Two refits for every new row; the pair may cross (p0 > p1) and is kept as it is.
+    """Two refits for every new row; the pair may cross (p0 > p1) and is not sorted.
 
     ``model`` and ``scores`` are those of one model trained on all rows: the uncalibrated answer. A model that
     memorises its training rows (a fully grown tree) gives the interval [0, 1] everywhere. Refuses calibrators

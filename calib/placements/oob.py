@@ -83,7 +83,7 @@ class OutOfBag(Placement):
         self.bag = bag.T[:, self.index].T  # (calibration rows, trees), one tree's column contiguous
 
     def _bags(self) -> dict[str, Any]:
-        """What the model is told to draw whole, if the split draws clusters."""
+        """Return the groups that the model must draw whole, if the split keeps clusters together."""
         groups = self.split.bag(self.rows)
         if groups is None:
             return {}

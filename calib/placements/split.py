@@ -15,7 +15,7 @@ from calib.placements.base import Placement, rows, trained_elsewhere, tree_score
 class Split(Placement):
     """A stratified share ``calibration_size`` of the rows gives the calibration scores.
 
-    A model that was trained elsewhere (given scores, a FrozenEstimator) needs no training rows: all rows
+    An existing model (given scores, a FrozenEstimator) needs no training rows: all rows
     calibrate.
 
     Raises

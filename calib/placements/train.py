@@ -1,6 +1,6 @@
 """The training scores themselves calibrate: DIR with the isotonic calibrator, SVA with Venn–Abers (Vovk, Petej 2014).
 
-Cheap and simple, and not valid: the model has seen the labels it is judged on (their proposition 2).
+Cheap and simple, and not valid: the model has seen the labels that it is evaluated on (their proposition 2).
 """
 
 from __future__ import annotations

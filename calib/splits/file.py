@@ -1,4 +1,4 @@
-"""By the file: a column says which rows train, which calibrate and which are the test part, and nothing is drawn.
+"""From a column: it says which rows train, calibrate and test, and nothing is random.
 
 Where it names no rows that calibrate, they are drawn from those that train, at random.
 """

@@ -16,7 +16,7 @@ from calib.splits.base import Cut, RowInfo, Splitter
 
 
 class AtRandom(Splitter):
-    """scikit-learn's draws, stratified by class unless, as some papers have it, they are not.
+    """scikit-learn's random splits, stratified by class; some papers' splits are not stratified.
 
     >>> AtRandom().holdout(RowInfo(np.array([0, 1, 0, 1])), 0.5, 0).test    # one of each class
     array([3, 0])

@@ -1,7 +1,7 @@
-"""In time: what trains is older than what calibrates, and that older than what is judged, as it will be in use.
+"""By time: training rows are older than calibration rows, and these older than test rows, as in later use.
 
 Rows of one moment stay together. Folds are an expanding window (forecasting with a rolling origin, Tashman
-2000): k + 1 blocks of about equally many rows, each but the first judged by what came before it.
+2000): k + 1 blocks of about equally many rows, each but the first evaluated with a model of earlier rows.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class InTime(Splitter):
         )
 
     def _cut(self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
-        """Held out is what lies from moment ``begin`` to before moment ``end``."""
+        """Hold out the rows from moment ``begin`` to before moment ``end``."""
         known = int(np.searchsorted(moments, _before(moments[begin], self.gap), side="left"))
         if known == 0:
             raise InputError(

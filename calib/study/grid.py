@@ -92,7 +92,7 @@ class Extent:
     fits
         Model fits, those within a placement included.
     results
-        Rows of the store, one a setup and fold.
+        Rows of the store, one per setup and fold.
     predictions
         Those of all test rows, which the store keeps.
     """

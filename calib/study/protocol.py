@@ -93,7 +93,7 @@ class Setup:
     Attributes
     ----------
     paper_model
-        Key of PAPER_MODELS that stands in place of the Recipe's model, or None.
+        Key of PAPER_MODELS that replaces the Recipe's model, or None.
     merges
         Metric → merge rule, if it is another than the Recipe's.
     """
@@ -163,7 +163,7 @@ class Protocol:
         return replace(self, metrics=tuple(dict.fromkeys(keys)))
 
     def chosen(self, names: Iterable[str] | None) -> tuple[Setup, ...]:
-        """The setups of these names, in the protocol's order; "all" stands for every one."""
+        """Return the setups of these names, in the protocol's order; "all" means every setup."""
         names = list(names or self.default or ["all"])
         known = {setup.name: setup for setup in self.setups}
         if "all" in names:

@@ -308,7 +308,7 @@ def plain_name(name: str) -> str:
 
 
 def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
-    """One's own means with the printed value of the same metric, data set and setup if there is one.
+    """Return your means with the published value of the same metric, data set and setup, if there is one.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
 
     Returns
     -------
-    COLUMNS, one row a pair; difference is one's own minus the printed value, 0 if both are infinite, and
+    COLUMNS, one row per pair; difference is your value minus the published value, 0 if both are infinite, and
     NaN if the two cannot be compared, for the reason in ``remark``.
 
     Examples
@@ -379,7 +379,7 @@ def likely_paper(rows: pd.DataFrame) -> str | None:
 
 
 def nothing_beside(metric: str, paper: str) -> str:
-    """Why no printed value stands beside one's own of this metric, with what to choose instead.
+    """Explain why there is no published value of this metric, and what to choose instead.
 
     >>> nothing_beside("brier", "venn_abers_2014")
     'Vovk and Petej 2014: The paper prints the root of the Brier score. Choose RMSE to compare them.'

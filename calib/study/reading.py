@@ -391,7 +391,7 @@ def possible(model: str, placement: str, calibrator: str) -> bool:
 def check_possible(model: str, placement: str, calibrator: str, paper_model: str | None = None) -> None:
     """Refuse, before anything is run, a calibrator that cannot answer for a model in a placement.
 
-    Told by what the three declare; ``paper_model`` stands in place of the model.
+    Decided by what the three declare; ``paper_model`` replaces the model.
 
     >>> check_possible("svm", "split", "platt")
     >>> check_possible("svm", "split", "beta")

@@ -109,7 +109,7 @@ def run_study(
     Raises
     ------
     InputError
-        For what cannot be run, before anything is; Cancelled when called off, with all finished cells kept.
+        If the study cannot be run, before anything is run; Cancelled if cancelled, with all finished cells kept.
     """
     cells = grid(protocol, sets, setups, repeats, folds)
     _check_sets(cells, sets, protocol.metrics)

@@ -127,7 +127,7 @@ class Store:
         store = cls.__new__(cls)
         store._begin(name)
         store._db = _in_memory()
-        # Bytes 18 and 19 say that a write-ahead log stands beside the file, which memory has none of.
+        # Bytes 18 and 19 say that a write-ahead log exists beside the file, which a database in memory does not have.
         store._db.deserialize(content[:18] + b"\1\1" + content[20:])
         _check_marks(store._db, name)
         with _readable(name):
@@ -294,7 +294,7 @@ class Store:
         return pd.DataFrame(dict(zip(columns, named, strict=True))).join(pd.DataFrame(values, columns=keys))
 
     def failures(self, of: Collection[Key] | None = None) -> pd.DataFrame:
-        """One row a fold that failed: data, setup, repeat, fold, seed, error, traceback."""
+        """Return one row per failed fold: data, setup, repeat, fold, seed, error, traceback."""
         columns = (*COLUMNS, "error", "traceback")
         return pd.DataFrame(self._found(", ".join(columns), "error != ''", of), columns=list(columns))
 

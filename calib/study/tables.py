@@ -57,7 +57,7 @@ def tables(summary: MetricSummary, paper: str | None = None) -> list[Table]:
 
 
 def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
-    """Which cells of each row are its best, as they read; none that is infinite, none where neither end is best."""
+    """Mark the best cells of each row, as displayed; infinite values are never marked."""
     if metric.target is None and metric.higher_is_better is None:
         return pd.DataFrame(False, index=values.index, columns=values.columns)
     numbers = values.to_numpy(dtype=np.float64)
@@ -182,7 +182,7 @@ def regret_table(summary: MetricSummary) -> Table:
 
 
 def published_table(summary: MetricSummary, paper: str) -> Table:
-    """One's own beside the printed values, pair by pair."""
+    """Your values beside the published ones, pair by pair."""
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
     if summary.over_folds:
         why = "The printed value uses pooled folds; yours is a mean over folds."

@@ -157,7 +157,7 @@ def broken(**attributes):
         (broken(label=None), "Broken: label must be"),
         (broken(source=None), "Broken: source must be a text"),
         (broken(input="margin"), "Broken: input must be one of 'score'"),
-        (broken(gives_interval=True), "derives from IntervalCalibrator"),
+        (broken(gives_interval=True), "derive from IntervalCalibrator"),
         (broken(parameters=(Parameter("a", "A", "number", 1.0),)), "parameters must name the options"),
         (broken(__init__=lambda self, a=1: setattr(self, "a", a)), "parameters must name the options"),
         (broken(_learn=lambda self, scores, y, weights: 1 / 0), "fails on 40 rows.*ZeroDivisionError"),

@@ -40,7 +40,7 @@ from pages.ui.text import about_file, plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
 
-MOST_VALUES = 10_000_000  # of all tables brought: 80 MB
+MOST_VALUES = 10_000_000  # of all uploaded tables: 80 MB
 MOST_PROTOCOL = 1  # megabytes
 KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS = 4, 50, 2
 UPLOAD, OPENML = "upload:", "openml:"
@@ -64,17 +64,17 @@ class Study:
 
 
 def protocols() -> dict[str, Protocol]:
-    """Digest → protocol that was brought in this session."""
+    """Digest → protocol uploaded in this session."""
     return st.session_state.setdefault("study_protocols", {})
 
 
 def tables() -> dict[str, pd.DataFrame]:
-    """upload:DIGEST:NAME → table that was brought in this session; never written to disk."""
+    """upload:DIGEST:NAME → table uploaded in this session; never written to disk."""
     return st.session_state.setdefault("study_tables", {})
 
 
 def protocol(recipe: Recipe) -> Protocol:
-    """The protocol that the Recipe names, or the page ends here with what to bring."""
+    """Return the protocol that the Recipe names, or end the page and say what to upload."""
     chooser, picker = st.columns(2, gap="large")
     with picker:
         st.file_uploader(
@@ -173,7 +173,7 @@ def _known(names: Iterable[str]) -> dict[str, str]:
 
 
 def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
-    """The data sets chosen, as the protocol has them, or the page ends here with what is missing."""
+    """Return the chosen data sets, as the protocol reads them, or end the page and say what is missing."""
     chooser, picker = st.columns(2, gap="large")
     with picker:
         st.file_uploader(

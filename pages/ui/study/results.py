@@ -93,7 +93,7 @@ def files() -> dict[str, Opened]:
 
 
 def opened(recipe: Recipe) -> Opened:
-    """What the Recipe has open, or the page ends here with what to bring."""
+    """Return the open results, or end the page and say what to upload."""
     chooser, picker = st.sidebar.container(), st.sidebar.container()
     with picker:
         uploader()
@@ -164,7 +164,7 @@ def _opening(rows: str, found: Opened | None) -> dict[str, object]:
 
 
 def _choose_source(recipe: Recipe) -> None:
-    """What was brought, and the published tables, which need no file."""
+    """Offer uploaded results and published tables."""
     names = {f"{UPLOAD}:{key}": one.name for key, one in reversed(files().items())}
     names |= {f"{PUBLISHED}:{key}": one.label for key, one in COMPARISONS.items()}
     chosen = recipe.setting("results.rows")
@@ -187,7 +187,7 @@ def _choose_source(recipe: Recipe) -> None:
 
 
 def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
-    """The controls, then (summary, the paper whose published values stand beside it); the page may end here."""
+    """Draw the controls and return (summary, paper with published values); the page may end here."""
     there = _offered(found)
     if not there:
         what = "Continue the study on Run, or choose other results."
@@ -240,7 +240,7 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
 
 
 def _paper(recipe: Recipe, found: Opened) -> str | None:
-    """The paper whose values stand beside these, chosen or as the setups' names have it."""
+    """Return the paper whose published values are shown, as chosen or inferred from the setups' names."""
     likely, chosen = found.paper or likely_paper(found.rows), recipe.setting("results.paper")
     names = {AUTO: f"By names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
     names |= {key: one.label for key, one in PAPERS.items()}
@@ -261,7 +261,7 @@ def _summary(found: Opened, metric: str, setups: list[str] | None) -> MetricSumm
 
 
 def headline(summary: MetricSummary, found: Opened) -> None:
-    """All that is missing; then who leads, how surely, and over what."""
+    """Show what is missing, then which setup leads, how clearly, and over which data sets."""
     _say(summary.notes)
     say_failed(found.failures)
     if summary.uncompared is not None:
@@ -282,13 +282,13 @@ def headline(summary: MetricSummary, found: Opened) -> None:
 
 
 def _with_interval(rate: pd.Series) -> str:
-    """A win-rate with its ends, which one data set alone has not."""
+    """Write a win-rate with its interval, if there is one."""
     mean, lower, upper = map(brief_percent, rate[["mean", "lower", "upper"]])
     return mean if rate[["lower", "upper"]].isna().any() else f"{mean} [{lower}, {upper}]"
 
 
 def _say(notes: Sequence[str]) -> None:
-    """What is missing: each note by itself, or very many of them folded away."""
+    """Show notes on missing results, or fold them away if there are many."""
     if len(notes) <= MOST_NOTES:
         for note in notes:
             st.warning(plain(note))
@@ -300,7 +300,7 @@ def _say(notes: Sequence[str]) -> None:
 
 
 def say_failed(failures: pd.DataFrame) -> None:
-    """That results failed, and how they are tried again."""
+    """Report failed results and how to repeat them."""
     if len(failures):
         failed, them = counted(len(failures), "result"), "it" if len(failures) == 1 else "them"
         st.warning(
@@ -310,7 +310,7 @@ def say_failed(failures: pd.DataFrame) -> None:
 
 
 def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
-    """Which results failed and why, a line a data set and reason, the first of very many."""
+    """List failed results with reasons, one line per data set and reason."""
     with st.expander(f"Failed results ({len(failures):,})", expanded=expanded, key="failed"):
         kinds = kinds_of(failures)
         for kind in kinds.head(WRITTEN_OUT).to_dict("records"):  # the table cuts long reasons off

@@ -38,7 +38,7 @@ from pages.ui.uploads import received
 KIND, WHAT = "study", "Running"
 # Of a study here: the store stays below 100 MB
 MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000
-MOST_STORE = 100  # megabytes of one that is brought
+MOST_STORE = 100  # megabytes of an uploaded results file
 
 
 @dataclass(eq=False)
@@ -101,7 +101,7 @@ def key_of(study: Study) -> tuple:
 
 
 def _too_many(of: Extent) -> str | None:
-    """Why this is nothing for the browser."""
+    """Explain why the study is too large for the browser."""
     if of.cells > MOST_CELLS or of.results > MOST_RESULTS or of.predictions > MOST_PREDICTIONS:
         return (
             f"In the browser a study has at most {MOST_CELLS:,} runs, {MOST_RESULTS:,} results and "
@@ -117,7 +117,7 @@ def _size(study: Study) -> str:
 
 
 def _cost(study: Study, missing: int) -> str:
-    """How long the missing cells take, by those measured in this session."""
+    """Estimate how long the missing runs take, from those of this session."""
     there = study.extent.cells - missing
     before, rest = (f"{there:,} are done; ", "the rest takes") if there else ("", "they take")
     cells, seconds = running().pace.get(study.pace, (0, 0.0))
@@ -132,7 +132,7 @@ def _standing(study: Study) -> Standing:
 
 
 def compute(run: Running, study: Study, watch: Watch) -> Summary:
-    """Run what the store lacks, once the cell that work called off before has under way is done."""
+    """Run what the store lacks, after the current cell of cancelled work is done."""
     while not run.alone.acquire(timeout=0.2):
         watch.step(0.0, "waiting for the current run")
     try:
@@ -176,7 +176,7 @@ def _retry(study: Study) -> None:
 
 
 def so_far(study: Study) -> None:
-    """How far the study is, what failed and why, its rows, and the way to its results."""
+    """Show progress, failures, rows and a link to the results."""
     now, store = _standing(study), running().store
     if not now.done:
         return
@@ -195,7 +195,7 @@ def so_far(study: Study) -> None:
 
 
 def take_along(recipe: Recipe) -> None:
-    """The store as a file, one of before to go on with, and the command line that does the same."""
+    """Offer the store as a file, a store to continue, and the equivalent command line."""
     headings.part("Continue later or elsewhere")
     left, right = st.columns(2, gap="large")
     with left:
@@ -225,13 +225,13 @@ def _discard() -> None:
 
 
 def _use(store: Store) -> None:
-    """Go on with another store."""
+    """Continue with another store."""
     before = running()
     st.session_state["study_run"] = Running(store, before.number + 1, pace=before.pace)
 
 
 def _continue(content: bytes, name: str) -> None:
-    """Go on with a store that is brought."""
+    """Continue with an uploaded store."""
     try:
         store = Store.of_bytes(content, name)
         store.rows()
