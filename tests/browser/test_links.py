@@ -19,9 +19,7 @@ def test_the_first_request_of_a_fresh_server_opens_the_page_in_its_frame_with_it
     with serving() as address:
         tab = new_tab(address).open(path, **query)
         assert tab.page.get_by_role("heading", level=1).inner_text().strip() == page.question
-        assert (
-            tab.page.get_by_test_id("stSidebar").get_by_role("link", name=page.name, exact=True).count() == 1
-        )
+        assert tab.in_menu(page.name).count() == 1
         assert {name: tab.recipe_query().get(name) for name in query} == query
         assert urlsplit(tab.page.url).path == f"/{path}"
         assert tab.faults() == []
