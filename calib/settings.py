@@ -56,7 +56,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             False,
             help=f"Bins with fewer than {FEW} rows are uncertain; they are drawn faint.",
         ),
-        Parameter("selection", "Rows picked", "names", (), extra={"each": check_range}),
+        Parameter("selection", "Selected rows", "names", (), extra={"each": check_range}),
         Parameter(
             "details",
             "Details",

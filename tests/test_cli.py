@@ -310,7 +310,7 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     assert run(files, "--judge-on", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
     said = capsys.readouterr().err
     assert f"Positive class: {rare!r}, as chosen" in said
-    assert "For another" not in said
+    assert "To choose another" not in said
     three = table.assign(target=np.where(table.index % 5, table["target"], "third"))
     three.to_csv(files / "three.csv", index=False)
     assert run(files, recipe=RECIPE, data="three.csv") == 0

@@ -84,7 +84,7 @@ def test_an_upload_that_is_not_at_hand_is_asked_for_by_its_digest():
 
 
 def test_an_upload_needs_its_label_named():
-    with pytest.raises(DataError, match="target is not chosen"):
+    with pytest.raises(DataError, match="target: you have not chosen the Label column"):
         load(upload(), {KEY: TABLE})
 
 
@@ -128,7 +128,7 @@ def test_an_openml_set_is_fetched_by_its_number(monkeypatch):
 
 
 def test_a_synthetic_set_has_no_table_to_read():
-    with pytest.raises(DataError, match="made, not read"):
+    with pytest.raises(DataError, match="simulated, not read"):
         load_frame(Recipe(data="synthetic:gaussian"), {})
 
 

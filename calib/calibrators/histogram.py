@@ -64,7 +64,7 @@ class Histogram(ScoreCalibrator):
         ),
         Parameter(
             "strategy",
-            "Bins hold",
+            "Binning",
             "choice",
             "quantile",
             choices=STRATEGIES[::-1],

@@ -163,7 +163,7 @@ def _leaks(
         )
         remedy = "Exclude it, unless it is known before the outcome."
         yield Problem(
-            "warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Leave out"
+            "warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Exclude"
         )
 
 

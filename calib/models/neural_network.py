@@ -28,7 +28,7 @@ ENTRY = ModelEntry(
         ),
         Parameter(
             "alpha",
-            "Weight penalty",
+            "Weight decay",
             "number",
             1e-3,
             1e-7,

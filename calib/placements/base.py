@@ -27,6 +27,7 @@ from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
+from calib.kernel.wording import capital
 from calib.models import class_one_score, gives_probability
 from calib.models.base import before_last_step, fit_model, fit_takes, last_step, model_name
 from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
@@ -335,7 +336,7 @@ class Placement(ABC):
             if copy.on == "log-odds" and copy.clip is None and self.decides and inside:
                 copy.set_params(clip=CLIP)  # the log-odds are the decision function: as it is
         if copy.input == "probability" and not self.probability:
-            raise only_margins(copy.label, model_name(self.estimator))
+            raise only_margins(copy, model_name(self.estimator))
         return copy
 
     def _input(self, calibrator: BaseEstimator) -> np.ndarray:
@@ -350,11 +351,11 @@ class Placement(ABC):
         raise NotImplementedError
 
 
-def only_margins(label: str, name: str) -> InputError:
+def only_margins(method: Any, name: str) -> InputError:
     """Return the refusal of a method for probabilities on a model without probabilities."""
     return InputError(
-        f"{label} needs probabilities, but {name} gives margins (any real number). Choose Platt scaling, isotonic "
-        "regression, Venn or Venn–Abers, or another model."
+        f"{capital(method.name or method.label)} needs probabilities, but {name} gives margins (any real number). "
+        "Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model."
     )
 
 

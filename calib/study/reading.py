@@ -407,5 +407,5 @@ Choose Platt, isotonic, Venn or Venn–Abers, or another model.
     if method.input == "tree_scores" and not entry.bagged:
         raise no_trees(name)
     if method.input == "probability" and entry.score == "margin":
-        raise only_margins(method.label, name)
+        raise only_margins(method, name)
     PLACEMENTS[placement].check_takes(method)

@@ -56,7 +56,7 @@ def test_scores_that_run_backwards_are_turned_only_by_the_switch(tab):
     assert "positive" not in tab.recipe_query()
     tab.press("Take '0' as the positive class")
     assert tab.recipe_query()["positive"] == "0"
-    assert not any("backwards" in text for text in tab.alerts())
+    assert not any("in reverse" in text for text in tab.alerts())
 
 
 @pytest.mark.soak

@@ -69,7 +69,7 @@ def test_all_that_does_not_fit_is_told_in_one_message_with_the_remedy():
         "'maybe'",
     ):
         assert words in said
-    assert "leave out" in said
+    assert "exclude" in said
     assert said.count("new.csv does not fit") == 1
 
 

@@ -182,7 +182,7 @@ def test_an_area_that_may_be_one_half_is_no_better_than_chance():
 def test_of_several_classes_none_can_be_switched_to():
     frame = backwards().assign(y=lambda t: np.where(t.y == 0, RNG.choice(["a", "b"], len(t)), "c"))
     (found,) = ranking_problems(prepare_predictions(frame, "y", "c"))
-    assert "backwards" in found.message
+    assert "in reverse" in found.message
     assert found.fix is None
 
 

@@ -98,7 +98,7 @@ def test_another_word_is_refused_and_shown():
     [
         ([1, -2, 3], "weight: 'w' must hold numbers of at least 0, but holds -2 in row 2"),
         ([1, np.inf, 3], "weight: 'w' must hold numbers of at least 0, but holds inf in row 2"),
-        ([1, 1e308, 1e308], "weight: 'w' holds 1e\\+308, more than can be added up exactly. Divide"),
+        ([1, 1e308, 1e308], "weight: 'w' holds 1e\\+308, which is too large to add up exactly. Divide"),
         ([0, 0, 0], "weight: no row of 'w' has a weight above 0"),
         (["a", "b", "c"], "weight: 'w' does not hold numbers only"),
     ],

@@ -45,7 +45,7 @@ def test_scores_that_run_against_the_labels_are_said_on_every_page_and_turned_by
     recipe = at.session_state["recipe"]
     assert (recipe.content, recipe.positive) == ("predictions", None)
     assert any("rank the classes in reverse: AUC 0." in text for text in messages(at))
-    assert any("backwards" in note for note in notes(at))
+    assert any("in reverse" in note for note in notes(at))
     go(at, "explore_reliability")
     assert any("rank the classes in reverse" in text for text in messages(at))
     assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "no")) ** 2).mean())
@@ -116,14 +116,14 @@ def test_repeated_keys_become_clusters_and_columns_that_give_the_label_away_are_
     assert any("customer_id: Looks like an identifier with repeated values" in text for text in stripped(at))
     assert any("after: Alone separates the classes (AUC 1.00)" in text for text in stripped(at))
     press(at, "Split by cluster")
-    press(at, "Leave out")
+    press(at, "Exclude")
     recipe = at.session_state["recipe"]
     assert (recipe.exclude, recipe.cluster, recipe.split) == (("after",), "customer_id", "cluster")
     assert at.selectbox(key="cluster").value == "customer_id"
     data = again(at, content)
     assert list(data.X.columns) == ["x"]
     assert len(np.unique(data.cluster)) == pd.read_csv(io.BytesIO(content))["customer_id"].nunique()
-    assert not any("Looks like" in text or "tells the classes" in text for text in stripped(at))
+    assert not any("Looks like" in text or "separates the classes" in text for text in stripped(at))
 
 
 def test_repeated_rows_are_left_out_by_a_click_that_a_link_carries():

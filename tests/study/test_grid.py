@@ -114,4 +114,4 @@ def test_more_folds_than_the_training_rows_allow_are_told_in_one_sentence_for_th
     assert sentence.startswith(
         "The minority class has 8 rows, of which too few are training rows for 6 folds"
     )
-    assert f"use a smaller {name} " in sentence
+    assert f"Use a smaller {name} " in sentence

@@ -210,7 +210,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             'model = "naive_bayes"',
             'model = "svm"',
-            "number 1: 'Raw': Uncalibrated needs probabilities, but 'svm'",
+            "number 1: 'Raw': The uncalibrated model needs probabilities, but 'svm'",
         ),
         (
             '"venn_abers", placement = "split"',
