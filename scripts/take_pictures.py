@@ -19,7 +19,7 @@ from tests.browser.driver import ROOT, Tab, chromium, serving
 
 FOLDER = ROOT / "docs" / "pictures"
 STEMS = ["start", *(Path(page.script).stem for pages in PAGES.values() for page in pages)]
-WIDTH, HEIGHT, QUALITY = 1400, 1100, 55
+WIDTH, HEIGHT, QUALITY = 1366, 880, 60
 
 
 def query(stem: str) -> dict[str, str]:
