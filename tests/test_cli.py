@@ -210,7 +210,7 @@ def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
     assert said["row"].tolist() == list(range(301, 381))
     np.testing.assert_array_equal(said["y"], table["target"][:80] == "yes")
     report = (files / "out.html").read_text(encoding="utf-8")
-    assert "judged on new" in report
+    assert "evaluated on new" in report
     assert "for file in (&#39;data.csv&#39;, &#39;new.csv&#39;):" in report
     capsys.readouterr()
     table.drop(columns=["town", "z"]).to_csv(files / "new.csv", index=False)
@@ -259,9 +259,9 @@ def test_all_that_a_recipe_states_is_kept_for_the_file_that_is_named(files):
 def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
     made = RECIPE.replace(data="synthetic:gaussian", data_params={"n": 500})
     assert run(files, recipe=made) == 0
-    assert "note: the Recipe's data_params.n, 500, is not used" in capsys.readouterr().err
+    assert "note: the Recipe's data_params.n, 500, is replaced by the files" in capsys.readouterr().err
     assert run(files, recipe=RECIPE) == 0
-    assert "is not used" not in capsys.readouterr().err
+    assert "is replaced by the files" not in capsys.readouterr().err
     table = read_table((files / "data.csv").read_bytes(), "data.csv").assign(day=range(300))
     table.to_csv(files / "days.csv", index=False)
     table.iloc[:80].to_csv(files / "new.csv", index=False)
@@ -436,7 +436,7 @@ def test_a_label_in_doubt_is_asked_for_with_the_candidates(tmp_path, capsys):
     rows = "".join(f"{i},{i % 2},{(i // 2) % 2},{i % 3}\n" for i in range(60))
     (tmp_path / "colic.csv").write_text("pulse,lesion,surgery,outcome\n" + rows)
     assert run(tmp_path, data="colic.csv") == 2
-    assert "candidates are outcome, lesion, surgery" in capsys.readouterr().err
+    assert "to one of outcome, lesion, surgery" in capsys.readouterr().err
 
 
 def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys):

@@ -34,7 +34,7 @@ def test_columns_are_typed_and_what_is_left_out_is_listed():
     assert dates.startswith("datetime64")
     assert kinds == {"x": "float64", "k": "float64", "flag": "bool", "colour": "category"}
     for name in ("id", "flat", "empty", "note"):
-        assert any(f"'{name}' is left out" in note for note in data.notes)
+        assert any(f"'{name}' is excluded" in note for note in data.notes)
     np.testing.assert_array_equal(data.X["x"], FRAME["x"])
     assert data.X["colour"].tolist() == FRAME["colour"].tolist()
     np.testing.assert_array_equal(data.y, FRAME["target"] == "yes")
@@ -138,7 +138,7 @@ def test_labels_that_are_no_two_classes_are_refused(change, said):
 
 
 def test_a_table_with_nothing_to_learn_from_is_refused_with_the_reasons():
-    with pytest.raises(DataError, match=r"'flat' is left out: the same value everywhere.*another label"):
+    with pytest.raises(DataError, match=r"'flat' is excluded: the same value everywhere.*another label"):
         prepare(FRAME[["flat", "target"]], "target")
     with pytest.raises(DataError, match="no column 'goal'"):
         prepare(FRAME, "goal")

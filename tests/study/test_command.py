@@ -84,7 +84,7 @@ def test_the_rows_are_written_as_csv(tmp_path, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "100% 24 of 24 runs" in printed.err
-    assert "kept: 36 results in " in printed.err
+    assert "saved: 36 results in " in printed.err
     assert "or give" not in printed.err  # what was given is not offered
     rows = pd.read_csv(tmp_path / "rows.csv")
     columns = [

@@ -240,12 +240,12 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"none", placement = "none", model = "random_forest", params = { n_estimators = 5 }',
             '"venn", placement = "oob", paper_model = "DNN_ens"',
-            "'Forest': Out-of-bag scores need .* 'DNN_ens' is none",
+            "'Forest': Out-of-bag scores need .* 'DNN_ens' is not one",
         ),
         (
             '"venn_abers", placement',
             '"platt", placement',
-            r"\[metrics\] keys: 'width' is measured on intervals",
+            r"\[metrics\] keys: 'width' needs intervals",
         ),
         (
             '"venn_abers", placement',

@@ -228,7 +228,7 @@ def test_a_missing_package_is_named_before_any_work(path, sets, fits, monkeypatc
     text = PROTOCOL.replace(
         'model = "random_forest", params = { n_estimators = 5 }', 'paper_model = "XGB_opt"'
     )
-    with pytest.raises(InputError, match="XGB_opt needs the package xgboost: .* requirements-xgboost.txt"):
+    with pytest.raises(InputError, match="XGB_opt needs the package xgboost. .* requirements-xgboost.txt"):
         study(path, sets, read_protocol(text, "small.toml"))
     assert fits == []
 

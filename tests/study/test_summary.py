@@ -94,8 +94,8 @@ def test_a_metric_with_a_target_is_ranked_by_the_distance_from_it():
 def test_a_metric_without_a_best_end_has_means_and_no_ranks():
     summary = summarise(as_rows(RANDOM, "uncertainty"), "uncertainty")
     assert summary.means.shape == (20, 5)
-    assert "no best end" in summary.uncompared
-    with pytest.raises(InputError, match="no best end"):
+    assert "no best value" in summary.uncompared
+    with pytest.raises(InputError, match="no best value"):
         summary.ranks  # noqa: B018
 
 
@@ -154,7 +154,7 @@ def test_of_very_many_setups_that_a_data_set_lacks_the_first_are_named():
     rows = rows[(rows.data != "set2") | (rows.setup == "m39")]
     (said,) = summarise(rows, "brier").notes
     assert said.startswith("set2: no value of m0, m1, ")
-    assert "m10 and 28 others, so that it is left out" in said
+    assert "m10 and 28 others, so it is left out" in said
 
 
 def test_a_setup_without_a_value_anywhere_leaves_the_others_to_be_compared():
