@@ -19,7 +19,6 @@ import math
 import os
 import sqlite3
 import sys
-import textwrap
 import time
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
@@ -320,12 +319,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     _say_price(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
     table = evaluation.measured(keys) if keys else evaluation.metrics
-    verdict = "\n".join(textwrap.wrap(evaluation.verdict.sentence, 80))
-    print(
-        verdict,
-        end="\n\n" if args.format == "table" else "\n",
-        file=None if args.format == "table" else sys.stderr,
-    )
+    print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output is the table's alone
     print(print_metrics(table, args.format, clipped(evaluation, table)))
     for note in evaluation.notes:
         print(f"note: {_how_to_change(note, recipe, dataset)}", file=sys.stderr)

@@ -345,10 +345,16 @@ class Evaluation:
 
     def _on_every_row(self) -> Evaluation:
         score = self.dataset.X[score_column(self.recipe, self.dataset)].to_numpy()
-        found = _on_every_row(self.recipe, self.dataset, {"none": score})
-        return replace(
-            found, calibrators={"none": self.calibrators["none"]}, notes=self.notes, seconds=self.seconds
+        kept = (
+            "calibrators",
+            "calibration_scores",
+            "calibration_y",
+            "calibration_weight",
+            "notes",
+            "seconds",
         )
+        found = _on_every_row(self.recipe, self.dataset, {"none": score})
+        return replace(found, **{name: getattr(self, name) for name in kept})
 
     def frame(self) -> pd.DataFrame:
         """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""
