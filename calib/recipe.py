@@ -310,7 +310,7 @@ class Recipe:
         "view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count."
     )
     band: str = _field(
-        "view", "none", _one_of(lambda: BANDS), "Range expected by chance, or a confidence band."
+        "view", "consistency", _one_of(lambda: BANDS), "Range expected by chance, or a confidence band."
     )
     curve: str = _field(
         "view",

@@ -162,9 +162,7 @@ def _leaks(
             f"{alone[0].upper()}{alone[1:]} (AUC {auc}): the values may have been recorded after the outcome."
         )
         remedy = "Exclude it, unless it is known before the outcome."
-        yield Problem(
-            "warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Exclude"
-        )
+        yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Exclude")
 
 
 def _predictions(

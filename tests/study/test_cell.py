@@ -80,7 +80,9 @@ def test_a_metric_has_its_own_merge_rule():
 def test_what_a_calibrator_cannot_do_fails_alone():
     found = results(read_protocol(FAILING, "s.toml"))
     assert found["VAP"].error == ""
-    assert "The uncalibrated model needs probabilities, but the score column gives margins" in found["Raw"].error
+    assert (
+        "The uncalibrated model needs probabilities, but the score column gives margins" in found["Raw"].error
+    )
     assert "InputError" in found["Raw"].traceback
     assert found["Raw"].metrics == {}
 

@@ -161,7 +161,8 @@ def test_a_failing_cell_is_told_and_the_exit_status_says_so(tmp_path, capsys):
     err = capsys.readouterr().err
     assert err.count("The uncalibrated model needs probabilities") == 1
     assert (
-        "error: one, Raw, repeat 0, fold 0 and 5 more results: The uncalibrated model needs probabilities, but" in err
+        "error: one, Raw, repeat 0, fold 0 and 5 more results: The uncalibrated model needs probabilities, but"
+        in err
     )
     assert "error: 6 results failed; their tracebacks are in" in err
     assert "--retry-failed" in err
