@@ -311,7 +311,7 @@ def test_cells_that_fail_are_listed_with_their_reason_and_can_be_tried_again():
     assert faults(at) == []
     assert headline(at)["Failed results"] == "6"
     (failed,) = [frame.value for frame in at.dataframe if "error" in frame.value.columns]
-    assert failed["error"].str.startswith("Uncalibrated needs probabilities").all()
+    assert failed["error"].str.startswith("The uncalibrated model needs probabilities").all()
     assert "run_open" not in [button.key for button in at.button]  # there is nothing to compare
     at = settled(press(at, "run_retry"))
     assert faults(at) == []
@@ -377,7 +377,7 @@ def test_openml_sets_are_fetched_by_their_numbers_and_run_as_on_the_command_line
         run_study(protocol, sets, store, repeats=1)
         equal(store.rows(), store_of(at).rows())
     at.number_input(key="run.repeats").set_value(2)
-    assert re.search(r"the rest takes about .* measured in this session", texts(at.run()))
+    assert re.search(r"the rest takes about .*, estimated from .* in this session", texts(at.run()))
 
 
 def test_without_a_network_the_page_says_so_and_tries_again_when_asked_again(tmp_path, monkeypatch):
