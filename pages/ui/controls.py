@@ -34,6 +34,7 @@ LOWEST_PERCENT = 1e-4  # one in a million
 LABELS = {
     "uniform": "Equal width",
     "quantile": "Equal count",
+    "auto": "Automatic",
     "probability": "Probability",
     "log_odds": "Log-odds",
     "overlaid": "Overlaid",

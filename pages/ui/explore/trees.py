@@ -128,10 +128,10 @@ def curves(recipe: Recipe, grown: DepthSweep) -> None:
     def draw(all_of_it: bool = False) -> None:
         if grown.scores:
             place, name = headings.finding(), recipe.setting("trees.metric")
-            with place.numbers:
+            with place.words:
                 if all_of_it:
                     _headline(grown, name)
-            with place.block:
+            with place.picture:
                 chart.show("depth", grown.tables(), sentence=place.sentence, metric=name)
 
     def grow(forests: bool, watch: Watch) -> None:
@@ -158,7 +158,7 @@ def _headline(grown: DepthSweep, name: str) -> None:
     """The best value of each growth over depths, leaves and calibrators."""
     cells = best_cells(grown.tables(), name)
     if cells:
-        with st.container(horizontal=True, key="headline"):
+        with headings.rows():
             for growth, value, where in cells:
                 st.metric(
                     f"{METRICS[name].label} · {GROWTHS[growth].label}",
@@ -166,7 +166,6 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     where,
                     delta_color="off",
                     delta_arrow="off",
-                    width=300,
                     help="The best over depths, leaves and calibrators: chosen on the test rows, so a little too good.",
                 )
 
