@@ -30,8 +30,8 @@ VERSIONS = (
 )
 HEAD = """# Benchmarks
 
-Speed compared with peers, as ratios, or in seconds if there is no peer. Bounds are in parentheses, with BROKEN if one is
-broken. The head of each file in `benchmarks/` explains what it measures. Made by
+Speed compared with peers, as ratios, or in seconds if there is no peer. Bounds are in parentheses, with BROKEN
+if one is broken. The head of each file in `benchmarks/` explains what it measures. Made by
 `python -m benchmarks --write docs/benchmarks.md` on {day}.
 
 {machine}.
