@@ -108,7 +108,7 @@ def picture(name: str, source, **options) -> None:
     entry = FIGURES[name]
     interaction = {"config": {"displayModeBar": False}}
     record = entry.prepare(source, **options)
-    _pictures(entry, record, f"picture_{name}", None, interaction, "panels", staged=False, first=True)
+    _pictures(entry, record, "chart_picture", None, interaction, "panels", staged=False, first=True)
 
 
 def _interaction(

@@ -93,7 +93,10 @@ def test_a_selection_in_the_link_lists_its_rows():
     shown = table(at, "class")
     np.testing.assert_array_equal(shown["row"], expected["row"])
     ones = (expected["class"] == "malignant").sum()
-    assert f"Platt from 0.2 to 0.9: {len(expected)} rows, {ones} of them in class 'malignant'" in words(at)
+    assert (
+        f"Platt scaling from 0.2 to 0.9: {len(expected)} rows, {ones} of them in class 'malignant'"
+        in words(at)
+    )
 
 
 def test_a_range_is_chosen_without_a_pointer_and_cleared_again():

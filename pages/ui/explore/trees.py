@@ -50,8 +50,6 @@ ROLES = {
 }
 # What a leaf says comes first: a rule alone would fill a phone
 COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
-# Seconds that the forests may be expected to take without being asked for: they are the page's own work
-UNASKED = 60.0
 MOST_DIAGRAMS = 4
 WITHOUT_FEATURES = (
     "This page grows trees, and for that it needs the columns a model learns from. These predictions came "
@@ -148,8 +146,10 @@ def curves(recipe: Recipe, grown: DepthSweep) -> None:
             return
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
     cost = f"{jobs.price(fits, seconds)} They pause while you are on another page."
-    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, seconds, UNASKED):
-        draw()
+    picture = st.container()
+    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, seconds):
+        with picture:
+            draw()
     elif jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
         draw(all_of_it=True)
 
