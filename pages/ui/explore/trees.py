@@ -147,7 +147,8 @@ def curves(recipe: Recipe, grown: DepthSweep) -> None:
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
     cost = f"{jobs.price(fits, seconds)} They pause while you are on another page."
     picture = st.container()
-    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, seconds):
+    asked = 0.0 if state.lesson_open() else seconds  # a lesson's step has them in its text
+    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, asked):
         with picture:
             draw()
     elif jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
