@@ -297,7 +297,7 @@ class Recipe:
     binning: str = _field(
         "view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count."
     )
-    band: str = _field("view", "none", _one_of(lambda: BANDS), "What chance alone would do.")
+    band: str = _field("view", "consistency", _one_of(lambda: BANDS), "What chance alone would do.")
     curve: str = _field(
         "view",
         "smoothed",

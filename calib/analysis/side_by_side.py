@@ -72,15 +72,13 @@ def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequenc
     if not others:
         return ""
     if metric not in PER_ROW or not same_rows(evaluations.values()):
-        return "; differences may be sampling variability"
+        return "; it is not known whether others are clearly different"
     one = evaluations[best[0]]
     p = {place: evaluations[place[0]].predictions[place[1]].p for place in (best, *others)}
     view = view_of_all(len(p))
     found = [difference_interval(metric, one.sample, p[place], p[best], view) for place in others]
     sure = sum(lower > 0 or upper < 0 or math.isinf(value) for value, lower, upper in found)
-    return (
-        f"; {some_of(sure, len(others), 'other')} differ{'s' if sure < 2 else ''} beyond sampling variability"
-    )
+    return f"; {some_of(sure, len(others), 'other')} {'is' if sure < 2 else 'are'} clearly different"
 
 
 def view_of_all(methods: int) -> View:

@@ -102,7 +102,11 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     )
     spread = np.stack([quantiles(width, np.array(QUANTILES), weight) for width, weight in widths])
     median = spread[:, 1]
-    narrow, wide = int(median.argmin()), int(median.argmax())
+    wide = int(median.argmax())
+    alike = [i for i, one in enumerate(series) if one.calibrator == series[wide].calibrator]
+    narrow = min(
+        alike if alike[1:] else range(len(series)), key=median.__getitem__
+    )  # of one method if it can be
     least, most = briefly(float(median[narrow]), float(median[wide]))
     title = f"{series[narrow].name}: half of the intervals are at most {least} wide"
     if median[wide] > median[narrow]:

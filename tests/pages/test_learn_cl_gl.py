@@ -18,7 +18,7 @@ def test_it_asks_beside_two_groups_and_the_stack():
     settled(at.button(key="guess_3").click().run())
     assert faults(at) == []
     losses, groups, stacked = titles(at)
-    assert losses.startswith("Wrong numbers cost this model ")
+    assert losses.startswith("Miscalibration costs this model ")
     assert any(caption.value.startswith("CL 0") for caption in at.main.caption), (
         "the identity with its numbers"
     )
