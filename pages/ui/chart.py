@@ -40,6 +40,7 @@ def show(
     version: int = 0,
     height: int | None = None,
     sentence: Any = None,
+    finding: str | None = None,
     **options,
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
@@ -61,6 +62,8 @@ def show(
     sentence
         Where the finding goes instead of right above the chart, as ``headings.finding`` makes it: the page's first
         picture, which fits the window.
+    finding
+        What the page found, instead of the figure's own title.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def show(
             return None
         if heading is None:
             with nullcontext() if staged else sentence or nullcontext():
-                headings.heading(entry.label if headings.asked() else record.title)
+                headings.heading(entry.label if headings.asked() else finding or record.title)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"

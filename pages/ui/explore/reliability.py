@@ -17,6 +17,7 @@ from calib.analysis.differences import (
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import over_splits, recommend
 from calib.analysis.recommendation.rare import small_median
+from calib.analysis.recommendation.verdict import verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.subgroups import subset
@@ -54,7 +55,8 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         tables.side_by_side(evaluation, **pick)
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
-        chart.show("reliability", evaluation, sentence=sentence, **view, **pick)
+        finding = verdict_of(evaluation).headline
+        chart.show("reliability", evaluation, sentence=sentence, finding=finding, **view, **pick)
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)
@@ -93,14 +95,17 @@ def _version(recipe: Recipe) -> int:
 
 
 def verdict(evaluation: Evaluation) -> None:
-    """Is the person's own model calibrated? The first sentence beside the picture."""
+    """Show the ground of the verdict; its first sentence is the page's finding."""
+    for sentence in verdict_of(evaluation).sentences[1:]:
+        st.markdown(plain(sentence))
 
 
 def recommended(evaluation: Evaluation) -> None:
-    """Which calibrator to use: the advice in one sentence; all of it where a lesson names it."""
+    """Which calibrator to use, in one sentence with one reason; all of it where a lesson names it."""
+    found = recommend(evaluation)
     with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
-        st.markdown(f"**{recommend(evaluation).answer}**")
+        st.markdown(plain(f"**{found.answer}** {' '.join(found.reasons[:1])}"))
         if on_stage:
             _grounds(evaluation)
 
@@ -113,7 +118,7 @@ def reasons(evaluation: Evaluation) -> None:
 
 def _grounds(evaluation: Evaluation) -> None:
     found = recommend(evaluation)
-    for reason in found.reasons:
+    for reason in found.reasons[1:]:
         st.markdown(plain(reason))
     for warning in found.warnings:
         st.caption(plain(warning))
