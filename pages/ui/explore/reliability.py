@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from calib.analysis.chance import chance_sentence
 from calib.analysis.differences import (
     COMPARED,
     Differences,
@@ -95,8 +96,8 @@ def _version(recipe: Recipe) -> int:
 
 
 def verdict(evaluation: Evaluation) -> None:
-    """Show the ground of the verdict; its first sentence is the page's finding."""
-    for sentence in verdict_of(evaluation).sentences[1:]:
+    """Show the ground of the verdict, whose first sentence is the page's finding: the ECE beside its chance level."""
+    for sentence in verdict_of(evaluation).sentences[1:] or (chance_sentence(evaluation),):
         st.markdown(plain(sentence))
 
 
@@ -105,7 +106,7 @@ def recommended(evaluation: Evaluation) -> None:
     found = recommend(evaluation)
     with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
-        st.markdown(plain(f"**{found.answer}** {' '.join(found.reasons[:1])}"))
+        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
         if on_stage:
             _grounds(evaluation)
 
