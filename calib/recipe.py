@@ -36,7 +36,7 @@ from calib.synthetic import SYNTHETIC
 PHASES = ("data", "fit", "calibrate", "view")
 BANDS = ("none", "confidence", "consistency")
 CURVES = ("smoothed", "binned", "corp")
-AXES = ("probability", "log_odds")
+AXES = ("auto", "probability", "log_odds")
 EVALUATIONS = ("holdout", "folds")
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
 CONTENTS = ("features", "predictions")

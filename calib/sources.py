@@ -157,8 +157,7 @@ def _joined(
         )
     if target is None:
         raise DataError(
-            "target: you have not chosen the Label column. Name the column with the label.",
-            _candidates(frame),
+            "You have not chosen the label column. Name the column with the label.", _candidates(frame)
         )
     other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {})[0]
     other = _scored_as(frame, recipe, uploads, other, target)
@@ -387,8 +386,7 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     frame, target, positive = load_frame(recipe, uploads or {})
     if target is None:
         raise DataError(
-            "target: you have not chosen the Label column. Name the column with the label.",
-            _candidates(frame),
+            "You have not chosen the label column. Name the column with the label.", _candidates(frame)
         )
     if recipe.content == "predictions":
         made = prepare_predictions(

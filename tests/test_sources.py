@@ -84,7 +84,7 @@ def test_an_upload_that_is_not_at_hand_is_asked_for_by_its_digest():
 
 
 def test_an_upload_needs_its_label_named():
-    with pytest.raises(DataError, match="target: you have not chosen the Label column"):
+    with pytest.raises(DataError, match="You have not chosen the label column"):
         load(upload(), {KEY: TABLE})
 
 
