@@ -26,7 +26,8 @@ REMOVED = "Removed, as it does not apply after this change: "
 
 def removed(at) -> str:
     """What the page says it removed, or nothing."""
-    return next((text.removeprefix(REMOVED) for text in messages(at) if text.startswith(REMOVED)), "")
+    said = next((text.removeprefix(REMOVED) for text in messages(at) if text.startswith(REMOVED)), "")
+    return said.partition(" Kept from the data before: ")[0]
 
 
 def brought(**stated):
