@@ -204,7 +204,7 @@ def test_an_explanation_ends_with_the_move(data):
     record = FIGURES["explained"].prepare(predictions)
     assert record.derivation[-1].startswith("All odds are multiplied by")
     assert record.title.endswith(
-        f"and {brief(found.predictions['venn_abers'].p[at])} at the stated base rate"
+        f"and {brief(found.predictions['venn_abers'].p[at])} at the deployment base rate"
     )
 
 
@@ -222,7 +222,7 @@ def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):
     text = report_html(moved, drawn={moved.dataset.name: []}).decode()
     for line in formatted_rates(moved, before_and_after(moved)).itertuples(index=False):
         assert f">{line[4]}<" in text
-    assert "at 3%" in text
+    assert "at 3 %" in text
     assert f"base_rate={RATE}" in text
     assert "stated base rate" not in report_html(moved.before, drawn={moved.dataset.name: []}).decode()
 

@@ -33,13 +33,12 @@ from calib.analysis.recommendation.choice import advise
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.axes import LogOddsAxis
+from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, as_text, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
-from calib.kernel import checks
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, capital, counted, number, probability, with_interval
 from calib.metrics.confidence import INTERVALS, View
@@ -135,18 +134,20 @@ def prepare(
     bins, binning, curve, band
         None: as the evaluation's Recipe says.
     axes
-        "probability" or "log_odds".
+        "auto", "probability" or "log_odds". If they are in log-odds automatically, bins are of equal count: of equal
+        width, one bin would hold most rows.
     faint
         Whether bins with few rows are drawn, too; where a curve has no others they always are.
     """
-    checks.one_of(axes, AXES, "axes")
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
     shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     predictions = {key: evaluation.predictions[key].p for key in shown}
-    in_bins = {key: curve_of(evaluation, key) for key in shown} if recipe.curve != "corp" else {}
-    curves = {key: curve_of(evaluation, key, recipe.curve, axes == AXES[1]) for key in shown}
-    axis = _axis(in_bins or curves, predictions.values(), weight) if axes == "log_odds" else None
+    log_odds = in_log_odds(axes, evaluation)
+    drawn = viewed(evaluation, binning="quantile") if log_odds and axes == "auto" else evaluation
+    in_bins = {key: curve_of(drawn, key) for key in shown} if recipe.curve != "corp" else {}
+    curves = {key: curve_of(drawn, key, recipe.curve, log_odds) for key in shown}
+    axis = _axis(in_bins or curves, predictions.values(), weight) if log_odds else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
     edges = None if axis is None else axis.edges(recipe.bins)
     rows = selected_rows(evaluation, selection) if picked is None else _found(evaluation, picked)
@@ -166,6 +167,7 @@ def prepare(
         axis,
         _finding(evaluation, shown),
         _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
+        + " Bins of equal count." * bool(in_bins and drawn is not evaluation)
         + (_at_the_ends(in_bins, faint) if axis else "")
         + asked(shown),
         _alt(evaluation, shown),
@@ -268,25 +270,27 @@ def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
 
 def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     text = (
-        "On the diagonal, what was predicted came true. Below it the model promises too much, above it too "
-        "little; an S-shape means too modest, its mirror image too sure."
+        "On the diagonal, predictions match outcomes. Below it the model overestimates, above it it underestimates; an "
+        "S shape means underconfident, a reversed S overconfident."
     )
     if recipe.curve == "corp":
-        text += " Steps: isotonic regression of the outcomes on the predictions (CORP); no bins to choose."
+        text += (
+            " Steps: isotonic regression of the outcomes on the predictions (CORP), without bins to choose."
+        )
     if recipe.curve == "smoothed":
         text += (
-            " Lines: local-linear regression on the nearest half of the rows, thin and straight where it would rest on "
-            f"fewer than {FEW}. Marks: bins, larger with more rows."
+            " Lines: local linear smooth on the nearest half of the rows, thin if fewer than "
+            f"{FEW} rows support it. Marks: bins, larger with more rows."
         )
     if recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
-        text += f" Shaded: where the {whose} frequency may be, point by point, with 95% confidence."
+        text += f" Shaded: where the {whose} frequency may be, point by point, with 95 % confidence."
     if recipe.band == "consistency":
-        text += " Shaded, around the diagonal: where 95% of calibrated forecasts would fall with so few rows."
+        text += " Shaded, around the diagonal: where 95 % of bin frequencies fall if the model is calibrated."
     if recipe.band != "none" and clustered:
         text += CLUSTERED
     if few and faint:
-        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, saying little."
+        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."
     elif few:
         text += f" Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows."
     return text

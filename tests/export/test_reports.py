@@ -162,7 +162,7 @@ def _repeating():
 def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out():
     frame = _repeating()
     _, evaluation = _upload(frame)
-    said = "31 of the 231 rows used repeat an earlier row. Copies on both sides of a split flatter the model."
+    said = "31 of the 231 rows used repeat an earlier row. Copies on both sides of a split"
     begin, end = "<h2>Data and flow of rows</h2>", "<h2>Split</h2>"
     assert said in own(report_html(evaluation).decode()).partition(begin)[2].partition(end)[0]
     _, once = _upload(frame, data_params={"drop_repeated": True})
@@ -250,7 +250,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     assert "DeLong" in found["Discrimination and overall performance"]
     for key in ("reliability", "reliability_log_odds"):  # on two scales, each with its band
         assert FIGURES[key].prepare(evaluation).title in found["Calibration"]
-    assert "95% confidence" in found["Calibration"]
+    assert "95 % confidence" in found["Calibration"]
     assert "No column was chosen" in found["Subgroups"]
     assert rows_needed(evaluation)[1].finding in found["Sample size"]
 

@@ -19,6 +19,10 @@ from tests.pages.app import bring, go, headline, page, settled
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes", "calibrators": "none,platt"}
 
 
+def captions(at):
+    return [element.value.replace("\\", "") for element in at.caption]
+
+
 def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     at = page(**QUICK, **{"reliability.details": "base_rate"})
     at.number_input(key="base_rate").set_value(0.8).run()
@@ -28,13 +32,13 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     shown = next(element.value for element in at.dataframe if "Where" in element.value.columns)
     assert shown.to_dict() == formatted_rates(evaluation, before_and_after(evaluation)).to_dict()
     assert brief(evaluation.metrics.brier["none"]) in headline(at)["Brier score"]
-    assert any("0.8% (1 in 120)" in expander.label for expander in at.expander)
+    assert any("0.8 % (1 in 120)" in expander.label for expander in at.expander)
     content = downloads["Calibrator (JSON)"]()
     assert json.loads(content)["base_rate"]["stated"] == 0.008
     again = read_calibrator(content).predict(evaluation.scores)
     np.testing.assert_array_equal(again.p, evaluation.predictions["platt"].p)
     at = go(at, "explore_decide")
-    assert any("A base rate of 0.8%" in caption.value for caption in at.caption)
+    assert any("A base rate of 0.8 %" in caption.value for caption in at.caption)
     costs = [element.value for element in at.dataframe if "Realised cost" in element.value.columns]
     here = Recipe.from_query(QUICK)
     assert [each.to_dict() for each in costs] == [
@@ -61,16 +65,16 @@ def test_the_rate_of_rows_without_labels_is_taken_by_a_click_and_not_before():
     assert at.session_state["recipe"].base_rate == pytest.approx(found.rate, rel=1e-3)
 
 
-def test_log_odds_are_proposed_where_half_of_the_predictions_are_small_and_taken_by_a_click():
+def test_axes_are_in_log_odds_by_themselves_if_half_of_the_predictions_are_small_with_one_click_back():
     at = page(**QUICK)
-    predictions = next(element.value for element in at.info if "Half of the predictions" in element.value)
-    at.button(key="log_odds").click().run()
-    recipe = settled(at).session_state["recipe"]
-    assert (recipe.setting("reliability.axes"), recipe.binning) == ("log_odds", "quantile")
-    assert predictions not in [element.value for element in at.info]
-    assert "reliability.axes" in at.query_params
+    assert any("Log-odds axes: half of the predictions are at most" in text for text in captions(at))
+    assert "reliability.axes" not in at.query_params
+    settled(at.button(key="whole_axes").click().run())
+    assert at.session_state["recipe"].setting("reliability.axes") == "probability"
+    assert at.query_params["reliability.axes"] == "probability"
+    assert not any("Log-odds axes" in text for text in captions(at))
     at = page(data="sample:breast_cancer", model="naive_bayes")
-    assert not [element for element in at.info if "Half of the predictions" in element.value]
+    assert not any("Log-odds axes" in text for text in captions(at))
 
 
 @pytest.mark.parametrize("stem", ["explore_reliability", "explore_out_of_bag"])
@@ -83,4 +87,4 @@ def test_a_rate_that_the_test_rows_cannot_stand_for_is_refused_in_words(stem):
     at.selectbox(key="split").set_value("time").run()
     settled(at.number_input(key="base_rate").set_value(10).run())
     assert not at.exception
-    assert ["the test rows are of one class" in error.value for error in at.error] == [True]
+    assert ["all test rows are of one class" in error.value for error in at.error] == [True]

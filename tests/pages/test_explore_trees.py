@@ -207,9 +207,9 @@ def test_a_cancelled_sweep_keeps_its_picture_and_goes_on(monkeypatch):
 
 
 def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_at_once(monkeypatch):
-    from pages.ui.explore import trees
+    from pages.ui import jobs
 
-    monkeypatch.setattr(trees, "UNASKED", -1.0)
+    monkeypatch.setattr(jobs, "UNASKED", -1.0)
     at = opened(**{"trees.depths": "2", "trees.growth": "tree"})
     assert any(
         "Forests of every depth" in text.value and "model fits, about" in text.value
@@ -261,7 +261,7 @@ def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
 
 def test_a_table_too_small_to_split_is_refused_with_the_remedy():
     at = go(bring(page("explore_data"), "four.csv", b"a,target\n1,x\n2,y\n3,x\n4,x\n"), STEM)
-    assert any("rarer class has 1 row" in text for text in messages(at))
+    assert any("minority class has 1 row" in text for text in messages(at))
     assert not at.exception
 
 
