@@ -95,7 +95,7 @@ def test_it_prints_title_and_table_of_every_picture(capsys):
     printed = capsys.readouterr().out
     for chart in run_experiment("finite", {"line": "1:0.1:0 2:0.3 | 3:0.9:1"}).charts:
         assert chart.record.title in printed
-    row = re.search(r"Least loss +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)", printed)
+    row = re.search(r"Lowest loss +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)", printed)
     assert [float(value) for value in row.groups()] == [3, 3, 0.04, 0, 0.26, 0.3]
 
 
