@@ -152,8 +152,8 @@ def test_the_lists_name_every_experiment_and_every_setting(capsys):
         (["theorem", "--seed", "-1"], "seed must be a whole number from 0"),
         (["theorem", "--csv", "nowhere/a.csv"], "no folder"),
         (["theorem", "--csv", "."], "is a folder"),
-        (["--csv", "a.csv"], "EXPERIMENT: name one; --list names them all"),
-        (["--set", "gap=1"], "EXPERIMENT: name one"),
+        (["--csv", "a.csv"], "EXPERIMENT: name an experiment; --list prints all"),
+        (["--set", "gap=1"], "EXPERIMENT: name an experiment"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_is_allowed(capsys, arguments, words):

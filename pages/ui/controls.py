@@ -48,7 +48,7 @@ LABELS = {
     "holdout": "One test part",
     "folds": "Every row, by folds",
     "metrics": "Metrics",
-    "rows": "Rows picked",
+    "rows": "Selected rows",
     "groups": "Subgroups",
     "models": "Other models",
     "variability": "Variability",

@@ -306,10 +306,10 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], 
             and_then=sources.with_target,
         )
     with middle:
-        default = "the rarer one"
+        default = "the minority class"
         if recipe.content == "predictions":
             default = "the one that the score columns are named after, else the one that says yes (1, yes, true), else "
-            default += "the rarer one"
+            default += "the minority class"
         labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
         state.control(
             st.selectbox,
