@@ -40,7 +40,7 @@ PAGES = {
         Page(
             "pages/explore_reliability.py",
             "Reliability",
-            "When the model says 70%, does it happen 70% of the time?",
+            "When the model says 70 %, does it happen 70 % of the time?",
             ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve", "layout"),
         ),
         Page(

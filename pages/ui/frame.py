@@ -127,8 +127,8 @@ LOST = (
 )
 
 FAULT = (
-    "A fault of this program ({}) ended the page here. The data and the settings are kept: take back your last "
-    "change, or go to another page. Whoever runs the server finds the details in its log."
+    "Something went wrong ({}). Your data and settings are safe: undo your last change, or open another page. Details "
+    "are in the server log."
 )
 
 
@@ -225,8 +225,7 @@ def open_page(script: str) -> Recipe:
     if "base_rate" in page.controls and state.recipe().base_rate is not None:
         rate = percent(state.recipe().base_rate)
         st.caption(
-            f"A base rate of {rate} is stated, and probabilities are moved to it: Reliability, Base rate, shows "
-            "before and after."
+            f"All probabilities are adjusted to a base rate of {rate}. Reliability, Base rate, shows both."
         )
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())

@@ -33,7 +33,9 @@ def question(tab):
 
 
 @pytest.mark.parametrize("name", sweep(EXPLORE, "reliability", "venn_abers"))
-def test_question_finding_and_three_quarters_of_the_first_picture_are_on_a_laptops_first_screen(new_tab, name):
+def test_question_finding_and_three_quarters_of_the_first_picture_are_on_a_laptops_first_screen(
+    new_tab, name
+):
     tab = opened(new_tab, f"explore_{name}", 1366, 768, **QUICK)
     size, lines = question(tab)
     assert size <= 28
@@ -53,7 +55,9 @@ def question_bottom(tab):
 
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1440, 900)])
-def test_the_whole_diagram_with_histogram_and_legend_and_its_numbers_need_no_scrolling(new_tab, width, height):
+def test_the_whole_diagram_with_histogram_and_legend_and_its_numbers_need_no_scrolling(
+    new_tab, width, height
+):
     tab = opened(new_tab, "explore_reliability", width, height, **QUICK)
     chart = tab.page.locator(".js-plotly-plot").first
     assert chart.locator(".legend").count() == 1

@@ -15,7 +15,7 @@ from calib.analysis.differences import (
     repeat_splits,
 )
 from calib.analysis.optimism import optimism, random_recipe
-from calib.analysis.recommendation.advice import over_splits, recommend
+from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
 from calib.analysis.recommendation.rare import small_median
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
@@ -58,9 +58,7 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)
-    st.caption(
-        "Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below."
-    )
+    st.caption("Click a mark, or draw a box with the chart’s Box Select tool, to list its rows below.")
 
 
 def zoomed(evaluation: Evaluation) -> None:
@@ -93,27 +91,32 @@ def _version(recipe: Recipe) -> int:
 
 
 def verdict(evaluation: Evaluation) -> None:
-    """Is the person's own model calibrated? The first sentence beside the picture."""
+    """Is the person's own model calibrated? The first sentences beside the picture, the finding in bold."""
+    finding, *ground = evaluation.verdict.sentences
+    st.markdown(f"**{plain(finding)}** {plain(' '.join(ground))}")
 
 
 def recommended(evaluation: Evaluation) -> None:
-    """Which calibrator to use: the advice in one sentence; all of it where a lesson names it."""
+    """Which calibrator to use, and the one reason; all of the advice where a lesson names it."""
+    found = recommend(evaluation)
     with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
-        st.markdown(f"**{recommend(evaluation).answer}**")
+        why = "" if found.reasons[0] == evaluation.verdict.sentence else found.reasons[0]  # it stands above
+        st.markdown(f"**{plain(found.answer)}** {plain(why)}")
         if on_stage:
-            _grounds(evaluation)
+            _grounds(found)
 
 
 def reasons(evaluation: Evaluation) -> None:
-    """Why this calibrator, and what else was compared, folded."""
-    with st.expander("Why, and what else was compared", key="reasons"):
-        _grounds(evaluation)
-
-
-def _grounds(evaluation: Evaluation) -> None:
+    """What else was compared, and what to be careful about, folded."""
     found = recommend(evaluation)
-    for reason in found.reasons:
+    if found.reasons[1:] or found.warnings:
+        with st.expander("Why, and what else was compared", key="reasons"):
+            _grounds(found)
+
+
+def _grounds(found: Recommendation) -> None:
+    for reason in found.reasons[1:]:
         st.markdown(plain(reason))
     for warning in found.warnings:
         st.caption(plain(warning))
@@ -127,7 +130,7 @@ def claim(evaluation: Evaluation) -> None:
     at_random = random_recipe(recipe)
     key, cost = (
         (evaluation.dataset.digest, at_random.digest("fit")),
-        f"fitted anew in {duration(evaluation.seconds)}.",
+        f"fitted again in {duration(evaluation.seconds)}.",
     )
     asked = "What a random split would have claimed"
     if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
@@ -180,7 +183,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
 def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     tables.metrics(evaluation)
     if found is not None:
-        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95% interval")
+        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
         st.dataframe(
             formatted_differences(found, evaluation),
             width="stretch",
@@ -188,7 +191,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         st.caption(
-            f"On {found.basis}; the model stays as it is. ● marks an interval that excludes 0: a clear difference. "
+            f"On {found.basis}, with the same model. ● marks a clear difference: its interval excludes 0. "
             "Intervals of ECE are wide, so that they include the true change. "
             f"{why_missing(evaluation.sample)}"
         )
@@ -221,7 +224,7 @@ def rows(evaluation: Evaluation) -> None:
 
 
 def _range(evaluation: Evaluation) -> None:
-    """The same choice without a pointer: a calibrator and a range of its predictions."""
+    """Choose rows without a pointer: a calibrator and a range of its predictions."""
     ranges = read_ranges(evaluation.recipe.setting("reliability.selection"))
     known = [item for item in ranges if item[0] in evaluation.predictions]
     key, low, high = known[0] if known else (next(iter(evaluation.predictions)), 0.0, 1.0)
@@ -278,7 +281,7 @@ def groups(evaluation: Evaluation) -> None:
         help=help,
     )
     if chosen is None:
-        st.caption("The groups of the column that you choose stand here and in the report.")
+        st.caption("Choose a column to see its groups here and in the report.")
         return
     record = chart.show("groups", evaluation, group=chosen, **recipe.given("reliability", "selection"))
     if record is not None and tables.toggle("reliability.group_diagrams", recipe):
@@ -286,7 +289,7 @@ def groups(evaluation: Evaluation) -> None:
         largest = grouping.largest(GROUP_DIAGRAMS)
         tables.diagrams({f"{chosen}: {name}": subset(evaluation, at) for name, at in largest.items()})
         if len(largest) < len(grouping.names):
-            st.caption(f"The {len(largest)} largest groups; small ones would show noise.")
+            st.caption(f"The {len(largest)} largest groups; smaller ones would show noise.")
 
 
 def models(evaluation: Evaluation) -> None:
@@ -325,7 +328,7 @@ def models(evaluation: Evaluation) -> None:
         side = formatted_side_by_side(found, tables.MAIN)
         st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
         st.caption(
-            "★ marks the best value of a column, over all models and calibrators on the same test rows."
+            "★ marks the best value of a column over all models and calibrators, on the same test rows."
         )
         tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
 
@@ -353,12 +356,12 @@ def rows_needed(evaluation: Evaluation) -> None:
 def variability(evaluation: Evaluation, found: Differences | None) -> None:
     """How far a difference varies: with the test rows, and with the whole split."""
     if len(evaluation.predictions) < 2:
-        st.info("Choose a second calibrator: there is nothing to compare the first with.")
+        st.info("Choose a second calibrator to compare with the first.")
         return
     recipe = evaluation.recipe
     if not SPLITS[recipe.split].drawn:
         _over_rows(found)
-        st.caption("There is only one split of this kind, so nothing can be said about others.")
+        st.caption("There is only one split of this kind, so other splits cannot be drawn.")
         return
     repeats = recipe.setting("reliability.repeats")
     help = controls.recipes_help("reliability.repeats")
@@ -368,7 +371,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     with left:
         _over_rows(found)
     with right:
-        st.markdown("**Another split, everything fitted anew**")
+        st.markdown("**Another split, everything fitted again**")
         splits = _repeats(evaluation)
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")
