@@ -341,8 +341,20 @@ class Evaluation:
             return self
         if len(self.rows) == data.n or "none" not in self.predictions:
             return self
-        p = data.X[score_column(self.recipe, data)].to_numpy()
-        return once(self, "on_every_row", lambda: _on_every_row(self.recipe, data, {"none": p}))
+        return once(self, "on_every_row", self._on_every_row)
+
+    def _on_every_row(self) -> Evaluation:
+        score = self.dataset.X[score_column(self.recipe, self.dataset)].to_numpy()
+        kept = (
+            "calibrators",
+            "calibration_scores",
+            "calibration_y",
+            "calibration_weight",
+            "notes",
+            "seconds",
+        )
+        found = _on_every_row(self.recipe, self.dataset, {"none": score})
+        return replace(found, **{name: getattr(self, name) for name in kept})
 
     def frame(self) -> pd.DataFrame:
         """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""
@@ -645,6 +657,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
 
+    Predictions made elsewhere that no calibrator is compared with are judged on all rows: nothing is fitted.
+
     With a stated ``base_rate`` every answer is moved to it, and the test rows are weighted by class to stand
     for it.
 
@@ -663,7 +677,9 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         When ``watch`` was called off.
     """
     found = _calibrated(recipe, fitted, watch)
-    return found if recipe.base_rate is None else _at_base_rate(found, fitted, recipe.base_rate)
+    if recipe.base_rate is not None:
+        return _at_base_rate(found, fitted, recipe.base_rate)
+    return found.on_every_row() if recipe.calibrators == ("none",) else found
 
 
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:

@@ -108,7 +108,7 @@ def _recommended(table: pd.DataFrame, evaluation: Evaluation, best: Any) -> str:
     """The method that the advice names for the same Recipe, with its value, if it is another one."""
     choice = recommend(evaluation).choice
     own = table[(table["recipe"] == best.recipe) & (table["calibrator"] == choice)]
-    if own.empty or choice == best.calibrator:
+    if choice is None or own.empty or choice == best.calibrator:
         return ""
     return f"; recommended there: {name_of(choice)}, {brief(own['value'].iloc[0])}"
 

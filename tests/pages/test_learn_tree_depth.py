@@ -42,7 +42,7 @@ def test_it_asks_beside_the_depths_and_the_trade_off():
     assert faults(at) == []
     depths, curve = titles(at)
     assert depths.startswith("The forest is closest to the truth at depth ")
-    assert curve.startswith("The least CL + GL: one tree ")
+    assert curve.startswith("CL + GL is lowest at depth ")
     assert len(verdicts(at)) == 1
 
 

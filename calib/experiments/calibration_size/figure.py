@@ -81,8 +81,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
         title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
-        caption=f"Thick grey line: the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) learn from "
-        f"all rows. Bands: two standard errors. {needs}{how_made(found)}{GREY}",
+        caption=f"Thick grey line: the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
+        f"forests trained on all rows. Bands: two standard errors. {needs}{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -119,7 +119,7 @@ def _needs(rows: pd.DataFrame, measure: str) -> str:
         f"{within(key)} {'never' if share is None else f'{100 * share:.0f} %'}"
         for key, share in below.items()
     )
-    return f"Methods settle at: {steady}. They beat no calibration at: {better}. "
+    return f"Methods settle at these shares: {steady}. They beat no calibration at: {better}. "
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
