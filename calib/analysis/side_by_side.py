@@ -60,12 +60,12 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
         return f"{change(raw[other] - raw[best], np.nan, np.nan)} on other test rows"
     higher, lowest = (each.predictions["none"].p for each in (two, one))
     value, lower, upper = difference_interval("brier", one.sample, higher, lowest, view_of_all(len(raw)))
-    apart = "" if lower > 0 else ", no more than sampling variability"
+    apart = "" if lower > 0 else ", no clear difference"
     return f"{change(value, lower, upper)}{apart}"
 
 
 def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequence[Place], metric: str) -> str:
-    """Words that follow a best value: how many others differ from it beyond sampling variability.
+    """Words that follow a best value: how many others are clearly different.
 
     They are known for a mean over rows if the rows are the same.
     """

@@ -40,6 +40,7 @@ def show(
     version: int = 0,
     height: int | None = None,
     sentence: Any = None,
+    finding: str | None = None,
     first: bool = False,
     **options,
 ) -> Any | None:
@@ -62,6 +63,8 @@ def show(
     sentence
         Where the finding goes instead of right above the chart, as ``headings.finding`` makes it: the page's first
         picture, which fits the window.
+    finding
+        What the page found, instead of the figure's own title.
     first
         Whether it is the page's first picture under a question, which fits the window with its answers.
 
@@ -79,7 +82,7 @@ def show(
             return None
         if heading is None:
             with nullcontext() if staged else sentence or nullcontext():
-                headings.heading(entry.label if headings.asked() else record.title)
+                headings.heading(entry.label if headings.asked() else finding or record.title)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"

@@ -9,6 +9,7 @@ import streamlit as st
 
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.mark import Mark, telling_mark
+from calib.analysis.recommendation.verdict import verdict_of
 from calib.evaluate import Evaluation
 from calib.figures import DARK
 from calib.lessons import LESSONS
@@ -92,6 +93,7 @@ def _diagram(evaluation: Evaluation) -> None:
     with words:
         if mark is not None:
             explain(mark)
+        st.markdown(f"**{plain(verdict_of(evaluation).headline)}.**")
         st.caption(
             f"The data: {plain(state.data_name(evaluation.recipe))}, predicted by a random forest. "
             f"{evaluation.judged_by}."

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.chance import chance_sentence
 from calib.analysis.clipped import change_or_clipped, clipped, clipped_change, with_clipped
 from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
 from calib.calibrators import label_of
@@ -67,9 +66,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
             )
     who = "Uncalibrated" if own == "none" else label_of(own)
     then = f" → {label_of(other)}; beside it, the change with its 95 % interval" if other else ""
-    st.caption(
-        f"{who}{then}. {evaluation.judged_by}. {chance_sentence(evaluation)} {why_missing(evaluation.sample)}"
-    )
+    st.caption(f"{who}{then}. {evaluation.judged_by}. {why_missing(evaluation.sample)}")
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:

@@ -162,13 +162,16 @@ def _rows(evaluation: Evaluation) -> str:
 
 
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
-    """The ECE beside that of a calibrated model; where it shows nothing, how rare the whole finding is by chance."""
+    """The ECE beside that of a calibrated model; if it shows nothing, how rare the whole finding is by chance."""
     own = float(evaluation.measured(["ece"])["ece"][key])
     most = ece_range(evaluation, key)[1]
+    chance, seen = briefly(most, own)
     if own > most:
-        chance, seen = briefly(most, own)
         return f"A calibrated model of these rows would show an ECE of up to {chance}; yours is {seen}."
-    return f"Chance alone shows as much in {brief_percent(test.p_value)} of test sets."
+    return (
+        f"A calibrated model of these rows may show an ECE of up to {chance}, and yours is {seen}; "
+        f"but chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
+    )
 
 
 def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from calib.analysis.chance import chance_sentence
 from calib.analysis.differences import (
     COMPARED,
     Differences,
@@ -17,6 +18,7 @@ from calib.analysis.differences import (
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
 from calib.analysis.recommendation.rare import small_median
+from calib.analysis.recommendation.verdict import verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.subgroups import subset
@@ -54,7 +56,8 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         tables.side_by_side(evaluation, **pick)
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
-        chart.show("reliability", evaluation, sentence=sentence, **view, **pick)
+        finding = verdict_of(evaluation).headline
+        chart.show("reliability", evaluation, sentence=sentence, finding=finding, **view, **pick)
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)
@@ -91,18 +94,17 @@ def _version(recipe: Recipe) -> int:
 
 
 def verdict(evaluation: Evaluation) -> None:
-    """Is the person's own model calibrated? The first sentences beside the picture, the finding in bold."""
-    finding, *ground = evaluation.verdict.sentences
-    st.markdown(f"**{plain(finding)}** {plain(' '.join(ground))}")
+    """Show the ground of the verdict, whose first sentence is the page's finding: the ECE beside its chance level."""
+    for sentence in verdict_of(evaluation).sentences[1:] or (chance_sentence(evaluation),):
+        st.markdown(plain(sentence))
 
 
 def recommended(evaluation: Evaluation) -> None:
-    """Which calibrator to use, and the one reason; all of the advice where a lesson names it."""
+    """Which calibrator to use, in one sentence with one reason; all of it where a lesson names it."""
     found = recommend(evaluation)
     with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
-        why = "" if found.reasons[0] == evaluation.verdict.sentence else found.reasons[0]  # it stands above
-        st.markdown(f"**{plain(found.answer)}** {plain(why)}")
+        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
         if on_stage:
             _grounds(found)
 

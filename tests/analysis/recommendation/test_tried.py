@@ -20,9 +20,7 @@ def test_every_number_of_the_line_stands_in_the_table():
         r"(\d+) tables from (\d+) data sets\) this advice was ([\d.]+) .*? Platt scaling, ([\d.]+)\.", TRIED
     ).groups()
     assert (own, platt) == (table["the advice"], table["always Platt scaling"])
-    assert float(own) == min(
-        float(number) for name, number in table.items() if name.startswith(("always", "the "))
-    )
+    assert float(own) < min(float(number) for name, number in table.items() if name.startswith("always"))
     assert f"# {tables} tables" in text
     assert f"From each of {sets} data sets" in text
 
