@@ -110,7 +110,7 @@ def _recommended(table: pd.DataFrame, evaluation: Evaluation, best: Any) -> str:
     own = table[(table["recipe"] == best.recipe) & (table["calibrator"] == choice)]
     if choice is None or own.empty or choice == best.calibrator:
         return ""
-    return f"; recommended there: {name_of(choice)}, {brief(own['value'].iloc[0])}"
+    return f"; its recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])})"
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:

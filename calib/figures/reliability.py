@@ -270,25 +270,27 @@ def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
 
 def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     text = (
-        "On the diagonal, what was predicted came true. Below it the model promises too much, above it too "
-        "little; an S-shape means too modest, its mirror image too sure."
+        "On the diagonal, predictions match outcomes. Below it the model overestimates, above it it underestimates; an "
+        "S shape means underconfident, a reversed S overconfident."
     )
     if recipe.curve == "corp":
-        text += " Steps: isotonic regression of the outcomes on the predictions (CORP); no bins to choose."
+        text += (
+            " Steps: isotonic regression of the outcomes on the predictions (CORP), without bins to choose."
+        )
     if recipe.curve == "smoothed":
         text += (
-            " Lines: local-linear regression on the nearest half of the rows, thin and straight where it would rest on "
-            f"fewer than {FEW}. Marks: bins, larger with more rows."
+            " Lines: local linear smooth on the nearest half of the rows, thin if fewer than "
+            f"{FEW} rows support it. Marks: bins, larger with more rows."
         )
     if recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
-        text += f" Shaded: where the {whose} frequency may be, point by point, with 95% confidence."
+        text += f" Shaded: where the {whose} frequency may be, point by point, with 95 % confidence."
     if recipe.band == "consistency":
-        text += " Shaded, around the diagonal: where 95% of calibrated forecasts would fall with so few rows."
+        text += " Shaded, around the diagonal: where 95 % of bin frequencies fall if the model is calibrated."
     if recipe.band != "none" and clustered:
         text += CLUSTERED
     if few and faint:
-        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, saying little."
+        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."
     elif few:
         text += f" Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows."
     return text

@@ -1,6 +1,6 @@
-"""How every figure looks: two designed themes, one fixed colour and marker a calibrator, numbers for people.
+"""How every figure looks: two designed themes, one fixed colour and marker per calibrator, numbers for people.
 
-Colours have Okabe and Ito's hues, told apart by readers with any colour vision (Okabe & Ito 2008, "Color
+Colours have Okabe and Ito's hues, distinct for readers with any colour vision (Okabe & Ito 2008, "Color
 universal design"), and a lightness that stands out from both papers (WCAG 2.2, 3 : 1); marker and dash differ
 too, so that no figure speaks by colour alone. Every colour is set explicitly, because Streamlit replaces
 Plotly's default template by placeholders.

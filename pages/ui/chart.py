@@ -24,7 +24,7 @@ from pages.ui.drawn import Drawn
 from pages.ui.text import plain
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
-WAITS = "What it shows is told as soon as you have answered, or skipped the question."
+WAITS = "The result appears once you answer or skip the question."
 LARGEST = 1_000_000  # bytes of a record whose figure is kept
 OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
 

@@ -250,7 +250,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     assert "DeLong" in found["Discrimination and overall performance"]
     for key in ("reliability", "reliability_log_odds"):  # on two scales, each with its band
         assert FIGURES[key].prepare(evaluation).title in found["Calibration"]
-    assert "95% confidence" in found["Calibration"]
+    assert "95 % confidence" in found["Calibration"]
     assert "No column was chosen" in found["Subgroups"]
     assert rows_needed(evaluation)[1].finding in found["Sample size"]
 
