@@ -62,8 +62,8 @@ class Rank(ScoreCalibrator):
 
     def formula(self, *scores: Term) -> dict[str, Term]:
         raise InputError(
-            "Rank needs the scores of every tree, and counts them among those of all calibration rows: it cannot be "
-            "written as SQL, ONNX or a program. Keep it as a calibrator file (JSON), or choose another calibrator."
+            "Rank calibration needs the scores of every tree and counts them among all calibration rows, so it cannot "
+            "be written as SQL, ONNX or a program. Keep it as a calibrator file (JSON), or choose another calibrator."
         )
 
     @property

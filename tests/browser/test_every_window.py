@@ -185,7 +185,10 @@ UNDER_THE_BAR = """() => {
         document.activeElement.blur()
         main.scrollBy(0, element.getBoundingClientRect().top - 5)
         element.focus()
-        return element.getBoundingClientRect().top < bar.getBoundingClientRect().bottom
+        const {left, right, top, bottom} = element.getBoundingClientRect()
+        const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+        // What is in the bar itself has to be on top of it
+        return element.closest(".st-key-tools") ? !element.contains(seen) : top < bar.getBoundingClientRect().bottom
     }).map(element => element.innerText || element.ariaLabel)
 }"""
 
