@@ -10,7 +10,7 @@ Array = np.ndarray
 
 
 def or_ones(weights: Array | None, n: int) -> Array:
-    """The weights (n,); where none are given every row counts once."""
+    """The weights (n,); if none are given every row counts once."""
     return np.ones(n) if weights is None else weights
 
 
@@ -71,7 +71,7 @@ def importance_weights(weights: Array) -> Array:
     if (each == each[0]).all():
         return np.ones(len(each))
     each = each * (each.sum() / (each @ each))
-    whole = (each == np.floor(each)) & (each > 0)  # 0 where the largest weight leaves nothing of one
+    whole = (each == np.floor(each)) & (each > 0)  # 0 if the largest weight leaves nothing of one
     return np.where(whole, np.nextafter(each, np.inf), each)
 
 

@@ -46,7 +46,7 @@ def difference_interval(
     Returns
     -------
     tuple
-        Differences below 1e-12 are rounding, and 0. NaN ends where no interval would cover.
+        Differences below 1e-12 are rounding, and 0. NaN ends if no interval would cover.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def _without_rounding(value: float) -> float:
 
 def _of_losses(loss: Callable[[Array, Array], Array]) -> Callable[[Rows, Array, Array, View], Difference]:
     def difference(rows: Rows, first: Array, second: Array, view: View) -> Difference:
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is not a difference
             return mean_interval(rows, loss(rows.y, first) - loss(rows.y, second), view.level)
 
     return difference

@@ -48,7 +48,7 @@ LABELS = {
     "holdout": "One test set",
     "folds": "Cross-validation",
     "metrics": "Metrics",
-    "rows": "Rows picked",
+    "rows": "Selected rows",
     "groups": "Subgroups",
     "models": "Other models",
     "variability": "Variability",

@@ -46,7 +46,7 @@ def test_the_numbers_of_the_page_are_those_of_decide():
         "no colour for what may be sampling variability"
     )
     rows = decision.undecided["venn_abers"]
-    assert said["Undecided · Venn–Abers"] == f"{100 * rows.mean():.2g}%"
+    assert said["Undecided · Venn–Abers"] == f"{100 * rows.mean():.2g} %"
     assert tables(at, "False alarms")[0].equals(formatted_costs(decision))
     (listed,) = tables(at, "lower end")
     np.testing.assert_array_equal(listed["row"], decision.undecided_frame("venn_abers", 200)["row"])

@@ -261,7 +261,7 @@ def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
 
 def test_a_table_too_small_to_split_is_refused_with_the_remedy():
     at = go(bring(page("explore_data"), "four.csv", b"a,target\n1,x\n2,y\n3,x\n4,x\n"), STEM)
-    assert any("rarer class has 1 row" in text for text in messages(at))
+    assert any("minority class has 1 row" in text for text in messages(at))
     assert not at.exception
 
 

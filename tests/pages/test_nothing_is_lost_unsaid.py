@@ -27,7 +27,8 @@ REMOVED = "Removed, as it does not apply after this change: "
 
 def removed(at) -> str:
     """What the page says it removed, or nothing."""
-    return next((text.removeprefix(REMOVED) for text in messages(at) if text.startswith(REMOVED)), "")
+    said = next((text.removeprefix(REMOVED) for text in messages(at) if text.startswith(REMOVED)), "")
+    return said.partition(" Kept from the data before: ")[0]
 
 
 def brought(**stated):
@@ -50,7 +51,7 @@ def test_another_file_says_what_was_stated_of_the_one_before():
     at = bring(brought(base_rate=0.01, cluster="who", weight="w", exclude=("age",)), "other.csv", OTHER)
     recipe = at.session_state["recipe"]
     assert (recipe.base_rate, recipe.cluster, recipe.weight, recipe.exclude) == (None, None, None, ())
-    gone = "Leave out columns (age), Weight or count (w), Cluster (who) and Base rate (1%)."
+    gone = "Exclude columns (age), Weight or count (w), Cluster (who) and Deployment base rate (1 %)."
     assert removed(at).partition(" Kept from the data before: ")[0] == gone
     assert recipe.file == "other.csv"
 
@@ -64,8 +65,8 @@ def test_another_file_says_nothing_where_nothing_was_stated():
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("target", "w", "Positive class (no) and Base rate (1%)."),
-        ("positive", "yes", "Base rate (1%)."),
+        ("target", "w", "Positive class (no) and Deployment base rate (1 %)."),
+        ("positive", "yes", "Deployment base rate (1 %)."),
     ],
 )
 def test_a_base_rate_is_not_taken_for_that_of_another_class(key, value, said):
@@ -80,7 +81,7 @@ def test_a_data_set_chosen_in_the_sidebar_says_so_too():
     assert at.session_state["recipe"].base_rate == 0.01
     at.selectbox(key="data").set_value("sample:breast_cancer").run()
     assert at.session_state["recipe"].base_rate is None
-    assert removed(at) == "Base rate (1%). Kept from the data before: Model (Naive Bayes)."
+    assert removed(at) == "Deployment base rate (1 %). Kept from the data before: Model (Naive Bayes)."
 
 
 def test_other_data_open_no_tab_of_the_last_ones_and_name_every_setting_that_is_kept():
@@ -108,7 +109,7 @@ def test_another_split_says_what_of_the_one_before_it_does_not_use():
     at.selectbox(key="split").set_value("random").run()
     settled(at)
     assert at.session_state["recipe"].data_params == ()
-    assert removed(at) == "Gap (3.0) and Judged on (folds)."
+    assert removed(at) == "Gap (3.0) and Evaluated on (folds)."
     assert faults(at) == []
 
 
