@@ -129,6 +129,7 @@ def _section(
     elsewhere = {key for keys in PLACES.values() for key in keys}
     return {
         "name": name,
+        "verdict": evaluation.verdict.sentence,
         "advice": recommend(evaluation),
         "charts": placed | {"others": [chart for chart in drawn if chart.key not in elsewhere]},
         "subject": _subject(evaluation),

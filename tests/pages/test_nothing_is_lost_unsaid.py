@@ -21,6 +21,7 @@ TABLE = pd.DataFrame(
 TABLE["target"] = np.where(RNG.random(ROWS) < 1 / (1 + np.exp(-TABLE["x"])), "yes", "no")
 FIRST = TABLE.to_csv(index=False).encode()
 OTHER = TABLE.assign(x=TABLE["x"] + 1).to_csv(index=False).encode()
+KEPT = {"model": "naive_bayes", "bins": "9"}
 REMOVED = "Removed, as it does not apply after this change: "
 
 
@@ -50,9 +51,8 @@ def test_another_file_says_what_was_stated_of_the_one_before():
     at = bring(brought(base_rate=0.01, cluster="who", weight="w", exclude=("age",)), "other.csv", OTHER)
     recipe = at.session_state["recipe"]
     assert (recipe.base_rate, recipe.cluster, recipe.weight, recipe.exclude) == (None, None, None, ())
-    assert removed(at) == (
-        "Exclude columns (age), Weight or count (w), Cluster (who) and Deployment base rate (1 %)."
-    )
+    gone = "Exclude columns (age), Weight or count (w), Cluster (who) and Deployment base rate (1 %)."
+    assert removed(at).partition(" Kept from the data before: ")[0] == gone
     assert recipe.file == "other.csv"
 
 
@@ -81,7 +81,25 @@ def test_a_data_set_chosen_in_the_sidebar_says_so_too():
     assert at.session_state["recipe"].base_rate == 0.01
     at.selectbox(key="data").set_value("sample:breast_cancer").run()
     assert at.session_state["recipe"].base_rate is None
-    assert removed(at) == "Deployment base rate (1 %)."
+    assert removed(at) == "Deployment base rate (1 %). Kept from the data before: Model (Naive Bayes)."
+
+
+def test_other_data_open_no_tab_of_the_last_ones_and_name_every_setting_that_is_kept():
+    at = page(
+        data="sample:breast_cancer", **KEPT, **{"reliability.details": "groups", "decide.cost_miss": "9"}
+    )
+    settled(at.selectbox(key="data").set_value("sample:digits").run())
+    recipe = at.session_state["recipe"]
+    assert recipe.setting("reliability.details") == "metrics"
+    assert recipe.setting("decide.cost_miss") != 9
+    gone, kept = removed(at).split(" Kept from the data before: ")
+    assert "groups" in gone
+    assert "9" in gone
+    assert "Naive Bayes" in kept
+    assert "Bins (9)" in kept
+    fresh = page(data="sample:breast_cancer")
+    settled(fresh.selectbox(key="data").set_value("sample:digits").run())
+    assert not any("Kept from" in text for text in messages(fresh))
 
 
 def test_another_split_says_what_of_the_one_before_it_does_not_use():
