@@ -22,7 +22,7 @@ from pages.ui.uploads import remember, remembered
 
 KEPT_ESTIMATES = 6
 REMEDY = (
-    "State it in the sidebar, under Base rate, where the positives will be rarer or more frequent than here, or where "
+    "State it in the sidebar, under Deployment base rate, where the positives will be rarer or more frequent than here, or where "
     "the table was under- or oversampled. All odds are then multiplied by one ratio, on every page and in every export."
 )
 
