@@ -104,12 +104,12 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     target
         The label column.
     beside
-        Columns that have a role, which are no inputs.
+        Columns that have a role, and are not inputs.
 
     Raises
     ------
     DataError
-        For what is no such model, needs what is not in the file, or does not fit the table: all that does not.
+        If the model is not of this kind, needs another file, or does not fit the table; the message lists all misfits.
     """
     session, typed = _session(model), typed_frame(frame)
     values = _values(session, typed, _fitting(_inputs(session, typed, {target, *beside})))

@@ -299,7 +299,7 @@ def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> d
     Raises
     ------
     InputError
-        For a name that is no parameter's, and a value that is not allowed.
+        If a name is not that of a parameter, or a value is not allowed.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in given:
