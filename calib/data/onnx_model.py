@@ -104,12 +104,12 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     target
         The label column.
     beside
-        Columns that have a role, and are not inputs.
+        Columns with a role, which are not inputs.
 
     Raises
     ------
     DataError
-        If the model is not of this kind, needs another file, or does not fit the table; the message lists all misfits.
+        If it is not such a model, needs something else than the file, or does not fit the table; lists every misfit.
     """
     session, typed = _session(model), typed_frame(frame)
     values = _values(session, typed, _fitting(_inputs(session, typed, {target, *beside})))

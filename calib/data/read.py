@@ -105,7 +105,7 @@ def read_table(
     Raises
     ------
     DataError
-        With the reason and the remedy, if the table is not rectangular or cannot be read.
+        With the reason and the remedy, if the file is not rectangular.
 
     Examples
     --------
