@@ -22,8 +22,8 @@ from pages.ui.uploads import remember, remembered
 
 KEPT_ESTIMATES = 6
 REMEDY = (
-    "State it in the sidebar, under Deployment base rate, where the positives will be rarer or more frequent than here, or where "
-    "the table was under- or oversampled. All odds are then multiplied by one ratio, on every page and in every export."
+    "Set the deployment base rate in the sidebar if positives will be rarer or more frequent than here, or if the "
+    "table was under- or oversampled. All odds are then multiplied by one ratio, on every page and in every export."
 )
 
 
