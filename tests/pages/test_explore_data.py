@@ -82,7 +82,7 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     go(at, "explore_data")
     press(at, "Use as features")
     assert at.session_state["recipe"].content == "features"
-    assert any("called like predictions" in text for text in messages(at))
+    assert any("with a name like a prediction" in text for text in messages(at))
     press(at, "Evaluate as predictions")
     at.multiselect(key="data_params.scores").set_value(["model_b", "sample_weight"]).run()
     assert list(again(at, csv(BESIDE)).X.columns) == ["model_b", "sample_weight"]
@@ -218,7 +218,7 @@ def test_every_imputed_column_is_named_with_its_gaps():
     for name, count in zip(("x", "when", "town"), gaps.sum(axis=0), strict=True):
         assert f"{name} ({count} gaps)" in said
     assert "training median" in said
-    assert "level of their own" in said
+    assert "separate level" in said
 
 
 def test_rows_are_numbered_from_1_below_the_header():
