@@ -243,7 +243,7 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
     for name in table.columns:
         if table[name].dtype == object:
             raise DataError(
-                f"Column {name!r} holds Python objects of several types.",
+                f"Column {name!r} holds Python objects of several types.",  # words: right, a term of Python
                 "Pass the table through prepare first.",
             )
     return Matrix()

@@ -104,12 +104,12 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     target
         The label column.
     beside
-        Columns that have a role, which are no inputs.
+        Columns with a role, which are not inputs.
 
     Raises
     ------
     DataError
-        For what is no such model, needs what is not in the file, or does not fit the table: all that does not.
+        If it is not such a model, needs something else than the file, or does not fit the table; lists every misfit.
     """
     session, typed = _session(model), typed_frame(frame)
     values = _values(session, typed, _fitting(_inputs(session, typed, {target, *beside})))

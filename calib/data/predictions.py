@@ -191,7 +191,7 @@ def prepare_predictions(
         None chooses the class that the score columns are named after (``p_yes``), else the one that is
         positive by convention (1 of 0 and 1, yes of no and yes …), else the minority class.
     scores
-        The score columns; None takes ``score_columns``, of two that add up to one, or of a column a class,
+        The score columns; None takes ``score_columns``, of two that add up to one, or of one column per class,
         only the positive class's.
     roles
         weight, time, cluster and part → the column that holds it, which is then no score.

@@ -105,7 +105,7 @@ def read_table(
     Raises
     ------
     DataError
-        With the reason and the remedy, for whatever is no even table.
+        With the reason and the remedy, if the file is not rectangular.
 
     Examples
     --------

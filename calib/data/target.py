@@ -245,7 +245,7 @@ def choose_classes(
     Raises
     ------
     DataError
-        For fewer than two classes, more than MOST_CLASSES, or a positive class that is no label.
+        For fewer than two classes, more than MOST_CLASSES, or a positive class that is not a label.
 
     Examples
     --------

@@ -299,7 +299,7 @@ def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> d
     Raises
     ------
     InputError
-        For a name that is no parameter's, and a value that is not allowed.
+        For a name without a parameter, and a value that is not allowed.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in given:
@@ -422,8 +422,8 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
         x = pi = np.nan
     if not abs(x) <= FARTHEST or label not in ("", "0", "1"):
         raise InputError(
-            f"{name} must be points such as 2:0.7 or 3:0.9:1, each a position (at most {FARTHEST:,.0f}), the "
-            f"probability of class 1 there and, for a training row, its label 0 or 1, but {shown(part)} is not."
+            f"{name} must be points such as 2:0.7 or 3:0.9:1, but {shown(part)} is not. A point is a position (at most "
+            f"{FARTHEST:,.0f}), the probability of class 1 there and, for a training row, its label 0 or 1."
         )
     if not 0 <= pi <= 1:
         raise InputError(

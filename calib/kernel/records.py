@@ -312,7 +312,7 @@ class Parameter:
 def that_matter(parameters: Iterable[Parameter], given: Mapping[str, Any], **known: Any) -> list[Parameter]:
     """The settings that have an effect beside those given, name → value; the others are at their defaults.
 
-    ``known`` is what is no setting and yet decides which matter.
+    ``known`` holds further values that decide which settings matter.
 
     >>> kernel = Parameter("kernel", "Kernel", "choice", "flat", choices=("flat", "bent"))
     >>> bend = Parameter("bend", "Bend", "number", 1.0, only_with=("kernel", ("bent",)))

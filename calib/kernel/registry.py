@@ -32,7 +32,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     check
         Refuses, with an InputError, an entry from outside that breaks a promise.
     origin
-        The class or function that makes an entry what it is. Defined anew, as by a notebook's cell run again,
+        The class or function that makes an entry what it is. Defined again, as by a notebook's cell run again,
         it takes the place of its earlier self; a key that is taken by anything else is refused.
 
     Examples

@@ -39,7 +39,7 @@ def effective_weights(weights: Array, counts: Array | None = None) -> Array:
     weights : (n,)
         Positive.
     counts : (n,)
-        k, if the weights are more than counts of rows, as at a stated base rate. By default whole weights are their
+        k, if the weights are more than counts of rows, as at a deployment base rate. By default whole weights are their
         own counts, and a row of any other weight is one row.
 
     Examples

@@ -281,7 +281,7 @@ def spiegelhalter_test(
     cluster : (n,)
         Who each row belongs to.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
+        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def interval_summary(
     sample_weight
         See ``brier_score``.
     counts : (m,)
-        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
+        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 What both methods share cancels, so that a difference is far better known than either number. A mean of losses has the
 interval of ``mean_interval`` for the differences of the rows; accuracy that of Agresti and Min (2005), because rows on
-which two methods agree are no certainty that they always do; AUC that of DeLong, DeLong and Clarke-Pearson (1988); ECE
+which two methods agree do not prove that they always do; AUC that of DeLong, DeLong and Clarke-Pearson (1988); ECE
 the bounds of ``distances``.
 """
 

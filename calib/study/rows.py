@@ -78,7 +78,7 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     Raises
     ------
     InputError
-        For missing columns, for a metric that is no number, and for a repeated fold.
+        For missing columns, for a metric that is not a number, and for a repeated fold.
 
     Examples
     --------

@@ -356,6 +356,6 @@ def friedman_line(summary: MetricSummary) -> str:
     other = f"Iman and Davenport's F = {number(found.f_statistic)}, p = {number(found.f_pvalue)}"
     return (
         f"Friedman χ² = {number(found.statistic)}, p = {number(found.pvalue)}; "
-        f"{other if np.isfinite(found.f_statistic) else alike}; Nemenyi's critical difference at "
+        f"{other if np.isfinite(found.f_statistic) else alike}. Nemenyi's critical difference at "
         f"α = {summary.alpha:g} is {number(summary.critical_difference)}, over {counted(n, 'data set')}."
     )

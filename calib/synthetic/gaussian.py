@@ -50,7 +50,7 @@ class GaussianPair(KnownDistribution):
     Raises
     ------
     InputError
-        For other shapes, for values that are not finite and for a matrix that is no covariance.
+        For other shapes, for values that are not finite and for a matrix that is not a covariance.
 
     Examples
     --------
