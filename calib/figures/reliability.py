@@ -34,7 +34,7 @@ from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis
-from calib.figures.base import FigureEntry, viewed
+from calib.figures.base import FigureEntry, predictions_of, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
@@ -141,8 +141,8 @@ def prepare(
     checks.one_of(axes, AXES, "axes")
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
-    shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
-    predictions = {key: evaluation.predictions[key].p for key in shown}
+    predictions = {key: each.p for key, each in predictions_of(evaluation, calibrators).items()}
+    shown = list(predictions)
     in_bins = {key: curve_of(evaluation, key) for key in shown} if recipe.curve != "corp" else {}
     curves = {key: curve_of(evaluation, key, recipe.curve, axes == AXES[1]) for key in shown}
     axis = _axis(in_bins or curves, predictions.values(), weight) if axes == "log_odds" else None
@@ -672,4 +672,6 @@ def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     return evaluation, evaluation.recipe.given("reliability", "selection", "faint") | band
 
 
-RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw, reported=_reported)
+RELIABILITY = FigureEntry(
+    "reliability", "Reliability diagram", prepare, draw, reported=_reported, overlaid=True
+)
