@@ -1,4 +1,4 @@
-# Calibration Explorer on port 8501 (docs/put_it_up.md). Its steps are scripts, which run without Docker as well and are
+# Calibration Explorer on port 8501 (docs/deployment.md). Its steps are scripts, which run without Docker as well and are
 # tested so (tests/test_deploy.py).
 FROM python:3.11-slim
 

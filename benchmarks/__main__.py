@@ -30,8 +30,8 @@ VERSIONS = (
 )
 HEAD = """# Benchmarks
 
-Speed beside peers, as ratios, and seconds where nothing is beside it; each bound stands in parentheses, with
-BROKEN where it is broken. What each measures is said at the head of its file in `benchmarks/`. Made by
+Speed compared with peers, as ratios, or in seconds if there is no peer. Bounds are in parentheses, with BROKEN
+if one is broken. The head of each file in `benchmarks/` explains what it measures. Made by
 `python -m benchmarks --write docs/benchmarks.md` on {day}.
 
 {machine}.

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from calib.calibrators import CALIBRATORS, count_outside, label_of
+from calib.calibrators import CALIBRATORS, count_outside, label_of, name_of
 from calib.data import ROLES, preprocessor
 from calib.kernel.base_rate import BaseRate, class_weights
 from calib.kernel.checks import InputError
@@ -28,7 +28,7 @@ from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind, told
-from calib.kernel.wording import listed, number, outside_range, rows_told
+from calib.kernel.wording import capital, listed, number, outside_range, rows_told
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
@@ -673,14 +673,14 @@ def _outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
     ways: dict[str, list[str]] = {}
     for method in (CALIBRATORS[key] for key in calibrators):
         if method.beyond:
-            ways.setdefault(method.beyond, []).append(method.label)
+            ways.setdefault(method.beyond, []).append(name_of(method.key))
     scored = [(part.placed.scores, part.tests.scores) for part in fitted.parts if len(part.placed.scores)]
     if not ways or not scored or fitted.recipe.placement == "full":
         return  # full: the calibrators of a row have seen its score
     ends = [(float(old.min()), float(old.max())) for old, _ in scored]
     outside = sum(count_outside(new, *end) for (_, new), end in zip(scored, ends, strict=True))
     if outside:
-        then = "; ".join(f"{listed(names)}: {way}" for way, names in ways.items())
+        then = capital("; ".join(f"{listed(names)}: {way}" for way, names in ways.items()))
         total, one = sum(len(new) for _, new in scored), ends[0] if len(ends) == 1 else None
         yield f"{outside_range(outside, total, 'test score', one)} {then}."
 

@@ -1,4 +1,4 @@
-"""``calibration-explorer``: the dashboard on this machine, or for others behind a proxy (docs/put_it_up.md).
+"""``calibration-explorer``: the dashboard on this machine, or for others behind a proxy (docs/deployment.md).
 
 Streamlit reads ``.streamlit/config.toml`` from the folder of the script that it runs, wherever it is started
 from.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deploy/start.sh FOLDER: start what deploy/install.sh put there, for other machines; docs/put_it_up.md names the settings.
+# deploy/start.sh FOLDER: start what deploy/install.sh put there, for other machines; docs/deployment.md names the settings.
 set -euo pipefail
 folder=${1:?usage: deploy/start.sh FOLDER}
 export STREAMLIT_SERVER_ADDRESS=${STREAMLIT_SERVER_ADDRESS:-0.0.0.0}

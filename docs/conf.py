@@ -6,12 +6,21 @@ project = "Calibration Explorer"
 version = release = __version__
 copyright = "the authors, MIT licence"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
-html_theme = "alabaster"
+html_theme = "pydata_sphinx_theme"
 html_theme_options = {
-    "description": "Probability calibration in the browser, in Python and on the command line.",
-    "page_width": "1260px",  # on which the lines of an example are seen whole
-    "body_max_width": "1000px",
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
+html_sidebars = {"index": []}  # the front page is the README, in full width
+html_static_path = ["site"]
+html_css_files = ["site.css"]
+html_title = project
 html_show_sourcelink = html_copy_source = False
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"

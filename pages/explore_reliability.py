@@ -3,7 +3,7 @@
 import streamlit as st
 
 import pages.ui.everything
-from calib.analysis.advice import recommend
+from calib.analysis.recommendation.advice import recommend
 from pages.ui import evaluations, frame, headings, start, tables
 from pages.ui.explore import reliability
 

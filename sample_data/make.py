@@ -179,7 +179,7 @@ def counts(rows: float = 1e9) -> pd.DataFrame:
 
 
 def counts_truth(score: np.ndarray) -> np.ndarray:
-    """The probability at a score: too bold, and a little too high."""
+    """Return the true probability at a score, which is overconfident and a little too high."""
     return 1 / (1 + np.exp(-(0.7 * np.log(score / (1 - score)) - 0.3)))
 
 

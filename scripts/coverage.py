@@ -231,7 +231,7 @@ def places(printed: Mapping[str, Printed], lines: Mapping[str, pd.DataFrame]) ->
         found = [cell for cell in cells_of(lines[key]).values() if cell.usual]
         low, worst = sum(cell.low for cell in found), min((cell.share for cell in found), default=np.nan)
         rows.append([one.where, f"{100 * worst:.0f}", f"{low} of {len(found)}", one.otherwise])
-    return table(["printed in", "lowest coverage, %", "cells below", "what stands there instead"], rows)
+    return table(["printed in", "lowest coverage, %", "cells below", "what is shown instead"], rows)
 
 
 SECTION = "## Do the intervals cover?"
@@ -266,24 +266,23 @@ def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
         yield from (OF_ERRORS, table([f"{k} repetitions" for k in REPETITIONS], [share]))
 
 
-ABOUT = """Test rows are drawn again and again from worlds of which every value is known: the log-odds of the true
-probabilities are normal with a standard deviation of 1.5, their mean is the prevalence, and an overconfident model
-prints twice these log-odds, moved so that its mean is right.
+ABOUT = """Test rows are simulated repeatedly from known distributions. The log-odds of the true probabilities are
+normal with a standard deviation of 1.5, and the mean probability is the prevalence. An overconfident model doubles
+these log-odds, shifted so that its mean is right.
 
     python -m scripts.coverage --draws {draws} --write docs/measurements.md
 
-Each cell holds how many of the 95 % intervals that are given include the population's value, in %; in brackets, if
-some are not given, how many of 100 are; and the median width. Bold: fewer than 92 % cover, beyond what the number of
-draws leaves open. “none”: no interval is given; “·”: there is nothing to include."""
+Each cell states how many of the 95 % intervals include the population's value, in %, and their median
+width. If some intervals are not given, brackets state how many of 100 are. Bold means that fewer than 92 % cover, more
+clearly than the number of draws leaves open. “none” means that no interval is given; “·” means that there is nothing
+to include."""
 OF_SAMPLES = """1,000 rows of a calibrated model, half of them of class 1. Rows of one cluster resemble each other in
-what is predicted (correlation 0.3) and in what is not (0.2); weights have nothing to do with the labels."""
-OF_TESTS = """How often, in %, a test at 5 % rejects what is right. Bold: more than 8 %, beyond what the draws leave
-open."""
-OF_SETS = """Each data set has a level of its own, and methods differ on it by chance; one method may be better by one
-standard deviation. Below: how often tests at 5 % find a difference, in %, where there is none."""
-OF_ERRORS = (
-    "Learn pages show ± two standard errors over repetitions. Their coverage is known without a simulation:"
-)
+their prediction (correlation 0.3) and in the rest (0.2). Weights are independent of the labels."""
+OF_TESTS = """How often, in %, a test at 5 % rejects a right hypothesis. Bold means more than 8 %, more clearly than
+the number of draws leaves open."""
+OF_SETS = """Each data set has its own level, and methods differ on it by chance. One method may be better by one
+standard deviation. The second table states how often, in %, tests at 5 % find a difference that does not exist."""
+OF_ERRORS = "Learn pages show ± two standard errors over repetitions. Their coverage in % is known without simulation:"
 
 
 def with_section(text: str, section: str) -> str:

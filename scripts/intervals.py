@@ -19,8 +19,8 @@ from calib.analysis.curves import FEW, binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import benefit_steps, benefits, decide, expected_costs, gain, realised_costs
 from calib.analysis.differences import Repeats, differences
 from calib.analysis.label_shift import estimate_base_rate
-from calib.analysis.one_mark import telling_mark
 from calib.analysis.optimism import optimism
+from calib.analysis.recommendation.mark import telling_mark
 from calib.analysis.side_by_side import view_of_all
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.calibrators import CALIBRATORS
@@ -318,24 +318,24 @@ def base_rates(rows: Drawn) -> Found:
     return {"Base rate of rows without labels": (rows.world.share, found.lower, found.upper)}
 
 
-NO_INTERVAL = "No interval; the reason stands in its place."
+NO_INTERVAL = "No interval; the reason is shown."
 ON_ROWS = {
     "numbers": Printed("Report: performance and calibration", numbers, NO_INTERVAL, thin=2),
     "differences": Printed(
-        "Reliability: headline, table and figure of differences; advice; Compare; report",
+        "Reliability (headline, table and figure of differences, advice), Compare, report",
         changes,
-        "No interval and no ●; the title does not say that the two differ.",
+        "No interval and no ●; the title names no difference.",
         thin=4,
     ),
     "costs": Printed("Decide: table and figure of costs; report", costs, NO_INTERVAL, thin=2),
     "net benefit": Printed("Decide: title of the decision curve; report", net_benefits, NO_INTERVAL),
     "out of bag": Printed("Out of bag: headline and figure", half_widths, "No interval."),
-    "optimism": Printed("Data split: what a random split would claim; report", optimisms, NO_INTERVAL),
+    "optimism": Printed("Data split (what a random split would claim), report", optimisms, NO_INTERVAL),
     "splits": Printed(
         "Reliability: differences over splits; advice", over_splits, "No interval, and no word on it.", thin=2
     ),
     "bins": Printed(
-        "Reliability, log-odds, Venn–Abers: arms, bands and hover text of bins; report",
+        "Reliability, log-odds and Venn–Abers (arms, bands and hover text of bins), report",
         bins,
         f"Bins of fewer than {FEW} rows are faint or not drawn.",
     ),
@@ -346,12 +346,12 @@ ON_ROWS = {
         "The caption says that the band is of the smoothed frequency.",
     ),
     "groups": Printed("Subgroups; report", groups, NO_INTERVAL),
-    "frequency": Printed("Venn–Abers: observed frequency; advice: overall share", shares, NO_INTERVAL),
+    "frequency": Printed("Venn–Abers (observed frequency), advice (overall share)", shares, NO_INTERVAL),
     "ranking": Printed("Data: AUC of a column of scores, leaks", ranking, "No warning."),
     "base rate": Printed(
         "Base rate: estimate from rows without labels",
         base_rates,
-        "The caption says that it takes the probabilities for right and the rows for independent.",
+        "The caption says that it assumes right probabilities and independent rows.",
     ),
 }
 
@@ -373,7 +373,7 @@ def verdicts(rows: Drawn) -> Found:
     mark = telling_mark(one)
     return {
         "One of five groups is off by more than chance": bool(table["off"].any()),
-        "A bin promised too much or too little": mark is not None and mark.beyond_chance,
+        "A bin overestimates or underestimates": mark is not None and mark.beyond_chance,
     }
 
 

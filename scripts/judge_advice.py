@@ -29,8 +29,8 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from calib import Recipe
-from calib.analysis.choice import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
-from calib.calibrators import CALIBRATORS, label_of
+from calib.analysis.recommendation.choice import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
+from calib.calibrators import CALIBRATORS, name_of
 from calib.data import prepare, read_table
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
@@ -122,7 +122,7 @@ def strategies(rows: pd.DataFrame) -> pd.DataFrame:
     best = rows.groupby(CELL)[LOSSES].transform("min")
     rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
     followed = {"the advice": rows[rows["chosen"]], "the lowest on the test rows": rows[rows["lowest"]]}
-    followed |= {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
+    followed |= {f"always {name_of(key)}": group for key, group in rows.groupby("method", sort=False)}
     means = {name: group.groupby("data")[MEASURED].mean().mean() for name, group in followed.items()}
     return pd.DataFrame(means).T.sort_values("brier")
 

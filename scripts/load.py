@@ -35,7 +35,7 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 
 from calib import Evaluation, Recipe, evaluate
-from calib.analysis.advice import recommend
+from calib.analysis.recommendation.advice import recommend
 from calib.kernel.wording import briefly
 from calib.sources import load
 from pages.ui.learn.room import PHONE, PROJECTOR

@@ -1,8 +1,7 @@
 """The pictures of the guide, from the running app: ``python -m scripts.take_pictures [PAGE …]``.
 
-Each page of docs/pages/ has one, of its first screen, in light mode, 1400 pixels wide:
-docs/pictures/PAGE.webp. A page of Learn is shown with its guess skipped. Take them anew when a page looks
-different.
+Start and each page of docs/pages/ have one, of the first screen, in light mode: docs/pictures/PAGE.webp. A page of
+Learn is shown with its guess skipped. Retake them when a page looks different.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from pages.ui.current import PAGES
 from tests.browser.driver import ROOT, Tab, chromium, serving
 
 FOLDER = ROOT / "docs" / "pictures"
-STEMS = [Path(page.script).stem for pages in PAGES.values() for page in pages]
+STEMS = ["start", *(Path(page.script).stem for pages in PAGES.values() for page in pages)]
 WIDTH, HEIGHT, QUALITY = 1400, 1100, 55
 
 
 def query(stem: str) -> dict[str, str]:
-    """The address's parameters: no guess is asked for."""
+    """Return the parameters of the address, which skip the guesses of a page."""
     page = stem.partition("_")[2]
     return {
         f"{experiment.key}.guess": "skip" for experiment in EXPERIMENTS.values() if experiment.page == page
@@ -33,7 +32,7 @@ def query(stem: str) -> dict[str, str]:
 
 def picture(browser: Browser, address: str, stem: str) -> bytes:
     page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}).new_page()
-    tab = Tab(page, address).open(stem, **query(stem))
+    tab = Tab(page, address).open("" if stem == "start" else stem, **query(stem))
     page.locator("h1").wait_for()  # a fresh server first goes through app.py
     tab.settle()
     image, made = Image.open(io.BytesIO(page.screenshot())), io.BytesIO()

@@ -10,10 +10,10 @@ from sklearn.naive_bayes import GaussianNB
 from calib import CalibratedClassifier, Recipe, evaluate
 from calib.analysis.decision import decide
 from calib.analysis.depth import grow
-from calib.analysis.enough import too_few
 from calib.analysis.explain import explain, position_of, widest_row
 from calib.analysis.grown_tree import grown_tree
 from calib.analysis.label_shift import before_and_after
+from calib.analysis.recommendation.enough import too_few
 from calib.analysis.subgroups import subset
 from calib.calibrators import merge_pair
 from calib.evaluate import calibrate, fit

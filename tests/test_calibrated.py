@@ -172,7 +172,7 @@ def test_a_fitted_pipeline_is_calibrated_on_all_rows_and_not_refitted():
 def test_margins_of_a_support_vector_machine():
     model = CalibratedClassifier(SVC(), random_state=0).fit(X, Y)
     assert np.mean(model.predict(X) == Y) > 0.7
-    with pytest.raises(InputError, match="Beta needs probabilities, but SVC gives margins"):
+    with pytest.raises(InputError, match="Beta calibration needs probabilities, but SVC gives margins"):
         CalibratedClassifier(SVC(), "beta").fit(X, Y)
 
 

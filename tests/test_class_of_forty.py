@@ -40,6 +40,6 @@ def test_forty_students_answer_and_each_is_met_at_the_reveal():
         ).open()
         assert again.heard == heard[0]
         host.press("Close the room")
-        assert all("is closed, and nothing of it is kept" in phone.poll().heard for phone in phones)
+        assert all("is closed, and its data are deleted" in phone.poll().heard for phone in phones)
         for phone in (host, again, *phones):
             phone.close()

@@ -70,7 +70,10 @@ def test_the_score_has_the_name_that_is_asked_for(saved, capsys):
             write_calibrator(VennAbers().fit([0, 1], [0, 1])).replace('"p0"', '"pO"').encode(),
             "must be an object",
         ),
-        (write_calibrator(Rank().fit(np.eye(2), [0, 1])).encode(), "Rank needs the scores of every tree"),
+        (
+            write_calibrator(Rank().fit(np.eye(2), [0, 1])).encode(),
+            "Rank calibration needs the scores of every tree",
+        ),
         (None, "cannot be read"),
     ],
     ids=lambda value: str(value)[:30],

@@ -359,14 +359,14 @@ def test_uploaded_probabilities_are_taken_at_their_log_odds_and_margins_as_they_
 
 def test_the_notes_say_what_platt_was_fitted_on(data):
     for changes, words in (
-        ({}, "Platt: fitted on the log-odds of the scores."),
-        ({"options": {"platt.on": "score"}}, "Platt: fitted on the scores as they come."),
-        ({"model": "svm", "params": ()}, "Platt: fitted on the scores as they come."),
-        ({"evaluation": "folds", "folds": 3}, "Platt: fitted on the log-odds of the scores."),
+        ({}, "Platt scaling: fitted on the log-odds of the scores."),
+        ({"options": {"platt.on": "score"}}, "Platt scaling: fitted on the scores as they come."),
+        ({"model": "svm", "params": ()}, "Platt scaling: fitted on the scores as they come."),
+        ({"evaluation": "folds", "folds": 3}, "Platt scaling: fitted on the log-odds of the scores."),
     ):
         assert words in evaluate(SMALL.replace(**changes), data).notes
-    votes = [note for note in evaluate(SMALL, data).notes if "Platt: scores" in note]
-    assert votes == ["Platt: scores are kept 0.025 away from 0 and 1, where log-odds are infinite."]
+    votes = [note for note in evaluate(SMALL, data).notes if "Platt scaling: scores" in note]
+    assert votes == ["Platt scaling: scores are kept 0.025 away from 0 and 1, where log-odds are infinite."]
 
 
 # Scores outside those that calibrated
@@ -384,7 +384,8 @@ def test_the_notes_count_test_scores_outside_those_that_calibrated(noisy, evalua
         total += len(part.test)
     (note,) = [note for note in chain.calibrate(recipe, fitted).notes if "outside" in note]
     assert note.startswith(f"{outside} of {total:,} test scores lie outside those that calibrated")
-    assert note.endswith("Platt and Beta: formula continued; Isotonic and Venn–Abers: outermost answer kept.")
+    assert "Platt scaling and beta calibration: formula continued" in note
+    assert "isotonic regression and Venn–Abers: outermost answer kept" in note
     uncalibrated = chain.calibrate(recipe.replace(calibrators=("none",)), fitted)
     assert not any("outside" in note for note in uncalibrated.notes)
 

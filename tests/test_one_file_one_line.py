@@ -474,7 +474,7 @@ from tests.pages.app import faults, messages, page
 
 at = page(data="sample:breast_cancer", model="binary_bayes", calibrators="none,mine")
 assert faults(at) == [], faults(at)
-assert {"My method", "Platt"} <= set(at.multiselect(key="calibrators").options)
+assert {"My method", "Platt scaling"} <= set(at.multiselect(key="calibrators").options)
 assert "Bernoulli Bayes" in at.selectbox(key="model").options
 assert "My method" in str([frame.value for frame in at.dataframe])
 for problem in PROBLEMS:

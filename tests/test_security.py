@@ -199,7 +199,7 @@ def test_the_bounds_that_are_promised_are_those_of_the_code():
         f"{({3: 'three'})[room.SILENCE / 3600]} to three and a quarter hours",
         f"its time is over ({({120: 'two'})[config.get_option('server.disconnectedSessionTTL')]} minutes)",
         f"no more than {({4: 'four'})[room.LENGTH]} letters are shown",
-        f"uploads have a limit ({settings['maxUploadSize']} MB)",
+        f"uploads have a limit ({settings['maxUploadSize']} MiB)",
         f"{kept.OF_SESSION // 10**6} MB of results and {kept.OF_UPLOADS // 10**6} MB of files",
     ):
         assert promised in text

@@ -8,7 +8,7 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.__main__ import main
-from calib.analysis.advice import recommend
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.validation import CALIBRATION, OVERALL, flow, net_benefits, performance
 from calib.data import DataError, prepare, prepare_predictions, validate
 from calib.data.roles import read_roles

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from calib.analysis.enough import rarer_rows
+from calib.analysis.recommendation.enough import rarer_rows
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation, Fitted, calibrate, fit
 from calib.kernel import checks

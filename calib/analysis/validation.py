@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from calib.analysis.advice import recommend
 from calib.analysis.clusters import design_effect
 from calib.analysis.decision import FALSE_ALARM, MISS, benefit_steps, benefits, threshold
 from calib.analysis.differences import reference_of
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.sample_size import SampleSize, sample_size
 from calib.evaluate import Counted, Evaluation, known_of
 from calib.kernel.checks import InputError

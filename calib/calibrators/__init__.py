@@ -69,7 +69,7 @@ def register(method: type[Method]) -> type[Method]:
 
 
 def label_of(key: str) -> str:
-    """The name of a calibrator in running text.
+    """The name of a calibrator in tables, legends and controls; ``name_of`` gives it within a sentence.
 
     Parameters
     ----------
@@ -77,6 +77,22 @@ def label_of(key: str) -> str:
         As in ``CALIBRATORS``; any other text is its own name.
     """
     return CALIBRATORS[key].label if key in CALIBRATORS else key
+
+
+def name_of(key: str) -> str:
+    """The name of a calibrator within a sentence; ``capital`` of ``calib.kernel.wording`` begins a sentence with it.
+
+    Parameters
+    ----------
+    key : str
+        As in ``CALIBRATORS``; any other text is its own name.
+
+    Examples
+    --------
+    >>> [name_of(key) for key in ("none", "platt", "isotonic", "venn", "venn_abers", "my model")]
+    ['the uncalibrated model', 'Platt scaling', 'isotonic regression', 'the Venn predictor', 'Venn–Abers', 'my model']
+    """
+    return CALIBRATORS[key].name or CALIBRATORS[key].label if key in CALIBRATORS else key
 
 
 def interval_methods() -> tuple[str, ...]:
@@ -122,5 +138,6 @@ __all__ = [
     "interval_methods",
     "label_of",
     "merge_pair",
+    "name_of",
     "register",
 ]

@@ -63,6 +63,8 @@ class ScoreCalibrator(BaseEstimator):
     ----------
     key, label, source : str
         Its name in a Recipe (lower-case letters, digits, underscores), its name for people, and the paper.
+    name : str
+        Its name within a sentence, if that differs from the label.
     input : {"score", "probability", "tree_scores"}
         Any real number, a number in [0, 1], or a table (n, n_trees).
     weighted : bool
@@ -96,6 +98,7 @@ class ScoreCalibrator(BaseEstimator):
 
     key: ClassVar[str]
     label: ClassVar[str]
+    name: ClassVar[str] = ""
     source: ClassVar[str]
     input: str = "score"
     gives_interval: ClassVar[bool] = False

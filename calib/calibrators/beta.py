@@ -36,7 +36,8 @@ class Beta(ScoreCalibrator):
     """
 
     key = "beta"
-    label = "Beta"
+    label = "Beta calibration"
+    name = "beta calibration"
     source = "Kull et al. 2017; Shaker and Hüllermeier 2025, eq. 12"
     beyond = CONTINUED
     input = "probability"

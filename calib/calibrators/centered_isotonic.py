@@ -34,7 +34,8 @@ class CenteredIsotonic(ScoreCalibrator):
     """
 
     key = "centered_isotonic"
-    label = "Centred isotonic"
+    label = "Centred isotonic regression"
+    name = "centred isotonic regression"
     source = "Oron and Flournoy 2017"
     beyond = KEPT
     weighted = True

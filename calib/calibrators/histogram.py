@@ -45,6 +45,7 @@ class Histogram(ScoreCalibrator):
 
     key = "histogram"
     label = "Histogram binning"
+    name = "histogram binning"
     source = "Zadrozny and Elkan 2001"
     input = "probability"
     beyond = KEPT

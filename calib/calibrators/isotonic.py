@@ -45,7 +45,8 @@ class Isotonic(ScoreCalibrator):
     """
 
     key = "isotonic"
-    label = "Isotonic"
+    label = "Isotonic regression"
+    name = "isotonic regression"
     source = "Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4"
     beyond = KEPT
     weighted = True

@@ -21,7 +21,8 @@ class Logistic(LogOddsPolynomial):
     """
 
     key = "logistic"
-    label = "Logistic"
+    label = "Logistic recalibration"
+    name = "logistic recalibration"
     source = "Cox 1958"
     complexity = 2.5
     degree = 1

@@ -19,6 +19,7 @@ class Uncalibrated(ScoreCalibrator):
 
     key = "none"
     label = "Uncalibrated"
+    name = "the uncalibrated model"
     source = "the model's own probabilities"
     beyond = None  # nothing is learned
     input = "probability"

@@ -29,7 +29,8 @@ class Offset(LogOddsPolynomial):
     """
 
     key = "offset"
-    label = "Offset"
+    label = "Intercept only"
+    name = "intercept-only recalibration"
     source = "Cox 1958; Steyerberg 2019, calibration in the large"
     complexity = 0.5
     degree = 1

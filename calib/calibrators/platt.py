@@ -69,7 +69,7 @@ class Platt(ScoreCalibrator):
     """
 
     key = "platt"
-    label = "Platt"
+    label = "Platt scaling"
     source = "Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6"
     weighted = True
     complexity = 3

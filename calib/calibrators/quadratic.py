@@ -37,7 +37,8 @@ class Quadratic(LogOddsPolynomial):
     """
 
     key = "quadratic"
-    label = "Quadratic"
+    label = "Quadratic recalibration"
+    name = "quadratic recalibration"
     source = "Berta et al. 2025, arXiv 2511.03685"
     beyond = STRAIGHT_ON
     complexity = 4.2

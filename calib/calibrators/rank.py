@@ -31,7 +31,8 @@ class Rank(ScoreCalibrator):
     """
 
     key = "rank"
-    label = "Rank"
+    label = "Rank calibration"
+    name = "rank calibration"
     source = "Shaker and Hüllermeier 2025, A.5, eq. 13"
     beyond = None  # it asks for votes, not for one score
     input = "tree_scores"

@@ -101,7 +101,8 @@ class Spline(ScoreCalibrator):
     """
 
     key = "spline"
-    label = "Spline"
+    label = "Spline calibration"
+    name = "spline calibration"
     source = "Lucena 2018, arXiv 1809.07751"
     beyond = STRAIGHT_ON
     input = "probability"

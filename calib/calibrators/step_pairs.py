@@ -34,6 +34,7 @@ class StepPairs(IntervalCalibrator):
 
     key = "pairs"
     label = "Table of pairs"
+    name = "a table of pairs"
     source = "a saved calibrator"
 
     def __init__(self, merge: str = "log", input: str = "score"):

@@ -35,7 +35,8 @@ class Temperature(ScoreCalibrator):
     """
 
     key = "temperature"
-    label = "Temperature"
+    label = "Temperature scaling"
+    name = "temperature scaling"
     source = "Guo et al. 2017"
     beyond = CONTINUED
     input = "probability"

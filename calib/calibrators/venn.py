@@ -41,7 +41,8 @@ class Venn(IntervalCalibrator):
     """
 
     key = "venn"
-    label = "Venn"
+    label = "Venn predictor"
+    name = "the Venn predictor"
     source = "Vovk et al. 2004; Johansson et al. 2019, eq. 3–6"
     beyond = "that of the category, 0 to 1 where it has no rows"
     complexity = 6

@@ -1,6 +1,6 @@
-"""The reader's own forecasts: how sure of each answer, how often right, and a reliability diagram of them.
+"""The reader's own forecasts: how sure of each answer, how often right, and their reliability diagram.
 
-Scored by the Brier score of a forecast that the chosen answer is right (Brier, 1950).
+The Brier score evaluates each forecast that the chosen answer is right (Brier, 1950).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, counted
 from calib.metrics import brier_score
 
-USUAL = 0.75  # how sure a reader is taken to be who does not say
+USUAL = 0.75  # assumed if a reader does not say how sure they are
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Forecast:
     Attributes
     ----------
     sure
-        The probability given to one's own answer.
+        Probability that the reader gives to the answer.
     right
-        Whether it came true.
+        Whether the answer is right.
     """
 
     sure: float
@@ -43,16 +43,16 @@ class OwnCalibration(Finding):
     Attributes
     ----------
     table
-        A row a level of certainty: sure, right (share), answers.
+        One row per level of certainty: sure, right (share), answers.
     brier
-        Over all answers.
+        Brier score of all answers.
     """
 
     brier: float
 
 
 def levels(answers: int) -> tuple[float, ...]:
-    """What can be said of one answer among so many: from a mere guess to certainty.
+    """List the probabilities to choose from, from a guess among ``answers`` to certainty.
 
     >>> levels(4)
     (0.25, 0.6, 0.75, 0.9, 1.0)
@@ -61,7 +61,7 @@ def levels(answers: int) -> tuple[float, ...]:
 
 
 def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibration:
-    """How sure and how often right; ``who`` begins the sentence that says so.
+    """Compare how sure the reader was with how often they were right; ``who`` begins the sentence.
 
     >>> record = prepare([Forecast(0.9, True), Forecast(0.9, False), Forecast(0.6, True)])
     >>> round(record.brier, 4)                       # (0.01 + 0.81 + 0.16) / 3
@@ -79,16 +79,17 @@ def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibrat
     table.columns = pd.Index(["sure", "right", "answers"])
     brier = brier_score(right.astype(int), sure)
     found = (
-        f"{who} {sure.mean():.0%} sure on average and right in {right.mean():.0%} of "
+        f"{who} {100 * sure.mean():.0f} % sure on average and right in {100 * right.mean():.0f} % of "
         f"{counted(len(sure), 'answer')}; the Brier score is {brief(brier)}"
     )
     return OwnCalibration(
         title=found,
-        caption="To the right: how sure of an answer; upwards: how often it was right; on the diagonal the two are "
-        "the same. The Brier score is 0 for being certain and right every time, 0.25 for saying one half every time.",
+        caption="To the right: how sure; upwards: how often right. On the diagonal the two agree. The Brier score is "
+        "0 for answers that are always certain and right, and 0.25 for answers that are always 50 % sure.",
         alt=f"{found}. "
         + " ".join(
-            f"At {row.sure:.0%}: {row.right:.0%} of {row.answers:.0f} right." for row in table.itertuples()
+            f"At {100 * row.sure:.0f} %: {100 * row.right:.0f} % of {row.answers:.0f} right."
+            for row in table.itertuples()
         ),
         table=table,
         answer=None,
@@ -97,7 +98,7 @@ def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibrat
 
 
 def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
-    """A mark a level, larger where it stands for more answers, and the diagonal."""
+    """Draw one mark per level, larger for more answers, and the diagonal."""
     axis = {"range": [-0.05, 1.05], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]}
     figure = go.Figure(
         layout=layout(

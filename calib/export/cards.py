@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.explain import explain, widest_row
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.setups import setup_recipes, setup_table
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import shown

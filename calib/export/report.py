@@ -13,10 +13,10 @@ from contextlib import suppress
 from datetime import date
 from typing import Any
 
-from calib.analysis.advice import recommend
 from calib.analysis.decision import decide
 from calib.analysis.label_shift import before_and_after
 from calib.analysis.optimism import optimism
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.side_by_side import answer
 from calib.analysis.validation import (
     CALIBRATION,

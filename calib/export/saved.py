@@ -160,7 +160,7 @@ def own_notes(fitted: Any) -> tuple[str, ...]:
 
     >>> from calib.calibrators import Platt
     >>> own_notes(Platt(on="log-odds").fit([0.2, 0.8], [0, 1]))[0]
-    'Platt: fitted on the log-odds of the scores.'
+    'Platt scaling: fitted on the log-odds of the scores.'
     """
     one, *others = getattr(fitted, "folds", (fitted,))
     shared = (note for note in getattr(one, "notes_", ()) if all(note in other.notes_ for other in others))

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.clipped import clipped, with_clipped
-from calib.analysis.enough import nothing_told
+from calib.analysis.recommendation.enough import nothing_told
 from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.clipped import with_clipped
 from calib.analysis.depth import GROWTHS, LEAVES
-from calib.analysis.enough import FEWEST_TO_COMPARE
+from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
 from calib.figures.ink import outlined

@@ -16,8 +16,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.advice import passed_over
-from calib.analysis.choice import Choice, advise
 from calib.analysis.clusters import CLUSTERED
 from calib.analysis.curves import (
     FEW,
@@ -29,7 +27,9 @@ from calib.analysis.curves import (
     curve_of,
     histogram,
 )
-from calib.analysis.enough import nothing_told
+from calib.analysis.recommendation.advice import passed_over
+from calib.analysis.recommendation.choice import Choice, advise
+from calib.analysis.recommendation.enough import nothing_told
 from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation

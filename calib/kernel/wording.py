@@ -238,12 +238,21 @@ def listed(names: Sequence[str], most: int | None = None, last: str = "and") -> 
 
 
 def within_a_sentence(label: str) -> str:
-    """A metric's name without its capital, unless that belongs to a name or an abbreviation.
+    """Write a metric's name without its capital, unless that belongs to a name or an abbreviation.
 
     >>> [within_a_sentence(label) for label in ("Log loss", "AUC", "Brier score")]
     ['log loss', 'AUC', 'Brier score']
     """
     return label if label[:2].isupper() or label.startswith("Brier") else label[0].lower() + label[1:]
+
+
+def capital(text: str) -> str:
+    """The text as the beginning of a sentence.
+
+    >>> capital("the uncalibrated model"), capital("Venn–Abers")
+    ('The uncalibrated model', 'Venn–Abers')
+    """
+    return text[:1].upper() + text[1:]
 
 
 def quoted(items: Sequence[object], most: int = 5) -> str:

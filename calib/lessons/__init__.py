@@ -107,6 +107,8 @@ class Lesson:
     summary: str
     steps: tuple[Step, ...]
     questions: tuple[Question, ...] = ()
+    when: str = ""
+    """For teachers: which hour of a course it suits, and what it needs before it."""
 
     @property
     def minutes(self) -> int:
@@ -157,11 +159,12 @@ def read(key: str, text: str) -> Lesson:
     try:
         values = tomllib.loads(text)
         questions = tuple(_question(i, one) for i, one in enumerate(values.pop("questions", ()), start=1))
+        when = values.pop("when", "")
         _only(values, ("title", "summary", "steps"))
         steps = tuple(_step(key, i, one) for i, one in enumerate(values["steps"], start=1))
     except (tomllib.TOMLDecodeError, InputError) as error:
         raise InputError(f"Lesson {key}: {error}") from None
-    return Lesson(key, values["title"], values["summary"].strip(), steps, questions)
+    return Lesson(key, values["title"], values["summary"].strip(), steps, questions, when)
 
 
 def _question(number: int, values: Mapping[str, Any]) -> Question:

@@ -1,7 +1,7 @@
 """A room of a class: what is asked, who is there, how they answered, and what is already revealed.
 
-No names: a student is a random token, the teacher another one. All of it is in memory only, and gone when the
-room is closed, by its teacher or by itself after hours of silence.
+No names: a student is a random token, the teacher another one. Everything is in memory only. It is
+deleted when the teacher closes the room, or after hours of silence.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from calib.kernel.wording import counted
 from calib.lessons import Step
 
 LETTERS = "BDFGHJKMNPRTWXZ"
-"""Of a code: no vowels, and so no words; none that is taken for another one (C, I, L, O, Q, S, U, V, Y)."""
+"""Letters of a code. Without vowels they form no words; easily confused letters are missing."""
 UNFIT = ("DMN", "FGT", "FK", "FTZ", "HJ", "KZ", "MRD", "NGR", "NZ", "PRN", "WNK", "WTF")
-"""What letters without vowels still call to mind; no letter stands twice in a code, which leaves out the rest."""
+"""Offensive sequences that need no vowels; no letter occurs twice in a code, which excludes others."""
 LENGTH = 4
 MOST_ROOMS, MOST_SEATS = 50, 200
-SILENCE = 3 * 3600.0  # seconds without a move of the teacher, a student who joins or an answer
+SILENCE = 3 * 3600.0  # seconds without a move of the teacher, a new student or an answer
 
 
 @dataclass(frozen=True)
 class Round:
-    """What a class looks at at one time: a question to be answered, or only a picture.
+    """One round of a class: a question, or only a picture.
 
     Attributes
     ----------
     title
-        In a word or two.
+        A word or two.
     text
         The question, or where to look.
     answers
-        To choose from.
+        Choices.
     right
-        The number of one, from 1.
+        Number of the right answer, from 1.
     why
-        Of each answer, why it is right or what it mistakes.
+        For each answer, why it is right or which mistake it makes.
     step
-        Whose picture belongs to it.
+        Step of the lesson with its picture.
     """
 
     title: str
@@ -61,9 +61,9 @@ class Vote:
     Attributes
     ----------
     answer
-        Its number, from 1.
+        Number of the answer, from 1.
     sure
-        The probability given to it, if any.
+        Probability that the student gives to it, if any.
     """
 
     answer: int
@@ -72,28 +72,28 @@ class Vote:
 
 @dataclass(frozen=True)
 class Seen:
-    """A room as it stands at one moment.
+    """State of a room at one moment.
 
     Attributes
     ----------
     number
-        Of the round, from 1; 0 while the class joins, one more than ``rounds`` at the end.
+        Number of the round, from 1; 0 while the class joins, ``rounds`` + 1 at the end.
     rounds
-        How many there are.
+        Number of rounds.
     round
-        The open one.
+        The open round.
     revealed
-        Whether its right answer is told.
+        Whether the right answer is shown.
     shown
         Whether the teacher shows the votes before the reveal.
     joined, answered
-        Students.
+        Numbers of students.
     votes
-        Of each answer.
+        Number of votes for each answer.
     mine
-        The vote of the student who looks.
+        Vote of the student who looks.
     told
-        That student's votes in rounds already revealed, with the number of the right answer.
+        Votes of this student in revealed rounds, each with the number of the right answer.
     """
 
     number: int
@@ -109,7 +109,7 @@ class Seen:
 
     @property
     def asked(self) -> bool:
-        """Whether there is a question that still takes answers."""
+        """Whether the round has a question that still accepts answers."""
         return self.round is not None and bool(self.round.answers) and not self.revealed
 
 
@@ -148,16 +148,16 @@ class _Room:
 
 
 class Rooms:
-    """All rooms of a server. Every method may be called from any thread.
+    """All rooms of a server. Any thread may call any method.
 
-    Each method refuses, with InputError, a code of no open room, and a key that is not the teacher's.
+    Each method raises InputError if no open room has the code, or if the key is not the teacher's.
 
     Parameters
     ----------
     clock : callable
-        Seconds, ever rising.
+        Returns seconds that never fall.
     later : callable
-        Begins a call after so many seconds, as ``threading.Timer`` does.
+        Starts a call after a number of seconds, like ``threading.Timer``.
 
     Examples
     --------
@@ -184,12 +184,12 @@ class Rooms:
         self._waiting = False
 
     def open(self, rounds: Sequence[Round]) -> tuple[str, str]:
-        """A new room; its code, for students, and the key to its moves, for the teacher."""
+        """Open a room; return its code, for students, and its key, for the teacher."""
         with self._lock:
             self._close_silent()
             if len(self._rooms) >= MOST_ROOMS:
                 raise InputError(
-                    f"There are {MOST_ROOMS} open rooms on this server already: close one, or come back later."
+                    f"This server already has {MOST_ROOMS} open rooms: close one of yours, or try again later."
                 )
             code, key = self._new_code(), secrets.token_urlsafe(16)
             self._rooms[code] = _Room(key, tuple(rounds), self._clock())
@@ -197,24 +197,26 @@ class Rooms:
             return code, key
 
     def join(self, code: str, seat: str | None = None) -> str:
-        """A student's place, by which votes are told apart; the one they had, where it is one of this room."""
+        """Return a token that identifies a student's votes; it is ``seat`` if this room knows it."""
         with self._lock:
             room = self._room(code)
             if seat in room.seats:
                 return str(seat)
             if len(room.seats) >= MOST_SEATS:
-                raise InputError(f"Room {code} is full: it has {counted(MOST_SEATS, 'place')}.")
+                raise InputError(
+                    f"Room {code} is full ({counted(MOST_SEATS, 'student')}). Ask your teacher to open another room."
+                )
             room.seats.add(new := secrets.token_urlsafe(9))
             room.stirred = self._clock()
             return new
 
     def look(self, code: str, seat: str | None = None) -> Seen:
-        """The room as it stands; looking keeps no room open."""
+        """Return the state of a room; looking does not keep it open."""
         with self._lock:
             return self._room(code).seen(seat)
 
     def vote(self, code: str, seat: str, number: int, vote: Vote) -> bool:
-        """Answer a round, in place of an answer before; whether that round still takes answers from this student."""
+        """Answer a round, or change the answer; return whether the round still accepts this student's answers."""
         with self._lock:
             room = self._room(code)
             if seat not in room.seats or number != room.number or not room.seen(seat).asked:
@@ -227,31 +229,31 @@ class Rooms:
             return True
 
     def check(self, code: str, key: str) -> None:
-        """Refuse who is not the teacher of this room."""
+        """Refuse anyone but the teacher of this room."""
         with self._lock:
             self._own(code, key)
 
     def show(self, code: str, key: str, on: bool = True) -> None:
-        """Show how the class is divided before the reveal, or hide it."""
+        """Show the votes before the reveal, or hide them."""
         with self._lock:
             room = self._own(code, key)
             (room.shown.add if on else room.shown.discard)(room.number)
 
     def reveal(self, code: str, key: str) -> None:
-        """Tell the right answer of the open round, which takes no votes from then on."""
+        """Show the right answer of the open round, which then accepts no more votes."""
         with self._lock:
             room = self._own(code, key)
             if room.seen(None).asked:
                 room.revealed.add(room.number)
 
     def go(self, code: str, key: str, number: int) -> None:
-        """Open a round: 0 is where the class joins, one more than there are is the end."""
+        """Open a round: 0 is where the class joins, the number of rounds + 1 is the end."""
         with self._lock:
             room = self._own(code, key)
             room.number = min(max(number, 0), len(room.rounds) + 1)
 
     def forecasts(self, code: str, key: str) -> list[tuple[float, bool]]:
-        """How sure and whether right, of every vote of a revealed round that says how sure, in no order of students."""
+        """List how sure each vote was and whether it was right, for revealed rounds, not in the order of students."""
         with self._lock:
             room = self._own(code, key)
             votes = [
@@ -280,7 +282,7 @@ class Rooms:
         room = self._room(code)
         if not secrets.compare_digest(room.key.encode(), key.encode()):
             raise InputError(
-                f"Only who opened room {code} may do this. Use the link of the window that opened it."
+                f"Only the person who opened room {code} can do this. Use the link of the window that opened it."
             )
         room.stirred = self._clock()
         return room
@@ -296,7 +298,7 @@ class Rooms:
         self._rooms = {code: room for code, room in self._rooms.items() if now - room.stirred < SILENCE}
 
     def _watch(self) -> None:
-        """Look again by itself as long as there are rooms: a silent one is closed even if nobody asks for any."""
+        """Check again while there are rooms, so that a silent room closes even if nobody asks for a room."""
         if not self._waiting and self._rooms:
             self._waiting = True
             timer = self._later(SILENCE / 12, self._look_again)

@@ -401,7 +401,7 @@ def check_possible(model: str, placement: str, calibrator: str, paper_model: str
     >>> check_possible("svm", "split", "beta")
     Traceback (most recent call last):
     ...
-    calib.kernel.checks.InputError: Beta needs probabilities, but 'svm' gives margins (any real number). \
+    calib.kernel.checks.InputError: Beta calibration needs probabilities, but 'svm' gives margins (any real number). \
 Choose Platt, isotonic, Venn or Venn–Abers, or another model.
     """
     method, name = CALIBRATORS[calibrator], repr(paper_model or model)

@@ -12,10 +12,9 @@ HTML = (
 )
 CSS = """
 :host, div {text-align: right}
-button {font: inherit; font-size: 0.875rem; padding: 0.25rem 0.75rem; min-height: 2.5rem; white-space: nowrap;
-    cursor: pointer; color: var(--st-text-color); background: var(--st-background-color);
-    border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius)}
-button:hover, button:focus-visible {border-color: var(--st-primary-color); color: var(--st-link-color)}
+button {font: inherit; font-size: 0.875rem; padding: 0.25rem 0; min-height: 2.5rem; white-space: nowrap;
+    cursor: pointer; color: var(--st-text-color); background: none; border: none}
+button:hover, button:focus-visible {color: var(--st-link-color)}
 button:focus-visible {outline: 2px solid var(--st-link-color)}
 input {display: block; width: 16rem; max-width: 100%; font: inherit; margin-top: 0.25rem;
     color: var(--st-text-color); background: var(--st-secondary-background-color)}

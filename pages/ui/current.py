@@ -36,7 +36,7 @@ class Page:
 
 PAGES = {
     "Explore": (
-        Page("pages/explore_data.py", "Data", "What is in the table, and is it fit to learn from?"),
+        Page("pages/explore_data.py", "Data", "What is in my data, and are there problems?"),
         Page(
             "pages/explore_reliability.py",
             "Reliability",
@@ -46,25 +46,25 @@ PAGES = {
         Page(
             "pages/explore_venn_abers.py",
             "Venn–Abers",
-            "How certain can each probability be?",
+            "How certain is each probability?",
             ("model", "placement", "base_rate", "bins", "axes"),
         ),
         Page(
             "pages/explore_trees.py",
             "Trees",
-            "How deep may a tree grow before its probabilities fail?",
+            "How does tree depth change the probabilities?",
             ("model", "depths", "split", "calibrators", "base_rate", "bins", "axes", "curve"),
         ),
         Page(
             "pages/explore_out_of_bag.py",
             "Out of bag",
-            "Which rows should calibrate: some held out, or all of them?",
+            "Hold out calibration data, or use out-of-bag predictions?",
             ("model", "split", "base_rate"),
         ),
         Page(
             "pages/explore_decide.py",
             "Decide",
-            "Where should I draw the line, and what does it cost?",
+            "Which threshold should I use, and what does it cost?",
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
@@ -76,19 +76,27 @@ PAGES = {
     ),
     "Learn": (
         Page("pages/learn_lessons.py", "Lessons", "Where should I begin?"),
-        Page("pages/learn_class.py", "Class", "What does the whole class think?"),
+        Page("pages/learn_class.py", "Live quiz", "What does the whole class think?"),
         Page(
             "pages/learn_cl_gl.py",
             "CL and GL",
-            "What does a model lose to its groups, and what to its numbers?",
+            "How much of the loss is miscalibration, and how much is grouping?",
         ),
-        Page("pages/learn_tree_depth.py", "Tree depth", "How deep, how many, and what should a leaf say?"),
-        Page("pages/learn_which_model.py", "Which model", "Whose probabilities are right, and when?"),
+        Page(
+            "pages/learn_tree_depth.py",
+            "Tree depth",
+            "How do tree depth, forest size and leaf estimates change probabilities?",
+        ),
+        Page(
+            "pages/learn_which_model.py",
+            "Which model",
+            "Which models give calibrated probabilities, and when?",
+        ),
         Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),
         Page(
             "pages/learn_calibration_size.py", "Calibration-set size", "How many rows does a calibrator need?"
         ),
-        Page("pages/learn_validity.py", "Validity", "What can two probabilities promise that one cannot?"),
+        Page("pages/learn_validity.py", "Validity", "What do Venn–Abers intervals guarantee?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
         Page("pages/learn_glossary.py", "Glossary", "What do the words mean?"),

@@ -52,7 +52,6 @@ WORDMARK = (
 # of their column (stage.ROOM): the picture beside them stays as it is.
 LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75rem 3rem}
 .stElementContainer:has(.stMetric) {min-width: 13rem}
-.st-key-heading h1 {padding-top: 0}
 .st-key-answered {flex-direction: column; align-items: stretch; > * {flex: none}}
 .stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
 @media (min-width: 1100px) {
@@ -73,8 +72,15 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 # upload a file is read without pointing at it.
 OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
-.stMainBlockContainer {padding-top: 3.75rem}
-.st-key-heading {gap: .25rem}
+.stMainBlockContainer {padding: 4.25rem 2.5rem 4rem}
+.st-key-heading h1 {padding: 0}
+.st-key-heading {row-gap: 0}
+.st-key-finding h2 {padding: 0 0 .25rem}
+.st-key-tools {gap: .25rem 1rem}
+.st-key-heading .stElementContainer:has(.stCaptionContainer) {flex: 1 1 8rem}
+@media (min-width: 900px) {
+    :has(> .st-key-tools) {position: fixed; top: .65rem; right: 3.5rem; z-index: 999991; width: auto}
+}
 .st-key-doors {padding-top: .5rem}
 .st-key-scheme, .st-key-top, [class*="st-key-focus_"], [class*="st-key-live_"] {position: absolute}
 .stMain {scroll-padding-top: 4rem}
@@ -90,7 +96,11 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .st-key-answers_guess {padding: .5rem 0; background: PAPER; border-top: 1px solid GRID}
 }
 @media (max-width: 640px) {
-    .stMainBlockContainer h1 {font-size: 1.4rem; padding: .25rem 0 1rem}
+    .stMainBlockContainer {padding: 4rem 1rem 2rem}
+    .stAppToolbar > div > :last-child {flex: 1; min-width: 0; width: auto}
+    [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .5rem}
+    [data-testid=stExpandSidebarButton]::after {content: "Menu" / ""; font-size: 1rem}
+    .stMainBlockContainer h1 {font-size: 1.4rem; padding: 0}
     .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}
     .stMain .katex-display {font-size: .88em}
     [class*="st-key-strip_"] .stHorizontalBlock
@@ -147,8 +157,7 @@ def run_app(start: str) -> None:
     }
     chosen = st.navigation(
         {"": [st.Page(home, title="Start", url_path="", default=True)], **sections},
-        position="hidden" if st.session_state.get("presenting") else "sidebar",
-        expanded=True,
+        position="hidden" if st.session_state.get("presenting") else "top",
     )
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")
@@ -187,8 +196,9 @@ def open_page(script: str) -> Recipe:
     if page in current.PAGES["Explore"]:
         st.session_state["fold"].enter_context(_place_of_data(page))
         stage.set_up({"reading": st.container()})
-        with st.sidebar:
-            controls.sidebar(state.recipe(), page.controls)
+        if not state.at_start():
+            with st.sidebar:
+                controls.sidebar(state.recipe(), page.controls)
     in_step = lessons.panel(script)
     if presenter:  # the sidebar is the drawer
         stage.set_up({"controls": st.sidebar, "more": st.sidebar})
@@ -203,7 +213,7 @@ def open_page(script: str) -> Recipe:
         st.session_state["fold"].enter_context(rest)
     if not (presenter and in_step):
         with stage.words():
-            _heading(page, in_step, presenter)
+            _heading(page, in_step)
             if stage.beside_the_page():
                 stage.set_up({"room": st.container(key="results_words")})
     if "base_rate" in page.controls and state.recipe().base_rate is not None:
@@ -266,34 +276,27 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
     browser.keep_place()
 
 
-def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
-    """The page's question, above it where one is and on which data set, and beside it what can be taken along."""
-    above = stage.beside_the_page() is not None
-    title, actions = (
-        (st.container(), st.container()) if above else st.columns([0.64, 0.36], vertical_alignment="center")
-    )
-    with title.container(key="heading"):
-        section = next(name for name, pages in current.PAGES.items() if page in pages)
-        if state.at_start():
-            start.doors()
-        with st.container(horizontal=True, key="where"):
-            if not (in_step or presenter or state.at_start()):
-                st.caption(f"{section} · {page.name}", width="content")
-            if section == "Explore":
-                st.caption(f"Data: **{plain(state.data_name(state.recipe()))}**", width="content")
+def _heading(page: current.Page, in_step: bool) -> None:
+    """The page's question with the name of the data set beside it, and what can be taken along, in the bar."""
+    if state.at_start():
+        start.doors()
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="heading"):
+        at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
+        question = lessons.AT_THE_END if at_the_end else page.question
         if in_step:  # under the step's own title
-            headings.part(page.question)
+            headings.part(question, width="content")
         elif not state.at_start():
-            at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
-            st.title(lessons.AT_THE_END if at_the_end else page.question, anchor=False)
-    with actions.container(horizontal=True, horizontal_alignment="right"):
+            st.title(question, anchor=False, width="content")
+        if page in current.PAGES["Explore"]:
+            st.caption(f"Data: **{plain(state.data_name(state.recipe()))}**")
+    with st.container(horizontal=True, width="content", gap="xsmall", key="tools"):
         help = "An address that opens this page with all of these settings."
         browser.copy_button("Copy link", current.link(), help, OWN * state.brought())
         what = "words" if page.key in WORD_SOURCES else "numbers"
-        with st.popover("Show Python", help=f"The same {what} with the calib package."):
+        with st.popover("Show Python", type="tertiary", help=f"The same {what} with the calib package."):
             st.code(current.python(), language="python")
         if not in_step:  # there the step's own row has it
-            lessons.presenter()
+            lessons.presenter("tertiary")
 
 
 def refusals(evaluation: Evaluation) -> None:

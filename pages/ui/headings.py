@@ -29,9 +29,9 @@ def clear() -> None:
     ask(None)
 
 
-def part(text: str) -> None:
+def part(text: str, **options: Any) -> None:
     """A part of the page: what follows stands in it."""
-    st.header(text, anchor=False)
+    st.header(text, anchor=False, **options)
     st.session_state["in_a_part"] = True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from calib.analysis.one_mark import Mark, telling_mark
+from calib.analysis.recommendation.mark import Mark, telling_mark
 from calib.evaluate import Evaluation
 from calib.lessons import LESSONS
 from pages.ui import state

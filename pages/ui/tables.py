@@ -192,9 +192,9 @@ def toggle(name: str, recipe: Recipe) -> bool:
 
 
 def _platt(evaluation: Evaluation) -> str:
-    """What Platt was fitted on, which decides much of what it is worth."""
+    """What Platt scaling was fitted on, which decides much of what it is worth."""
     fitted = evaluation.calibrators.get("platt")
-    return f" Platt is {fitted[0].notes_[0]}" if fitted else ""
+    return f" Platt scaling is {fitted[0].notes_[0]}" if fitted else ""
 
 
 def download(label: str, make: Callable[[], bytes], name: str, mime: str = "text/csv") -> None:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm, ttest_1samp
 
-from calib.analysis.choice import advise
 from calib.analysis.clusters import Clusters
 from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import decide
 from calib.analysis.differences import differences
+from calib.analysis.recommendation.choice import advise
 from calib.analysis.setups import setup_table
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.analysis.validation import rows_needed

@@ -41,14 +41,14 @@ def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_inte
         joined(y, loss[name] - loss[lowest], level=1 - 0.05 / 3)[0] > 0 for name in set(MODELS) - {lowest}
     )
     assert said.endswith(
-        f"Calibrated, the lowest is {lowest} with Platt: {number(scores[lowest])}; {some_of(sure, 2, 'other')} "
+        f"Calibrated, the lowest is {lowest} with Platt scaling: {number(scores[lowest])}; {some_of(sure, 2, 'other')} "
         f"differ{'s' if sure < 2 else ''} beyond sampling variability."
     )
 
 
 def test_the_uncalibrated_models_stand_first_in_the_table(evaluations):
     table = formatted_side_by_side(evaluations, ["brier"])
-    assert table["Calibrator"].tolist() == ["Uncalibrated"] * 3 + ["Platt"] * 3
+    assert table["Calibrator"].tolist() == ["Uncalibrated"] * 3 + ["Platt scaling"] * 3
     assert table.iloc[:, 0].tolist() == [*MODELS] * 2
 
 

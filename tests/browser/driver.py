@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
+from pages.ui.current import PAGES
 from pages.ui.widget import MARK
 from tests.waiting import LIMIT, until
 
@@ -162,9 +163,15 @@ class Tab:
         return self.settle()
 
     def go(self, name: str) -> Tab:
-        """Follow a link of the sidebar."""
-        self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
+        """Follow a link of the navigation."""
+        self.in_menu(name).click()
         return self.settle()
+
+    def in_menu(self, name: str) -> Locator:
+        """The navigation's link to a page of this name, in the menu of its section, which is opened."""
+        (section,) = (key for key, pages in PAGES.items() if name in [page.name for page in pages])
+        self.page.get_by_test_id("stTopNav").get_by_role("button", name=section, exact=True).click()
+        return self.page.get_by_role("menuitem", name=name, exact=True)
 
     def by_key(self, key: str) -> Locator:
         """The element with this Streamlit key, or the widget, whatever it is named at the moment."""

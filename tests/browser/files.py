@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from calib import Evaluation, Recipe, evaluate
-from calib.analysis.advice import recommend
+from calib.analysis.recommendation.advice import recommend
 from calib.data import read_table
 from calib.kernel.wording import brief, briefly
 from calib.sources import digest, load

@@ -48,4 +48,4 @@ def test_two_phones_follow_the_projector_from_the_code_to_the_reveal(new_tab):
     assert min(host.by_key("chart_ballots").locator("svg text").evaluate_all(sizes)) >= 24
     press(host, "room_close")
     for tab in (host, phone, other):
-        tab.page.get_by_text(f"Room {code} is closed, and nothing of it is kept.").wait_for()
+        tab.page.get_by_text(f"Room {code} is closed, and its data are deleted.").wait_for()

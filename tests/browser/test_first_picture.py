@@ -29,7 +29,7 @@ def test_the_first_visits_of_a_fresh_server_show_axes_first_one_diagram_in_the_e
         assert tab.page.get_by_text("explore trees").count() == 0  # Streamlit's own list of the scripts
         assert tab.settle().page.get_by_test_id("stPlotlyChart").count() == 1
         assert any("lowers the Brier score from" in title for title in tab.chart_titles())
-        assert tab.page.get_by_test_id("stSidebar").get_by_role("link", name="Trees", exact=True).count() == 1
+        assert tab.in_menu("Trees").count() == 1
         assert tab.faults() == []
         wait_for(linked, expected)
         assert linked.settle().recipe_query() == query

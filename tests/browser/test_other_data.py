@@ -43,7 +43,7 @@ def test_nothing_of_the_last_data_set_is_seen_while_the_model_of_the_next_is_fit
     assert "90 test rows" in tab.page.evaluate(TEXT)
     assert "first.csv" in tab.by_key("heading").inner_text()
     tab.go("Data").upload("second.csv", csv(20_000, 1))
-    tab.page.get_by_test_id("stSidebar").get_by_role("link", name="Reliability", exact=True).click()
+    tab.in_menu("Reliability").click()
     begun(tab)
     text = tab.page.evaluate(TEXT)
     assert "second.csv" in text

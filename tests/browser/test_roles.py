@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis.advice import recommend
 from calib.analysis.label_shift import estimate_of_rows
 from calib.analysis.optimism import optimism, random_recipe
+from calib.analysis.recommendation.advice import recommend
 from calib.data import TableFile
 from calib.evaluate import evaluate, fit
 from calib.recipe import Recipe

@@ -16,7 +16,7 @@ PROBABILITIES = st.floats(1e-6, 1 - 1e-6)
 def test_the_mean_becomes_the_frequency_and_odds_keep_their_ratios(rows):
     scores, y = np.array([p for p, _ in rows]), np.array([int(label) for _, label in rows])
     if len(set(y)) < 2:
-        with pytest.raises(InputError, match="Offset"):
+        with pytest.raises(InputError, match="Intercept only"):
             Offset().fit(scores, y)
         return
     p = Offset().fit(scores, y).predict(scores)

@@ -42,7 +42,7 @@ from calib.placements.cv import CrossFit
 from calib.placements.moved import Moved
 from calib.sources import load
 
-README = Path(__file__).parents[2] / "README.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 VARIANTS = [
     *(method() for key, method in CALIBRATORS.items() if key != "rank"),
     *(Isotonic(between=between, regularise=True) for between in ("linear", "step", "nearest")),
@@ -317,19 +317,19 @@ def test_out_of_bag_says_that_the_table_keeps_the_rows_which_the_evaluation_leav
     np.testing.assert_array_equal(saved.predict(evaluation.scores).p1, pairs[:, 1])
 
 
-# The loader in the README
+# The loader in the guide
 
 
-def readme_blocks(words: str) -> list[str]:
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.S)
+def guide_blocks(words: str) -> list[str]:
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.S)
     return [block for block in blocks if words in block]
 
 
 @pytest.mark.parametrize(
     "unfitted", [VennAbers(), Venn(), Venn("quantile", bins=5), Venn("uniform", bins=9)], ids=repr
 )
-def test_the_loader_in_the_readme_gives_the_same_pairs(unfitted, tmp_path):
-    (block,) = readme_blocks("def load_calibrator")
+def test_the_loader_in_the_guide_gives_the_same_pairs(unfitted, tmp_path):
+    (block,) = guide_blocks("def load_calibrator")
     assert len([line for line in block.splitlines() if line.strip()]) <= 10
     assert not re.search(r"numpy|pandas|calib\b(?!rator)", block)
     names: dict = {}
@@ -489,7 +489,10 @@ def test_the_format_names_itself_and_every_number_keeps_its_digits():
 def test_files_and_programs_say_that_platt_scaling_was_fitted_on_log_odds():
     recipe = Recipe(data="sample:predictions", content="predictions", calibrators=("platt",))
     evaluation = evaluate(recipe, load(recipe))
-    content, sentence = calibrator_json(evaluation, "platt"), "Platt: fitted on the log-odds of the scores."
+    content, sentence = (
+        calibrator_json(evaluation, "platt"),
+        "Platt scaling: fitted on the log-odds of the scores.",
+    )
     saved = read_calibrator(content)
     assert sentence in saved.notes
     scores, y = evaluation.calibration_scores, evaluation.calibration_y

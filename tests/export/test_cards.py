@@ -5,7 +5,7 @@ import re
 import pytest
 
 from calib import evaluate
-from calib.analysis.advice import recommend
+from calib.analysis.recommendation.advice import recommend
 from calib.export import chromium as browser
 from calib.export.cards import WIDTH, _on_a_sheet, lesson_card, picture, staged
 from calib.figures import LIGHT

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.analysis.advice import recommend
 from calib.analysis.optimism import optimism, random_recipe
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.subgroups import group_rows, judge_groups
 from calib.analysis.validation import rows_needed
 from calib.data import SAMPLES, read_table, sample_frame
@@ -71,7 +71,7 @@ def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evalua
     for name, evaluation in evaluations.items():
         assert evaluation.dataset.digest in text
         assert name.replace("<", "&lt;").replace(">", "&gt;") in text
-        for label, value in formatted_metrics(evaluation).T["Platt"].items():
+        for label, value in formatted_metrics(evaluation).T["Platt scaling"].items():
             assert re.search(
                 rf"<th>{re.escape(label)}</th>(\s*<td>[^<]*</td>)*\s*<td>{re.escape(value)}</td>", text
             )

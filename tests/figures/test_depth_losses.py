@@ -41,5 +41,5 @@ def test_the_title_is_about_the_trees_least_sum():
 def test_what_is_not_known_is_said():
     with pytest.raises(InputError, match="True probabilities are not known"):
         prepare([table.drop(columns=list(LOSSES)) for table in scores()])
-    with pytest.raises(InputError, match="Beta is not among the calibrators"):
+    with pytest.raises(InputError, match="Beta calibration is not among the calibrators"):
         prepare(scores(), "beta")

@@ -80,16 +80,16 @@ def test_chosen_calibrators_alone_are_shown(resampled):
         ([("platt", -0.2, -0.1), ("venn", -0.2, -0.1)], "Both calibrators lower"),
         (
             [("platt", -0.2, -0.1), ("venn", -0.2, 0.1)],
-            "Platt lowers the Brier score of the uncalibrated model beyond sampling variability; ",
+            "Platt scaling lowers the Brier score of the uncalibrated model beyond sampling variability; ",
         ),
         (
             [("platt", -0.2, -0.1)],
-            "Platt lowers the Brier score of the uncalibrated model beyond sampling variability",
+            "Platt scaling lowers the Brier score of the uncalibrated model beyond sampling variability",
         ),
         ([("platt", -0.2, 0.1), ("venn", 0.1, 0.2)], "No calibrator lowers"),
         (
             [("platt", 0.0012, 0.0052)],
-            "Platt raises the Brier score of the uncalibrated model beyond sampling variability",
+            "Platt scaling raises the Brier score of the uncalibrated model beyond sampling variability",
         ),
         ([("platt", 0.1, 0.2), ("venn", 0.1, 0.2)], "Each calibrator raises"),
         ([], "nothing to set against the uncalibrated model"),
@@ -113,11 +113,11 @@ def test_what_is_infinite_is_written_and_not_drawn():
     assert unknown == "infinite in 1 split"
     assert [t.name for t in figure.data] == [None]
     assert np.isfinite(figure.layout.xaxis.range).all()
-    assert formatted_differences(found).loc["Isotonic", "Log loss"] == "–"
+    assert formatted_differences(found).loc["Isotonic regression", "Log loss"] == "–"
 
 
 def test_the_table_marks_what_is_more_than_sampling_variability():
     found = made(("brier", "platt", -0.0155, -0.0209, -0.0099, 0), ("brier", "beta", 0.01, -0.01, 0.03, 0))
     table = formatted_differences(found)
-    assert table.loc["Platt", "Brier score"] == "−0.0155 [−0.021, −0.0099] ●"
-    assert table.loc["Beta", "Brier score"] == "+0.0100 [−0.010, 0.030]"
+    assert table.loc["Platt scaling", "Brier score"] == "−0.0155 [−0.021, −0.0099] ●"
+    assert table.loc["Beta calibration", "Brier score"] == "+0.0100 [−0.010, 0.030]"

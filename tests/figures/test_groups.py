@@ -54,7 +54,7 @@ def test_small_groups_are_faint_and_said():
         ({"none": [0.5, 0.5]}, "2 of 2 groups are off"),
         (
             {"none": [0.5, 0.5], "platt": [0.3, 0.7]},
-            "Uncalibrated is off by more than chance in 2 of 2 groups, Platt in none",
+            "Uncalibrated is off by more than chance in 2 of 2 groups, Platt scaling in none",
         ),
     ],
 )

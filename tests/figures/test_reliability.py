@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis.advice import LEAVE, recommend
 from calib.analysis.curves import BAND_REPEATS, FEW, binned_curve, corp_curve, histogram, smooth_curve
 from calib.analysis.differences import differences
+from calib.analysis.recommendation.advice import LEAVE, recommend
 from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, MARKS
@@ -16,7 +16,7 @@ from calib.figures.theme import legible
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, number
 from tests.analysis.given import given_evaluation, jitter, known_truth
-from tests.analysis.test_choice import certain_and_wrong
+from tests.analysis.recommendation.test_choice import certain_and_wrong
 from tests.figures.evaluations import evaluation
 
 ENTRY = FIGURES["reliability"]
@@ -160,7 +160,12 @@ def test_every_view_is_drawn_on_the_same_axes_in_colours_of_its_own(kind, band, 
 def test_each_calibrator_stands_once_in_the_legend_with_its_own_marker():
     figure = ENTRY.draw(ENTRY.prepare(case()))
     shown = [trace for trace in figure.data if trace.showlegend is not False]
-    assert [trace.name for trace in shown] == ["Uncalibrated", "Platt", "Isotonic", "Venn–Abers"]
+    assert [trace.name for trace in shown] == [
+        "Uncalibrated",
+        "Platt scaling",
+        "Isotonic regression",
+        "Venn–Abers",
+    ]
     assert [trace.marker.symbol for trace in shown] == [MARKS[key].symbol for key in METHODS]
 
 
@@ -184,8 +189,8 @@ def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks
     evaluation = given_evaluation(
         y, {"none": certain_and_wrong(truth, y), "platt": jitter(truth, rng, 0.01), "beta": truth[::-1]}
     )
-    assert recommend(evaluation).answer == "Use Platt."
-    assert ENTRY.prepare(evaluation).title.startswith("Platt ends the infinite log loss")
+    assert recommend(evaluation).answer == "Use Platt scaling."
+    assert ENTRY.prepare(evaluation).title.startswith("Platt scaling ends the infinite log loss")
     assert ENTRY.prepare(
         given_evaluation(y[:18], {"none": truth[:18], "platt": truth[:18] / 2})
     ).title.startswith("Too few rows")
@@ -202,8 +207,8 @@ def test_the_title_agrees_with_the_recommendation_where_only_the_log_loss_speaks
             LEAVE,
             "Leave the probabilities as they are: Venn–Abers lowers the Brier score ",
         ),
-        (5, 1500, 0.10, 0.035, "Use Platt.", "Platt lowers the Brier score "),
-        (5, 300, 0.06, 0.04, "Use Platt.", "Platt changes the Brier score "),
+        (5, 1500, 0.10, 0.035, "Use Platt scaling.", "Platt scaling lowers the Brier score "),
+        (5, 300, 0.06, 0.04, "Use Platt scaling.", "Platt scaling changes the Brier score "),
         (3, 1500, 0.0, 0.035, LEAVE, "No calibrator shown lowers the Brier score "),
     ],
 )

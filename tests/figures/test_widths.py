@@ -16,7 +16,7 @@ def test_every_width_is_counted_once_in_its_bin():
     record = prepare(predicted)
     assert [s.name for s in record.series] == [
         f"{method}, {kind}"
-        for method in ("Venn", "Venn–Abers")
+        for method in ("Venn predictor", "Venn–Abers")
         for kind in ("inductive", "cross", "simplified")
     ]
     for series, counts, quantiles in zip(record.series, record.counts, record.quantiles, strict=True):

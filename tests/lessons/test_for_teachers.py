@@ -1,27 +1,25 @@
-"""The page for teachers names every lesson, and of misconceptions only those that the lessons themselves take apart."""
+"""The page for teachers describes every lesson, with the wrong answers that the lesson itself explains."""
 
 import re
-from pathlib import Path
+
+import pytest
 
 from calib.lessons import LESSONS
+from scripts import write_docs
 
-TEXT = (Path(__file__).parents[2] / "docs" / "for_teachers.md").read_text(encoding="utf-8")
-PARTS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.M | re.S))
-
-
-def test_every_lesson_has_its_hour():
-    assert set(PARTS) == {"An hour", *(lesson.title for lesson in LESSONS.values())}
-    for lesson in LESSONS.values():
-        assert lesson.summary in PARTS[lesson.title]
-        assert f"{len(lesson.steps)} steps." in PARTS[lesson.title]
+PARTS = dict(re.findall(r"^### (.*?)\n(.*?)(?=^### |\Z)", write_docs.lessons(), re.M | re.S))
 
 
-def test_what_classes_get_wrong_are_the_wrong_answers_of_the_lesson():
-    for lesson in LESSONS.values():
-        wrong = {
-            (answer, why)
-            for question in lesson.questions
-            for i, (answer, why) in enumerate(zip(question.answers, question.why, strict=True), 1)
-            if i != question.right
-        }
-        assert set(re.findall(r"^  - “(.*?)”: (.*)$", PARTS[lesson.title], re.M)) == wrong
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=lambda lesson: lesson.key)
+def test_a_lesson_says_when_to_teach_it_and_which_answers_are_wrong(lesson):
+    assert len(lesson.when) > 20
+    text = PARTS[lesson.title]
+    assert lesson.when in text
+    assert len(re.findall(r"^1\. ", text, re.M)) == len(lesson.steps)
+    wrong = [
+        answer
+        for question in lesson.questions
+        for i, answer in enumerate(question.answers, start=1)
+        if i != question.right
+    ]
+    assert re.findall("^  - “(.*?)”:", text, re.M) == wrong

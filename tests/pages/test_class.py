@@ -127,9 +127,9 @@ def test_the_class_sees_its_own_calibration_at_the_end_and_a_student_their_score
     rooms.go(*opened, len(ASKED) + 1)
     host = teacher(opened)
     assert faults(host) == []
-    assert "The class was 75% sure on average and right in 50% of 2 answers" in words(host)
+    assert "The class was 75 % sure on average and right in 50 % of 2 answers" in words(host)
     assert "You were right in 1 of 2 answers" in words(at.run())
-    assert "You were 75% sure on average" in words(at)
+    assert "You were 75 % sure on average" in words(at)
 
 
 def test_of_a_code_out_of_any_address_only_letters_are_shown_and_no_more_than_a_code_has():
@@ -150,14 +150,14 @@ def test_a_closed_room_is_left_with_one_message_and_a_wrong_key_moves_nothing(op
     at, host = student(opened), teacher(opened)
     host.button(key="room_close").click().run()
     for one in (at.run(), host):
-        assert messages(one) == [f"Room {opened[0]} is closed, and nothing of it is kept."]
+        assert messages(one) == [f"Room {opened[0]} is closed, and its data are deleted."]
     assert messages(at_once("learn_class", room=opened[0])) == [CLOSED.format(opened[0])]
 
 
 def test_a_wrong_key_gets_one_message_and_no_move(opened):
     at = at_once("learn_class", room=opened[0], key="guessed")
     assert messages(at) == [
-        f"Only who opened room {opened[0]} may do this. Use the link of the window that opened it."
+        f"Only the person who opened room {opened[0]} can do this. Use the link of the window that opened it."
     ]
     assert keys(at) == ["room_out"]
 

@@ -7,7 +7,7 @@ import pytest
 
 from calib import Recipe
 from calib.analysis.decision import decide
-from calib.analysis.rare import thresholds_in_use
+from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.figures import formatted_costs
 from calib.kernel.wording import brief, change
 from calib.sources import load

@@ -8,9 +8,9 @@ import pytest
 from sklearn.metrics import log_loss
 
 from calib import Recipe
-from calib.analysis.advice import over_splits, recommend
 from calib.analysis.curves import binned_curve
 from calib.analysis.differences import differences, repeat_splits
+from calib.analysis.recommendation.advice import over_splits, recommend
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
 from calib.data import sample_frame
@@ -139,7 +139,9 @@ def test_other_models_stand_beside_with_their_own_numbers():
     for model, label in (("naive_bayes", "Naive Bayes"), ("decision_tree", "Decision tree")):
         metrics = of_address(**QUICK | {"model": model}).metrics
         rows = shown[shown[""] == label].set_index("Calibrator")
-        assert rows.loc["Platt", "Brier score"].removesuffix(" ★") == number(metrics.loc["platt", "brier"])
+        assert rows.loc["Platt scaling", "Brier score"].removesuffix(" ★") == number(
+            metrics.loc["platt", "brier"]
+        )
     assert sum("★" in cell for cell in shown["Brier score"]) >= 1
     assert len(at.get("plotly_chart")) == 4
 

@@ -57,7 +57,7 @@ def test_the_numbers_on_the_page_are_those_of_evaluate(query):
         evaluation.metrics,
         headline(at),
     )
-    name = {"venn": "Venn", "venn_abers": "Venn–Abers"}[method]
+    name = {"venn": "Venn predictor", "venn_abers": "Venn–Abers"}[method]
     assert shown[f"Mean p0 to mean p1 · {name}"] == f"{brief(summary.lower)} to {brief(summary.upper)}"
     assert shown["Mean width"] == brief(summary.width)
     assert shown[f"Brier score · {name}"] == brief(table.loc[method, "brier"])
@@ -83,7 +83,7 @@ def test_placements_stand_side_by_side_with_the_numbers_of_their_own_fits():
     table = means(at)
     for placement, kind in (("split", "inductive"), ("cv", "cross"), ("train", "simplified")):
         evaluation = expected(QUICK, placement=placement)
-        for method, name in (("venn", "Venn"), ("venn_abers", "Venn–Abers")):
+        for method, name in (("venn", "Venn predictor"), ("venn_abers", "Venn–Abers")):
             summary = interval_summary(evaluation.y, evaluation.predictions[method].pairs)
             line = table.loc[f"{name}, {kind}"]
             assert line["Mean p0 to mean p1"] == f"[{number(summary.lower)}, {number(summary.upper)}]"
@@ -98,8 +98,8 @@ def test_another_placement_is_one_press_away_and_the_link_holds_it():
     assert at.session_state["recipe"].setting("venn_abers.beside") == ("train",)
     assert at.query_params["venn_abers.beside"] == "train"
     assert list(means(settled(at)).index) == [
-        "Venn, inductive",
-        "Venn, simplified",
+        "Venn predictor, inductive",
+        "Venn predictor, simplified",
         "Venn–Abers, inductive",
         "Venn–Abers, simplified",
     ]
@@ -118,7 +118,7 @@ def test_dear_work_waits_for_a_press(monkeypatch):
 
     monkeypatch.setattr(jobs, "UNASKED", 0.0)
     at = page(STEM, **QUICK | {"test_size": "0.05", "venn_abers.beside": "full,train"})
-    assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
+    assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
     rows = len(expected(QUICK, test_size=0.05).y)
     assert any(
         f"Full: {2 * rows + 1:,} model fits, about" in text.replace("**", "") for text in sentences(at)
@@ -196,7 +196,7 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
     at.segmented_control(key="merge").set_value("square").run()
     assert set(calls[before:]) == {"calibrate"}
     evaluation = expected(QUICK, merge="square")
-    assert headline(at)["Brier score · Venn"] == brief(evaluation.metrics.loc["venn", "brier"])
+    assert headline(at)["Brier score · Venn predictor"] == brief(evaluation.metrics.loc["venn", "brier"])
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_predictions_brought_from_elsewhere_show_all_but_other_placements():
     assert faults(at) == []
     assert any("came without their model" in text for text in messages(at))
     assert len(at.get("plotly_chart")) == len(CHARTS)
-    assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
+    assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
 
 
 def test_without_calibration_scores_the_page_says_what_to_choose():
@@ -288,7 +288,7 @@ def test_full_can_be_called_off_and_started_again(monkeypatch):
     at.button(key="cancel_beside_full").click().run()
     assert faults(at) == []
     assert any(text.startswith("Cancelled.") for text in messages(at))
-    assert list(means(at).index) == ["Venn, inductive", "Venn–Abers, inductive"]
+    assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
     at.button(key="fit_again_beside_full").click().run()  # the price was agreed to before
     assert not any(text.startswith("Cancelled.") for text in messages(at))
     at.button(key="cancel_beside_full").click().run()

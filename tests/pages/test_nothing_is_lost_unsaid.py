@@ -109,7 +109,7 @@ def test_options_go_with_their_calibrator_and_settings_with_their_model():
     )
     at.multiselect(key="calibrators").set_value(["none"]).run()
     assert settled(at).session_state["recipe"].options == ()
-    assert removed(at) == "Isotonic: Between scores (nearest)."
+    assert removed(at) == "Isotonic regression: Between scores (nearest)."
     at.selectbox(key="params.leaf").set_value("laplace").run()
     assert settled(at).session_state["recipe"].params == (("leaf", "laplace"),)
     assert "(5" in removed(at)

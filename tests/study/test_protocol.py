@@ -215,9 +215,13 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"platt", placement = "none"',
-            "'VAP': Platt needs calibration scores",
+            "'VAP': Platt scaling needs calibration scores",
         ),
-        ('"venn_abers", placement = "split"', '"platt", placement = "full"', "'VAP': Platt gives no pair"),
+        (
+            '"venn_abers", placement = "split"',
+            '"platt", placement = "full"',
+            "'VAP': Platt scaling gives no pair",
+        ),
         (
             '"venn_abers", placement = "split"',
             '"rank", placement = "split"',

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.advice import recommend
 from calib.analysis.differences import reference_of
 from calib.analysis.label_shift import EstimatedRate, before_and_after, estimate_of_rows
+from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of
 from calib.data import read_table
 from calib.evaluate import Evaluation

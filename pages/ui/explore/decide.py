@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from calib.analysis.decision import COSTS, Decision, decide
-from calib.analysis.rare import thresholds_in_use
+from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.analysis.subgroups import subset
 from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.enough import nothing_told
+from calib.analysis.recommendation.enough import nothing_told
 from calib.analysis.setups import (
     PaperFinding,
     as_in_the_paper,

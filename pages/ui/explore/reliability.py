@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from calib.analysis.advice import over_splits, recommend
 from calib.analysis.differences import (
     COMPARED,
     Differences,
@@ -15,9 +14,10 @@ from calib.analysis.differences import (
     differences,
     repeat_splits,
 )
-from calib.analysis.one_mark import Mark
 from calib.analysis.optimism import optimism, random_recipe
-from calib.analysis.rare import small_median
+from calib.analysis.recommendation.advice import over_splits, recommend
+from calib.analysis.recommendation.mark import Mark
+from calib.analysis.recommendation.rare import small_median
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.subgroups import subset

@@ -1,4 +1,4 @@
-"""An algorithm's moves: forward, back, and to any of them; points that are dragged, or turned by a click."""
+"""Moves of an algorithm, forward and back, and points to drag or to flip with a click."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def own() -> dict[str, Own]:
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]:
-    """The picture of the chosen move, and any other one to choose."""
+    """Draw the picture of the chosen move, and the slider of all moves."""
     step = min(values["step"], found.moves)
-    hint = "Click a point to turn its label."
+    hint = "Click a point to flip its label."
     record = chart.show(FIELD, found, step=step, on_click=partial(_turn, found), hint=hint)
     if found.moves:
         state.control(
@@ -36,13 +36,13 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
             "Moves made",
             min_value=0,
             max_value=found.moves,
-            help="Every move joins the leftmost pair of pools whose shares fall.",
+            help="Each move joins the leftmost pair of pools with falling shares.",
         )
     return [record]
 
 
 def _dragged(recipe: Recipe, values: dict[str, Any]) -> None:
-    """The points and a new row, all of which can be dragged, with the pair that they give it."""
+    """Draw the points and a new row, which can all be dragged, and the pair p0, p1 of the new row."""
     own, given = values["score"], labelled_points(values["points"], f"{FIELD}.points")
     scores = [own, *(score for score, _ in given)]
     with st.expander("Drag the points", key="dragged", expanded=True):
@@ -56,7 +56,7 @@ def _dragged(recipe: Recipe, values: dict[str, Any]) -> None:
             low=min(0.0, *scores),
             high=max(1.0, *scores),
             label="Score",
-            alt="Points by score and label, a new row, and the two isotonic fits with it",
+            alt="Points by score and label, a new row, and the two isotonic fits that include it",
         )
 
 
@@ -67,7 +67,7 @@ def _dropped(moved: list[Point]) -> None:
 
 
 def _turn(found: Moves, point: int | list[int]) -> None:
-    """Give a point the other label, and start again."""
+    """Flip the label of a point, and start again."""
     turned = point[0] if isinstance(point, list) else point
     _change(
         points=" ".join(f"{s:.15g}:{1 - y if i == turned else y}" for i, (s, y) in enumerate(found.points)),

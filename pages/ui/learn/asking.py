@@ -1,4 +1,4 @@
-"""A question with answers to choose from, met at once: right or wrong, why, and how sure the reader was."""
+"""A question with answers and immediate feedback: right or wrong, why, and how sure the reader was."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ def ask(
     choose: Callable[[int], None],
     skip: Callable[[], None] | None = None,
 ) -> None:
-    """How sure, and a button for each answer; ``choose`` is called with its number from 1.
+    """Ask how sure the reader is, and draw a button for each answer, which calls ``choose`` with its number from 1.
 
     Parameters
     ----------
     about
-        The question, by which the first answer is remembered.
+        Key of the question, under which the first answer is remembered.
     key
-        Of the buttons.
+        Prefix of the buttons' keys.
     """
     chance, *_ = steps = levels(len(answers))
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"answers_{key}"):
-        st.segmented_control(  # first: an answer is met at once
+        st.segmented_control(  # before the answers: feedback on an answer is immediate
             "How sure are you?",
             steps,
             default=USUAL,
-            format_func=lambda sure: "A guess" if sure == chance else f"{sure:.0%}",
+            format_func=lambda sure: "A guess" if sure == chance else f"{100 * sure:.0f} %",
             key=f"sure_{about}",
-            help="Your first answers make a reliability diagram of your own.",
+            help="Your first answers make your own reliability diagram.",
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
             for i, answer in enumerate(answers, start=1):
@@ -54,7 +54,7 @@ def _chosen(about: str, choose: Callable[[int], None], number: int) -> None:
 
 
 def met(about: str, text: str, right: bool) -> None:
-    """What became of an answer, in its own colour and sign; the first one to a question is remembered."""
+    """Show whether an answer was right, with its sign, and remember the first answer to a question."""
     sure = st.session_state.get("sure", {})
     if about in sure:
         forecasts().setdefault(about, Forecast(sure[about], right))
@@ -62,17 +62,17 @@ def met(about: str, text: str, right: bool) -> None:
 
 
 def sign(right: bool) -> str:
-    """The sign of right or wrong alone."""
+    """Return the sign for right or wrong."""
     return ":green[:material/check_circle:]" if right else ":red[:material/cancel:]"
 
 
 def forecasts() -> dict[str, Forecast]:
-    """Question → the reader's first answer to it, of this session."""
+    """Return, by question, the reader's first answers in this session."""
     return st.session_state.setdefault("forecasts", {})
 
 
 def own_calibration() -> None:
-    """The reader's own reliability diagram, as soon as there is an answer."""
+    """Draw the reader's own reliability diagram once there is an answer."""
     found: Mapping[str, Forecast] = forecasts()
     if not found:
         return

@@ -18,9 +18,9 @@ from pages.ui.learn.experiments import Own
 
 @st.cache_resource
 def points() -> Callable[..., Any]:
-    """``one_point`` that remembers: what the stacked picture has fitted, the pictures above need not fit again.
+    """Return ``one_point`` with a cache, so that pictures and sessions share fitted models.
 
-    Nor need others: of a classroom that follows one link the first fits each model.
+    In a class that follows one link, only the first reader waits for each fit.
     """
     return kept.for_all(one_point)
 
@@ -30,7 +30,7 @@ def own() -> dict[str, Own]:
 
 
 def _stacked(recipe: Recipe, values: dict[str, Any]) -> None:
-    """CL, GL and IL for every value of the setting chosen; moving that setting computes nothing anew."""
+    """Draw CL, GL and IL for every value of one setting; changing this setting computes nothing again."""
     experiment, against = EXPERIMENTS["cl_gl"], values["against"]
     fixed = experiment.numbers(values, "cl_gl_sweep") | {against: experiment.values({})[against]}
     found = experiments.simulated(experiment, fixed, recipe.seed, "cl_gl_sweep", {"point": points()})

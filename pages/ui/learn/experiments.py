@@ -1,7 +1,7 @@
 """The frame of a Learn page: question, prediction, picture, what to notice, formula, source.
 
-An experiment's words and settings, its simulation and its pictures stand in its folder of
-``calib.experiments``. Its settings are the Recipe's, so that a link holds them.
+An experiment's words, settings, simulation and pictures are in its folder of ``calib.experiments``. Its settings are
+in the Recipe, so that a link restores them.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from pages.ui.learn import asking, play, room
 from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.text import plain
 
-SHORT = 14  # letters of all choices together that still stand side by side
-SAME_SEED = "The same seed draws the same picture, here, in a notebook and on the command line."
-IN_SIGHT = 2  # settings under the picture: those that an experiment names first; the others are folded
-IN_A_ROW = 4  # of those that are folded
-# What the pictures showed before stays where it is, and the page does not jump to its top
+SHORT = 14  # most letters of all choices together for buttons side by side
+SAME_SEED = "Equal seeds give equal pictures, here, in a notebook and on the command line."
+IN_SIGHT = 2  # settings under the picture; an experiment names them first, the others are folded
+IN_A_ROW = 4  # of the folded settings
+# The old pictures stay where they are, so that the page does not jump to its top
 DIMMED = "<style>.stMain .stPlotlyChart, .stMain .stDataFrame {opacity: .35}</style>"
 
 
 @dataclass(frozen=True)
 class Own:
-    """What a page does its own way for one experiment; whatever is left out is done as for all.
+    """What a page does differently for one experiment; the defaults are those of all experiments.
 
     Attributes
     ----------
     pictures
-        Draws them from the settings and the result; returns their records.
+        Draws the pictures from the settings and the result; returns their records.
     below
-        Draws what else belongs to it, from its settings; by default its further simulations.
+        Draws the rest from the settings; by default the further simulations.
     compute
-        Returns the numbers, or None after it has drawn how far it is; by default one job runs the simulation.
+        Returns the numbers, or None after drawing the progress; by default one job runs the simulation.
     so_far
-        Returns the numbers of the parts that are done, or None; by default there are no parts.
+        Returns the numbers of the finished parts, or None; by default there are no parts.
     using
-        Functions that remember what they returned, for that simulation.
+        Cached functions for the simulation.
     last
-        The last value that the setting which is played can have with this result.
+        Returns the last value of the played setting with this result.
     idle
-        Names of the settings that the others leave without effect, and which are not shown.
+        Returns the names of settings that have no effect given the others; they are hidden.
     """
 
     pictures: Callable[[Recipe, dict[str, Any], Any], list[Any]] | None = None
@@ -64,12 +64,12 @@ class Own:
 
 
 def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({})) -> None:
-    """The experiment of this page that the Recipe chooses, from its question to its source.
+    """Show the experiment of this page that the Recipe chooses, from its question to its source.
 
     Parameters
     ----------
     own
-        By experiment, what the page does its own way.
+        By experiment, what the page does differently.
     """
     experiment = shown(dict(recipe.settings), page)
     way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
@@ -105,13 +105,15 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     with picture:
         draw_all = way.pictures or partial(draw, experiment)
         records = [] if result is None else draw_all(recipe, values, result)
-        headings.answers()  # where no picture has them above it
+        headings.answers()  # if no picture has drawn them above itself
         _explained(experiment, records)
-    if not ready:  # what is below may compute by itself
+    if not ready:  # the parts below may compute something of their own
         return
     if verdict is not None:
         with verdict:
-            turns = recipe.seed == Recipe().seed and experiment.usual(values)  # with other draws it need not
+            turns = recipe.seed == Recipe().seed and experiment.usual(
+                values
+            )  # with other draws it may not turn
             _judge(experiment, int(guess), records, turns)
     _draw_large(experiment, values, result)
     (way.below or partial(_draw_further, experiment))(recipe, values)
@@ -120,17 +122,17 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
 
 
 def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way: Own) -> Any | None:
-    """The numbers; None, under how far they are, while they are computed."""
+    """Return the numbers; None, below a progress bar, while they are computed."""
     if way.compute is not None:
         return way.compute(recipe, experiment, values)
     return simulated(experiment, experiment.numbers(values), recipe.seed, using=way.using)
 
 
 def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result: Any) -> list[Any]:
-    """The pictures of an experiment's numbers above its controls; their records."""
+    """Draw the pictures of an experiment above its controls; return their records."""
     places: Sequence[Any] = [st.container()]
     if not experiment.large and experiment.more_figures:
-        in_a_room = state.presenter()  # there beside the question, where two would be too small
+        in_a_room = state.presenter()  # there the picture is beside the question, and two would be too small
         places = [*places, st.container()] if in_a_room else st.columns([0.6, 0.4], gap="medium")
     records = []
     for key, place in zip(experiment.figures, places, strict=False):
@@ -140,25 +142,25 @@ def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result:
 
 
 def _explained(experiment: Experiment, records: Sequence[Any]) -> None:
-    """The words of the pictures that need explaining, right under them: each tells its meaning, and leads to it."""
+    """Draw links to the glossary for the terms in the pictures, right below them."""
     texts = [
         plain(text) for record in records if record is not None for text in (record.title, record.caption)
     ]
     named = {GLOSSARY[key].name for key in experiment.terms}
     found = [text for text in (links(experiment.terms), links_in(texts, named)) if text]
     if found:
-        st.markdown(f":small[Words in the pictures: {', '.join(found)}.]")
+        st.markdown(f":small[Terms in the pictures: {', '.join(found)}.]")
 
 
 def _draw_large(experiment: Experiment, values: dict[str, Any], result: Any) -> None:
-    """Where one picture takes the whole width, the others stand below the controls."""
+    """Draw the other pictures below the controls if the first one takes the whole width."""
     if experiment.large:
         for key in experiment.more_figures:
             chart.show(key, result, **experiment.view(values, key))
 
 
 def _draw_further(experiment: Experiment, recipe: Recipe, values: dict[str, Any]) -> None:
-    """The picture of each further simulation, as soon as its numbers are there."""
+    """Draw the picture of each further simulation once its numbers are there."""
     for key in experiment.also:
         found = simulated(experiment, experiment.numbers(values, key), recipe.seed, key)
         if found is not None:
@@ -172,7 +174,7 @@ def simulated(
     simulation: str | None = None,
     using: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Any | None:
-    """What the experiment's simulation returns, kept; None, under progress and Cancel, while it runs."""
+    """Return the cached result of a simulation; None, below progress and Cancel, while it runs."""
     call = partial(experiment.simulate, simulation, random_state=seed, using=using, **numbers)
     kind = f"learn_{simulation or experiment.key}"
     results = jobs.run(kind, "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
@@ -180,7 +182,7 @@ def simulated(
 
 
 def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
-    """The numbers of what takes milliseconds, without a job: what is below the pictures never leaves the page."""
+    """Compute numbers that take milliseconds without a job, so that the parts below the pictures stay on the page."""
     return experiment.simulate(random_state=recipe.seed, **experiment.numbers(values))
 
 
@@ -200,7 +202,7 @@ def _choose(page: str, current: Experiment) -> None:
 
 
 def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[str, Any], Any]:
-    """The question, folded where it was answered; the settings, and where the verdict goes."""
+    """Draw the question, folded if it was answered; return the settings and the place of the verdict."""
     values = experiment.values(dict(recipe.settings))
     with st.container(key="prediction"):
         browser.read_out("prediction")
@@ -214,9 +216,9 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
                 _folded_question(experiment)
         if guess != SKIP and not experiment.usual(values):
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption("The question is about other settings than these.", width="content")
+                st.caption("The question is about other settings.", width="content")
                 st.button(
-                    "Use those",
+                    "Use its settings",
                     key="usual",
                     type="tertiary",
                     on_click=partial(_guess, experiment, guess, True),
@@ -227,14 +229,14 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
 
 
 def _next_stop(experiment: Experiment, guess: str) -> str:
-    """Where the keyboard is after an answer, a question asked again, or one that was skipped."""
+    """Return the selector of the next keyboard focus after an answer, a repeated or a skipped question."""
     if guess == SKIP:
         return f".st-key-{experiment.key}_downloads button"
     return f".st-key-{'guess_1' if guess in (ASK, COVER) else 'answered_question'} button"
 
 
 def _answers(experiment: Experiment) -> Callable[[], None]:
-    """What draws the answers to choose from."""
+    """Return a function that draws the answers."""
     skip = partial(_guess, experiment, SKIP)
     return partial(
         asking.ask, experiment.key, "guess", experiment.answers, lambda i: _guess(experiment, str(i)), skip
@@ -242,7 +244,7 @@ def _answers(experiment: Experiment) -> Callable[[], None]:
 
 
 def _folded_question(experiment: Experiment) -> None:
-    """An answered question: with what is to be said of each answer, and to be asked again."""
+    """Draw an answered question with the reason for each answer, and a button to ask it again."""
     with st.popover("The question", type="tertiary", key="answered_question"):
         st.markdown(f"**{plain(experiment.question)}**")
         for i, (answer, why) in enumerate(zip(experiment.answers, experiment.why, strict=False), start=1):
@@ -256,13 +258,13 @@ def _ask_again(experiment: Experiment) -> None:
 
 
 def _guess(experiment: Experiment, guess: str, usual: bool = False) -> None:
-    """Note an answer; ``usual``: with the settings that the question is about."""
+    """Record an answer; with ``usual``, also restore the settings that the question is about."""
     own = experiment.numbers(experiment.values({})) if usual else {}
     _press_away(**{f"{experiment.key}.{name}": value for name, value in ({"guess": guess} | own).items()})
 
 
 def _press_away(**settings: Any) -> None:
-    """What a button does that is not there afterwards, so that the keyboard needs another place."""
+    """Change settings by a button that disappears, so that the keyboard focus must move."""
     st.session_state["pressed_away"] = st.session_state.get("pressed_away", 0) + 1
     state.update(**settings)
 
@@ -270,7 +272,7 @@ def _press_away(**settings: Any) -> None:
 def _settings(
     recipe: Recipe, experiment: Experiment, values: dict[str, Any], idle: tuple[str, ...], words: Any
 ) -> Any:
-    """The two controls that matter, and the others folded; returns where the play button goes."""
+    """Draw the two main controls, and the others folded; return the place of the play button."""
     fields: list[Callable[[], Any]] = [
         partial(control, parameter, f"{experiment.key}.{parameter.name}", values[parameter.name])
         for parameter in experiment.parameters
@@ -290,7 +292,7 @@ def _settings(
 
 
 def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
-    """So many in each row; in the drawer of a room one below the other."""
+    """Draw fields in rows of ``columns``; in the drawer of a room, one below the other."""
     columns = 1 if state.presenter() else columns
     for start in range(0, len(fields), columns):
         for column, draw in zip(st.columns(columns, gap="medium"), fields[start:], strict=False):
@@ -299,7 +301,7 @@ def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
 
 
 def control(parameter: Parameter, field: str, value: Any) -> None:
-    """A slider for numbers, a slider over listed numbers, a choice for words, a switch."""
+    """Draw the widget of a parameter: a slider for numbers, a choice for words, or a switch."""
     args = (field, value, parameter.label)
     if parameter.kind == "choice" and isinstance(parameter.choices[0], str):
         names = parameter.extra.get("names", {})
@@ -339,7 +341,7 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
 
 
 def _judge(experiment: Experiment, guess: int, records: Sequence[Any], turns: bool) -> None:
-    """The verdict on what the pictures show, and where its answer ``turns`` with one setting, that setting."""
+    """Draw the verdict on the answer, and the setting that changes the answer if it ``turns``."""
     drawn = [record for record in records if record is not None]
     answer = next((record.answer for record in drawn if record.answer is not None), None)
     unasked = next((record.unasked for record in drawn if record.unasked), "")
@@ -381,7 +383,7 @@ def _turn(experiment: Experiment) -> None:
 
 
 def _tell(experiment: Experiment, guess: str) -> None:
-    """What to notice, folded until the question is answered, the formulas and the source."""
+    """Draw what to notice, folded until the question is answered, the formulas and the source."""
     left, right = st.columns([0.55, 0.45], gap="large")
     with left, st.expander("What to notice", expanded=not headings.asked()):
         for sentence in linked(plain(sentence) for sentence in experiment.notice):

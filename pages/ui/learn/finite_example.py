@@ -1,4 +1,4 @@
-"""The finite example's line: cut by hand, by a preset or by a click; its points in a table that can be edited."""
+"""The line of the finite example: cuts by hand, by preset or by click, and its points in an editable table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pages.ui.learn.experiments import Own, at_once
 from pages.ui.points import Point
 
 FIELD = "finite.line"
-SLIDERS = 4  # cuts that can be slid along the line at once; more are set by their buttons alone
+SLIDERS = 4  # most cuts with a slider; more cuts have buttons only
 
 
 def own() -> dict[str, Own]:
@@ -29,9 +29,9 @@ def own() -> dict[str, Own]:
 
 
 def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> list[Any]:
-    """The line, its cuts and presets; below what the presets cost, beside all partitions."""
+    """Draw the line with its cuts and presets; below, the losses of the presets beside all partitions."""
     line = found.line
-    hint = "Click a mark to turn its label, click + to add or remove a split."
+    hint = "Click a mark to flip its label. Click + to add or remove a cut."
     records = [chart.show("finite", found, on_click=lambda mark: _change(clicked(line, *mark)), hint=hint)]
     _cuts(line)
     with st.container(horizontal=True, key="partitions"):
@@ -56,7 +56,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
 
 
 def clicked(line: Line, what: str, which: int) -> Line:
-    """The line after a click on a point, whose label turns, or on a gap, which is cut or mended."""
+    """Return the line after a click: on a point, its label flips; on a gap, a cut is added or removed."""
     return line.turned(which) if what == "turn" else line.cut_at({*line.cuts} ^ {which})
 
 
@@ -65,7 +65,7 @@ def _change(line: Line | str) -> None:
 
 
 def _cuts(line: Line) -> None:
-    """A button for every gap, and a slider for every cut between those beside it."""
+    """Draw a button for every gap, and a slider for every cut between its neighbours."""
     x = [position for position, _, _ in line.points]
     gaps = range(len(x) - 1)
 
@@ -104,10 +104,10 @@ def _cuts(line: Line) -> None:
 
 
 def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
-    """The points as a table. What is refused stays there to be mended, and the line as it was.
+    """Draw the points as a table. Invalid rows stay there to be fixed, and the line stays as it was.
 
-    The table begins anew where the line was changed elsewhere, and not after its own changes, which would
-    take the cursor out of it.
+    The table is rebuilt if the line changes elsewhere. It is not rebuilt after its own changes, since the cell in
+    use would lose the focus.
     """
     text = values["line"]
     opened, rows, version = st.session_state.get("line_table", (None, [], 0))
@@ -141,13 +141,13 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
                 "label": st.column_config.SelectboxColumn("Label", options=[0, 1]),
                 "cut": st.column_config.CheckboxColumn("Cut after it", default=False),
             },
-            alt="Points with position, true probability, label, and whether the line is cut after each",
+            alt="Points with position, true probability, label, and a cut after the point or none",
         )
-        st.caption(f"From 2 to {MOST_ON_LINE} points; one without a label is not a training row.")
+        st.caption(f"From 2 to {MOST_ON_LINE} points. A point without a label is not a training row.")
 
 
 def _dragged(line: Line) -> None:
-    """The line's points, each between its neighbours; dragged up and down its true probability changes."""
+    """Draw the points, which can be dragged between their neighbours, or up and down to change the true probability."""
     x = [position for position, _, _ in line.points]
 
     def dropped(moved: list[Point]) -> None:
@@ -162,12 +162,12 @@ def _dragged(line: Line) -> None:
         low=min(x) - 0.5,
         high=max(x) + 0.5,
         label="Position",
-        alt="Points by position and true probability, what their leaves predict, and what each group should predict",
+        alt="Points by position and true probability, the prediction of each leaf, and the true mean of each group",
     )
 
 
 def edited(rows: list[dict[str, Any]], changes: Mapping[str, Any]) -> Line:
-    """The line of a table's rows after the editor's changes; not checked, and without rows that are not yet filled."""
+    """Return the line of the edited table, unchecked and without incomplete rows."""
     rows = [row | changes["edited_rows"].get(i, {}) for i, row in enumerate(rows)]
     rows = [row for i, row in enumerate(rows) if i not in changes["deleted_rows"]]
     rows += [row for row in changes["added_rows"] if None not in (row.get("position"), row.get("posterior"))]

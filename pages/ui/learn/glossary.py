@@ -1,4 +1,4 @@
-"""The words of the Learn pages: a page of them, and links to it from where they are first used."""
+"""The glossary page, and links to it from the first use of a term."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ WORDS = re.compile(
     + r")(?!\w)"
 )
 PLAIN = {plain(form): term for form, term in BY_WRITING.items()}
-# Links, formulas and code of a text are left alone
+# Links, formulas and code stay as they are
 MADE = re.compile(r"(\[[^\]]*\]\([^)]*\)|\$[^$]*\$|`[^`]*`)")
 
 
 def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
-    """The same Markdown, each term a link to its entry where it first stands; the link tells its meaning on hover.
+    """Return the Markdown with each term linked to its entry at its first use; the link shows the meaning on hover.
 
-    Terms that are ``known`` need no link any more; those that get one join them.
+    Terms in ``known`` are not linked; linked terms are added to it.
     """
     known = set() if known is None else known
 
@@ -44,13 +44,13 @@ def linked(texts: Iterable[str], known: set[str] | None = None) -> list[str]:
 
 
 def links_in(texts: Iterable[str], known: set[str]) -> str:
-    """Links to the terms that stand in texts without links, those of ``known`` left out."""
+    """Return links to the terms in these texts, except those in ``known``."""
     terms = {PLAIN[found[0]].name: PLAIN[found[0]] for text in texts for found in WORDS.finditer(text)}
     return ", ".join(_link(plain(name), term) for name, term in terms.items() if name not in known)
 
 
 def links(keys: Iterable[str]) -> str:
-    """Links to these entries."""
+    """Return links to these entries."""
     return ", ".join(_link(plain(GLOSSARY[key].name), GLOSSARY[key]) for key in keys)
 
 
@@ -63,7 +63,7 @@ def _hint(term: Term) -> str:
 
 
 def listed() -> None:
-    """Every term with its meaning, each under an anchor of its own."""
+    """List every term with its meaning under its own anchor."""
     for term in GLOSSARY.values():
         headings.heading(term.name, anchor=term.anchor)
         st.markdown(plain(term.meaning))

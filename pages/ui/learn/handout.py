@@ -1,4 +1,4 @@
-"""A lesson's handout, to take to class."""
+"""The handout of a lesson, for a class."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from calib.export.handouts import handout_pdf, lesson_handout
 from calib.lessons import Lesson
 from pages.ui import downloads, jobs
 
-HELP = "Questions, pictures and findings of the steps, exercises, and the solutions on a sheet of their own."
+HELP = "Questions, pictures and findings of the steps, exercises, and the solutions on a separate sheet."
 
 
 def offer(lesson: Lesson) -> None:
-    """The handout as PDF, or as a page to print where no browser is there to make one; drawn when it is asked for."""
+    """Offer the handout, drawn on request, as PDF, or as a page to print if no browser can make a PDF."""
     if not st.toggle("Handout", key=f"handout_{lesson.key}", help=HELP):
         return
     pdf = chromium.can_draw()
     make = handout_pdf if pdf else lesson_handout
-    kind = f"lesson_handout_{lesson.key}"  # on the list several can be asked for at once
+    kind = f"lesson_handout_{lesson.key}"  # on the list of lessons, several may be drawn at once
     found = jobs.run(kind, "Drawing", {lesson.key: lambda watch: make(lesson, watch=watch)})
     if found is None:
         return

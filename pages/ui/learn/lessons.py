@@ -1,4 +1,4 @@
-"""Lessons: the panel that stands over the page of an open step, the list to choose from, and the view for a room."""
+"""Lessons: the panel above the page of an open step, the list of lessons, and the view for a room."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pages.ui.learn import asking, handout, room
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
-# The chart that a step of an Explore page is about, where it names no other one
+# The chart of a step on an Explore page that names no other chart
 FIRST = {
     "reliability": "reliability",
     "venn_abers": "pairs",
@@ -26,8 +26,8 @@ FIRST = {
     "out_of_bag": "setups",
     "decide": "costs",
 }
-# The step's title is the largest type. The chart stands beside the text and stays in sight; where there is no
-# room beside it, it stands above, so that a telephone shows it on its first screen. In a low window it is lower.
+# The step's title has the largest type. The chart is beside the text and stays visible; if there is no room beside
+# it, the chart is above the text, so that a phone shows it on its first screen. In a low window the chart is lower.
 BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
 .st-key-lesson {gap: .5rem}
 .st-key-lesson h1 {font-size: 2.1rem; padding: 0 0 1.25rem}
@@ -53,11 +53,11 @@ BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
     .st-key-lesson h1 {font-size: 1.5rem}
 }"""
 LIST = "pages/learn_lessons.py"
-AT_THE_END = "What have you found out?"  # there nobody asks any more where to begin
+AT_THE_END = "What have you learnt?"  # the title at the end of a lesson
 
 
 def panel(script: str) -> bool:
-    """The open step over its page, or on another page the way back to it; whether the step is this page's."""
+    """Draw the open step above its page, or a way back to it on other pages; return whether it is this page's step."""
     named = state.lesson_open()
     if named is None:
         return False
@@ -73,16 +73,18 @@ def panel(script: str) -> bool:
 
 
 def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
-    """The step's title above its text and, beside it, the chart that it names."""
+    """Draw the step's title above its text and, beside the text, the chart that it names."""
     theme = current.theme()
     st.html(f"<style>{BESIDE.replace('PAPER', theme.paper)}</style>")
     _place(lesson, number, step)
     title = st.container()
     with st.container(key="lesson_beside"):
         text, picture = st.columns(stage.ROOM if state.presenter() else [0.36, 0.64], gap="medium")
-    with text if state.presenter() else title:  # the drawer of a room covers all of it, or nothing
+    with (
+        text if state.presenter() else title
+    ):  # the drawer of a room covers either all of the text or nothing
         st.title(plain(step.title), anchor=False)
-    below = () if state.presenter() else ("player",)  # in a room that would be below the window
+    below = () if state.presenter() else ("player",)  # in a room they would be below the window
     above = dict.fromkeys(("words", *map(part_of, step.beside), *({"player"} - {*below})))  # each once
     with text:
         _text(step)
@@ -94,35 +96,35 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
 
 
 def _place_of(part: str) -> Any:
-    """Where a part of the stage goes; of results by a name, by which they are greyed while others are worked out."""
+    """Return the container of a part of the stage; a key lets old results turn grey while new ones are computed."""
     return st.container(key=None if part in ("words", "player", "controls") else f"results_{part}")
 
 
 def chart_of(step: Step) -> str:
-    """Key of the one chart that a step is about."""
+    """Return the key of the one chart that a step is about."""
     section, _, page = step.page.partition("_")
     return step.chart or (shown(dict(step.recipe.settings), page).key if section == "learn" else FIRST[page])
 
 
 def part_of(beside: str) -> str:
-    """The part of the stage on which this stands: numbers share a table."""
+    """Return the part of the stage that shows this; all numbers share one table."""
     return "numbers" if beside in METRICS else beside
 
 
 def presenter(kind: str = "secondary") -> None:
-    """The switch between the view for a desk and the view for a room."""
+    """Draw the button that switches between the view for a desk and the view for a room."""
     on = state.presenter()
     st.button(
         "End presenting" if on else "Present",
         key="presenter",
         type=kind,
         on_click=partial(state.present, not on),
-        help="Large type for a room, with the settings in a drawer; the arrow keys lead through a lesson.",
+        help="Large type for a room. Settings are in a drawer, and the arrow keys move through a lesson.",
     )
 
 
 def _place(lesson: Lesson, number: int, step: Step) -> None:
-    """Where we are, in one row: back to the step's own settings, out, and the view for a room."""
+    """Draw one row: the place in the lesson, reset of the step, the view for a room, and leaving."""
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_place"):
         st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
         if step.departed(state.recipe()):
@@ -132,7 +134,7 @@ def _place(lesson: Lesson, number: int, step: Step) -> None:
 
 
 def _moves(lesson: Lesson, number: int) -> None:
-    """Back and forth, where the eye ends; the arrow keys do the same unless a field has the keyboard."""
+    """Draw the buttons for the previous and the next step; the arrow keys do this too, unless a field has the focus."""
     with st.container(horizontal=True, key="lesson_moves"):
         if st.button("Previous", key="lesson_previous", disabled=number == 1, shortcut="Left"):
             open_step(lesson, number - 1)
@@ -160,12 +162,12 @@ def _aside(lesson: Lesson, number: int, step: Step) -> None:
 
 
 def _leave(label: str, kind: str) -> None:
-    if st.button(label, key="lesson_leave", type=kind, help="Your own data and settings come back."):
+    if st.button(label, key="lesson_leave", type=kind, help="Restores your own data and settings."):
         _go(Path(LIST).stem, state.own())
 
 
 def open_step(lesson: Lesson, number: int) -> None:
-    """Go to a step, as it was written, whatever was changed before."""
+    """Go to a step with its own settings, whatever was changed before."""
     step = lesson.steps[number - 1]
     _go(step.page, step.recipe, step.place)
 
@@ -180,7 +182,7 @@ def _go(page: str, recipe: Recipe, lesson: str | None = None) -> None:
 
 
 def opened(recipe: Recipe) -> None:
-    """The end of a lesson, where the link has one open, else the list of lessons."""
+    """Show the end of a lesson if the link names one, else the list of lessons."""
     key = recipe.setting("lessons.end")
     if key is None:
         listed()
@@ -190,7 +192,7 @@ def opened(recipe: Recipe) -> None:
 
 
 def _end(lesson: Lesson) -> None:
-    """Three questions met at once, the score of this session, and what to remember, folded until all are answered."""
+    """Draw three questions with feedback, the score, and the points to remember, folded until all are answered."""
     headings.heading(f"Three questions on “{lesson.title}”")
     chosen: dict[int, int] = st.session_state.setdefault("quiz", {}).setdefault(lesson.key, {})
     for number, question in enumerate(lesson.questions, start=1):
@@ -227,8 +229,8 @@ def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, in
 
 
 def _card(lesson: Lesson) -> None:
-    """The summary card, drawn when it is asked for."""
-    if not st.toggle("Draw the summary card, to print on one sheet", key="card"):
+    """Offer the summary card, which is drawn on request."""
+    if not st.toggle("Draw a summary card to print on one sheet", key="card"):
         return
     found = jobs.run("lesson_card", "Drawing", {lesson.key: lambda watch: lesson_card(lesson, watch=watch)})
     if found is not None:
@@ -236,7 +238,7 @@ def _card(lesson: Lesson) -> None:
 
 
 def listed() -> None:
-    """Every lesson with what it is about, how long it is, and a link to each of its steps."""
+    """List every lesson with its summary, its length and a link to each of its steps."""
     for lesson in LESSONS.values():
         with st.container(border=True, key=f"lesson_{lesson.key}"):
             words, actions = st.columns([0.68, 0.32], vertical_alignment="center", gap="medium")
@@ -245,7 +247,7 @@ def listed() -> None:
                 st.markdown(f"{lesson.summary} About {lesson.minutes} minutes.")
                 handout.offer(lesson)
             with actions.container(horizontal=True, horizontal_alignment="right"):
-                with st.popover(f"{len(lesson.steps)} steps", help="A link to each of them."):
+                with st.popover(f"{len(lesson.steps)} steps", help="Links to the single steps."):
                     for i, step in enumerate(lesson.steps, start=1):
                         query = state.address(step.recipe, step.place)
                         st.page_link(

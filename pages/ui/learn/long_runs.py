@@ -1,4 +1,4 @@
-"""The long experiments: kept results at once, others chunk by chunk, with the picture so far."""
+"""The long experiments: stored results at once, other results chunk by chunk, with the picture so far."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from pages.ui.learn.experiments import Own
 
 
 def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any | None:
-    """The kept results, or those of all chunks, which run as background jobs; None meanwhile.
+    """Return the stored results or the results of all chunks; None while the chunks run as background jobs.
 
-    While they run, the page is drawn again whenever more of them are done.
+    The page is drawn again whenever more chunks are done.
     """
     run = _run(experiment)
     found = run.kept(recipe.seed, values)
@@ -39,7 +39,7 @@ def compute(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> A
 
 
 def so_far(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any | None:
-    """The means of the chunks that are done, if any."""
+    """Return the means of the finished chunks, if any."""
     done = _done(recipe, experiment, values)
     return _run(experiment).gathered(done) if done else None
 
@@ -60,13 +60,13 @@ def _kind(experiment: Experiment) -> str:
 
 
 def idle(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> tuple[str, ...]:
-    """Which results is no choice where none are kept for the other settings."""
+    """Hide the choice of results if none are stored for the other settings."""
     kept = experiment.simulation.kept(recipe.seed, values | {"results": "shipped"})
     return () if kept else ("results",)
 
 
 def own(below: Callable[[Recipe, dict[str, Any]], None]) -> Own:
-    """A page's own way with a long experiment."""
+    """Return how a page treats a long experiment."""
     return Own(compute=compute, so_far=so_far, idle=idle, below=below)
 
 

@@ -1,4 +1,4 @@
-"""The data of the overlap experiment, drawn under its pictures."""
+"""The data of the overlap experiment, drawn below its pictures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def own() -> dict[str, Own]:
 
 
 def _steps(recipe: Recipe, values: dict[str, Any]) -> None:
-    """The data of four steps, in as many dimensions as are looked at in detail."""
+    """Draw the data of four steps, in the number of dimensions that the page shows in detail."""
     experiment = EXPERIMENTS["overlap"]
     parameter = next(p for p in experiment.parameters if p.name == "embedding")
     if int(values["detail"]) > 2:

@@ -1,6 +1,6 @@
-// Plays a setting of an experiment: one step at a time, the next only when the picture of the last one is there.
+// Plays a setting of an experiment: one step at a time, the next step only after the picture of the last one is there.
 
-const SPEEDS = [["Slow", 3000], ["Normal", 1500], ["Fast", 500]]  // milliseconds a picture stands
+const SPEEDS = [["Slow", 3000], ["Normal", 1500], ["Fast", 500]]  // milliseconds per picture
 const STILL = matchMedia("(prefers-reduced-motion: reduce)")
 
 class Player {
@@ -17,7 +17,7 @@ class Player {
             const act = { ArrowLeft: this.back, ArrowRight: this.forth }[event.key]
             if (!act || event.target === this.speed) return
             event.preventDefault()
-            event.stopPropagation()  // a lesson's steps are under the arrow keys, too
+            event.stopPropagation()  // the arrow keys also move through a lesson
             if (!act.disabled) act.click()
         }
         STILL.addEventListener("change", () => { this.pause(); this.data && this.show() })
@@ -25,7 +25,7 @@ class Player {
 
     take(data, tell) {
         Object.assign(this, { data, tell })
-        if (data.answered >= (this.asked ?? 0)) this.asked = null  // what was asked for is on the page
+        if (data.answered >= (this.asked ?? 0)) this.asked = null  // the requested picture is on the page
         this.show()
         if (this.playing && this.asked === null) this.soon()
     }

@@ -1,8 +1,8 @@
-"""Plays the setting that an experiment declares: play and pause, a step forth and back, speed, and the value in words.
+"""Play buttons for the setting that an experiment declares: play, pause, steps, speed, and the value in words.
 
-The browser keeps the time: it asks for the next value only once the picture of the last one is on the page, so that
-nothing queues; where the system asks for reduced motion only the steps by hand are left. The value is the Recipe's,
-so that a link holds where it stopped.
+The browser keeps the time. It asks for the next value only after the picture of the last one is on the page, so that
+nothing queues. If the system asks for reduced motion, only the single steps remain. The value is in the Recipe, so that
+a link restores it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HTML = """<div class="bar" role="group" aria-label="Play">
 <button type="button" class="forth" aria-label="Step forward">▶</button>
 <label>Speed <select class="speed"></select></label>
 <span class="said" role="status"></span>
-<small class="note" hidden>Your system asks for reduced motion: use the steps.</small></div>"""
+<small class="note" hidden>Your system asks for reduced motion: use the step buttons.</small></div>"""
 CSS = """
 .bar {display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; color: var(--st-text-color);
     font: 0.875rem var(--st-font); font-variant-numeric: tabular-nums}
@@ -44,7 +44,7 @@ def _component():
 
 
 def frames(experiment: Experiment, last: int | None = None) -> list[Any]:
-    """The values that are played, in their order; ``last`` ends those of a whole number early."""
+    """List the values to play in their order; ``last`` ends a range of whole numbers early."""
     parameter = next(p for p in experiment.parameters if p.name == experiment.plays)
     if parameter.kind == "choice":
         return list(parameter.choices)
@@ -54,7 +54,7 @@ def frames(experiment: Experiment, last: int | None = None) -> list[Any]:
 
 
 def place(values: Sequence[Any], value: Any) -> int:
-    """Where among the values that are played one stands, or the last one below it; None is above all numbers."""
+    """Return the index of a value, or of the last value below it; None is above all numbers."""
     if value in values:
         return list(values).index(value)
     below = [i for i, one in enumerate(values) if one is not None and (value is None or one < value)]
@@ -62,7 +62,7 @@ def place(values: Sequence[Any], value: Any) -> int:
 
 
 def show(experiment: Experiment, values: Sequence[Any], value: Any, ready: bool) -> None:
-    """The buttons; ``values`` : those that are played · ``ready`` : whether the picture of ``value`` is on the page."""
+    """Draw the buttons for ``values``; ``ready`` says whether the picture of ``value`` is on the page."""
     parameter = next(p for p in experiment.parameters if p.name == experiment.plays)
     key = f"play_{experiment.key}"
     index = place(values, value)

@@ -1,7 +1,7 @@
-"""Class mode: the room on the projector, the phone of a student, and the page where either begins.
+"""Live quiz: the room on the projector, the phone of a student, and the page where both begin.
 
-What a room holds and who may do what is in ``calib.lessons.room``; its address says which room, and with a key
-whose. Pages of an open room ask for news by themselves, every second or two; nothing else runs for it.
+``calib.lessons.room`` says what a room holds and who may do what. The address names the room, and with a key its
+teacher. Pages of an open room poll for news every second or two; nothing else runs for it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
 
 SCRIPT = "pages/learn_class.py"
-PROJECTOR, PHONE = 1, 2  # seconds between two looks at the room
+PROJECTOR, PHONE = 1, 2  # seconds between two polls
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
-# The code is read from the back row; answers are as large as a thumb.
+# The code is legible from the back row; answers are as large as a thumb.
 STYLE = """<style>
 .st-key-room_code h1 {font-size: 6rem; letter-spacing: .15em; padding: 0}
 .st-key-room_link p {font-size: 1.4rem; overflow-wrap: anywhere}
@@ -42,20 +42,20 @@ STYLE = """<style>
 .st-key-room_answers button {min-height: 3.6rem}
 .st-key-room_answers button p {font-size: 1.1rem}
 </style>"""
-# On a projector all sizes follow the width of the picture.
+# On a projector all sizes scale with the width of the window.
 PROJECTED = """<style>:root {font-size: clamp(110%, 1.35vw, 300%)}
 .stMainBlockContainer {padding: 4rem 3rem 1rem}</style>"""
-HIGHEST = 700  # pixels of a picture there
+HIGHEST = 700  # pixels, of a picture on a projector
 
 
 @st.cache_resource
 def rooms() -> Rooms:
-    """The rooms of this server: one object for all sessions."""
+    """Return the rooms of this server, one object for all sessions."""
     return Rooms()
 
 
 def named() -> str:
-    """The code of the room that the address names; empty, with what else it said of one, where it names none."""
+    """Return the code of the room in the address; if there is none, clear the address and return an empty text."""
     code = st.query_params.get("room", "").strip().upper()
     if not code:
         for name in st.query_params.keys() & {"room", "key", "seat"}:
@@ -64,7 +64,7 @@ def named() -> str:
 
 
 def show(code: str) -> None:
-    """Draw this room, for its teacher or a student."""
+    """Draw this room for its teacher or a student."""
     key = st.query_params.get("key")
     st.html(STYLE)
     try:
@@ -78,16 +78,16 @@ def show(code: str) -> None:
 
 
 def offer(key: str) -> None:
-    """A button that opens a room for this lesson, or for this experiment's question."""
+    """Draw a button that opens a room for this lesson or experiment."""
     help = (
-        "Students answer on their phones; the room has a code of four letters, no names, and keeps nothing."
+        "Students answer on their phones. The room has a code of four letters, no names, and stores nothing."
     )
     if st.button("Ask a class", key=f"room_{key}", type="tertiary", help=help):
         _open(key)
 
 
 def _open(key: str) -> None:
-    """A new room in place of the one that this session had."""
+    """Open a new room in place of this session's old one."""
     _close_own()
     try:
         code, secret = rooms().open(rounds(key))
@@ -104,7 +104,7 @@ def _close_own() -> None:
 
 
 def _move(move: Callable[..., object], *args: object) -> None:
-    """Do it in a room that may be closed by now; then the page says so itself."""
+    """Make a move in a room that may be closed by now; then the page says so."""
     try:
         move(*args)
     except InputError:
@@ -112,9 +112,9 @@ def _move(move: Callable[..., object], *args: object) -> None:
 
 
 def _gone(code: str, error: InputError) -> None:
-    """A wrong or closed code, or a key that does not fit: one message, and a way out."""
+    """Draw a message and a way out for a wrong or closed code, or a wrong key."""
     if st.session_state.get("been_in") == code:
-        st.info(f"Room {plain(code)} is closed, and nothing of it is kept.")
+        st.info(f"Room {plain(code)} is closed, and its data are deleted.")
     else:
         st.error(plain(error))
     if st.button("Join or open another room", key="room_out"):
@@ -122,11 +122,11 @@ def _gone(code: str, error: InputError) -> None:
 
 
 def begin() -> None:
-    """Where a student enters a code, and a teacher opens a room."""
+    """Draw the field where a student enters a code, and the form where a teacher opens a room."""
     join, teach = st.columns(2, gap="large")
     with join, st.form("room_join", border=True):
         st.markdown("**Join a class**")
-        code = st.text_input("Code", max_chars=LENGTH, help="Four letters, which your teacher shows.")
+        code = st.text_input("Code", max_chars=LENGTH, help="The four letters that your teacher shows.")
         if st.form_submit_button("Join", type="primary") and code.strip():
             _enter(code.strip().upper())
     with teach.container(border=True):
@@ -140,19 +140,19 @@ def begin() -> None:
         if chosen in LESSONS:
             handout.offer(LESSONS[chosen])
         st.caption(
-            "Students answer on their phones, without names. A room is kept in this server’s memory only, until "
-            "you close it or nothing has happened in it for three hours."
+            "Students answer on their phones, without names. A room exists only in the server's memory. It is "
+            "deleted when you close it, or after three hours without activity."
         )
 
 
 def _own_room() -> None:
-    """The way back into the room that this session has open."""
+    """Draw the way back to this session's open room."""
     if "own_room" not in st.session_state:
         return
     code, secret = st.session_state["own_room"]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Room {code} is open.", width="content")
-        if st.button("Back to it", key="room_back"):
+        if st.button("Go back to it", key="room_back"):
             st.switch_page(SCRIPT, query_params={"room": code, "key": secret})
         st.button("Close it", key="room_close_own", on_click=_close_own)
 
@@ -184,11 +184,11 @@ def _teacher(code: str, key: str) -> None:
 
 
 def _moves(code: str, key: str, seen: Seen) -> None:
-    """Where the class is, and every move: back, reveal, forth, close."""
+    """Draw the place of the class, and the moves: previous, reveal, next, close."""
     go = partial(_move, rooms().go, code, key)
     with st.container(horizontal=True, vertical_alignment="center", key="room_moves"):
         st.markdown(f"Room **{code}** · {_whereabouts(seen)}", width="stretch")
-        browser.copy_button("Copy link", browser.link({"room": code}), "What students open.")
+        browser.copy_button("Copy link", browser.link({"room": code}), "The link for students.")
         st.button(
             "Close the room",
             key="room_close",
@@ -226,7 +226,7 @@ def _whereabouts(seen: Seen) -> str:
 
 
 def _ways_in(code: str) -> None:
-    """The link as a QR code and in letters."""
+    """Draw the link as a QR code and as text."""
     link = browser.link({"room": code})
     drawn = io.BytesIO()
     segno.make(link, error="m", micro=False).save(
@@ -238,7 +238,7 @@ def _ways_in(code: str) -> None:
         st.markdown(f"{plain(link.partition('://')[2].partition('?')[0])} · **{code}**")
     if urlsplit(link).hostname in HERE_ONLY:
         st.caption(
-            "This address leads to this computer only. Phones need the server’s own: see “Put it up” in the guide."
+            "This address works on this computer only. Phones need the server's address: see “Deployment” in the guide."
         )
 
 
@@ -247,14 +247,14 @@ def _arrivals(code: str, seen: Seen) -> None:
     with ways:
         _ways_in(code)
     with words:
-        st.markdown("Scan the picture, or open the address and enter")
+        st.markdown("Scan the code, or open the address and enter")
         with st.container(key="room_code"):
             st.title(code, anchor=False)
         _follow(code, seen, lambda now: st.header(f"{counted(now.joined, 'phone')} joined", anchor=False))
 
 
 def _follow(code: str, drawn: Seen, show: Callable[[Seen], None]) -> None:
-    """Draw what changes by itself, again and again; the whole page where the room has gone on elsewhere."""
+    """Redraw a changing part every second; rerun the whole page if the room is in another round."""
 
     @st.fragment(run_every=PROJECTOR)
     def live() -> None:
@@ -270,7 +270,7 @@ def _follow(code: str, drawn: Seen, show: Callable[[Seen], None]) -> None:
 
 
 def _round(code: str, key: str, seen: Seen, asked: Round) -> None:
-    """The question with its answers, beside the way in, and after the reveal beside the picture."""
+    """Draw the question with its answers; beside it the way in, and after the reveal the picture."""
     words, beside = st.columns([0.5, 0.5], gap="large")
     with words:
         if not asked.answers:
@@ -288,7 +288,7 @@ def _round(code: str, key: str, seen: Seen, asked: Round) -> None:
 
 
 def _ballots(code: str, key: str, seen: Seen) -> None:
-    """How many have answered, and how, as soon as it may be seen."""
+    """Draw how many have answered, and their votes once they may be seen."""
     record: Ballots = prepare(seen)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(key="counted", width="stretch"):
@@ -303,7 +303,7 @@ def _ballots(code: str, key: str, seen: Seen) -> None:
 
 
 def _reasons(asked: Round) -> None:
-    """Why the right answer is right, then what each of the others mistakes."""
+    """Draw why the right answer is right, then the mistake behind each other answer."""
     numbers = sorted(range(1, len(asked.answers) + 1), key=lambda number: number != asked.right)
     for number in numbers:
         sign = f"{RIGHT} " if number == asked.right else ""
@@ -311,7 +311,7 @@ def _reasons(asked: Round) -> None:
 
 
 def _picture(asked: Round, hidden: bool) -> None:
-    """The picture of a step: computed while the class answers, and shown when it has."""
+    """Draw the picture of a step, computed while the class answers, and shown after the reveal."""
     step = asked.step
     if step is None:
         return
@@ -325,7 +325,7 @@ def _picture(asked: Round, hidden: bool) -> None:
     st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
     st.markdown(f"**{plain(record.title)}**")
     if here.numbers is not None:
-        st.dataframe(here.numbers, width="stretch", key="class_numbers", alt="The metrics named")
+        st.dataframe(here.numbers, width="stretch", key="class_numbers", alt="The metrics of this step")
     for i, sentence in enumerate(here.advice):
         st.markdown(plain(sentence) if i else f"**{plain(sentence)}**")
     query = state.address(step.recipe, step.place or None)
@@ -333,7 +333,7 @@ def _picture(asked: Round, hidden: bool) -> None:
 
 
 def _calibration_of_class(code: str, key: str) -> None:
-    """How sure the class was and how often right, over all rounds."""
+    """Draw how sure the class was and how often it was right, over all rounds."""
     forecasts = [Forecast(sure, right) for sure, right in rooms().forecasts(code, key)]
     st.header("How well does the class know what it knows?", anchor=False)
     if not forecasts:
@@ -353,7 +353,7 @@ def _calibration_of_class(code: str, key: str) -> None:
 
 
 def _student(code: str) -> None:
-    """A place in the room, kept in the address, so that a page that is loaded again is the same student's."""
+    """Draw the page of a student, whose token is in the address, so that it survives a reload."""
     seat = rooms().join(code, st.query_params.get("seat"))
     if st.query_params.get("seat") != seat:
         st.query_params["seat"] = seat
@@ -363,7 +363,7 @@ def _student(code: str) -> None:
         try:
             now = rooms().look(code, seat)
         except InputError:
-            st.rerun()  # closed: the page says so, and asks no more
+            st.rerun()  # closed: the page says so, and polls no more
         with st.container(key="phone"):
             browser.read_out("phone")
             _phone(code, seat, now)
@@ -375,12 +375,12 @@ def _phone(code: str, seat: str, seen: Seen) -> None:
     st.caption(f"Room {code} · {_whereabouts(seen)}")
     if seen.number == 0:
         st.title("You are in", anchor=False)
-        st.markdown("The first question appears here by itself.")
+        st.markdown("The first question will appear here.")
     elif seen.round is None:
         _own_score(seen)
     elif not seen.round.answers:
         st.title(plain(seen.round.title), anchor=False)
-        st.markdown("Look at the picture in front.")
+        st.markdown("Look at the picture on the projector.")
     elif seen.revealed:
         _told(seen.mine, seen.round)
     else:
@@ -406,7 +406,7 @@ def _answers(code: str, seat: str, seen: Seen, asked: Round) -> None:
         "How sure are you? (Optional.)",
         steps,
         default=mine.sure if mine else None,
-        format_func=lambda sure: "A guess" if sure == chance else f"{sure:.0%}",
+        format_func=lambda sure: "A guess" if sure == chance else f"{100 * sure:.0f} %",
         key=f"sure_{number}",
         on_change=_vote,
         args=(code, seat, number, mine.answer if mine else None),
@@ -421,7 +421,7 @@ def _vote(code: str, seat: str, number: int, answer: int | None) -> None:
 
 
 def _told(mine: Vote | None, asked: Round) -> None:
-    """What became of the answer, and why."""
+    """Draw whether the answer was right, and why."""
     st.markdown(f"**{plain(asked.text)}**")
     right = _reason(asked, asked.right)
     if mine is None:
@@ -438,7 +438,7 @@ def _reason(asked: Round, answer: int) -> str:
 
 
 def _own_score(seen: Seen) -> None:
-    """What this student answered, in one sentence or two."""
+    """Draw the score of this student in a sentence or two."""
     st.title("That was the last question", anchor=False)
     right = sum(vote.answer == answer for vote, answer in seen.told)
     st.markdown(f"You were right in {right} of {counted(len(seen.told), 'answer')}.")

@@ -1,6 +1,6 @@
-"""Forests, kept over all sessions: a class that follows one link grows each of them once.
+"""Forests, cached for all sessions: a class that follows one link grows each forest once.
 
-What was grown for one picture serves the next one: the curve below, another leaf estimate, fewer trees.
+A forest grown for one picture also serves the next one: the curve below, another leaf estimate, fewer trees.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from pages.ui.learn.experiments import Own
 
 @st.cache_resource
 def forests() -> Callable[..., Any]:
-    """``grow`` that remembers."""
+    """Return ``grow`` with a cache."""
     return kept.for_all(grow)
 
 
 SETTINGS = {"tree_depth": "depth", "tree_count": "trees", "leaf_estimates": "curtail"}
-"""Experiment → the setting that its curve runs along."""
+"""Setting on the horizontal axis of each experiment's curve."""
 
 
 def own() -> dict[str, Own]:
@@ -34,7 +34,7 @@ def own() -> dict[str, Own]:
 
 
 def _curve(recipe: Recipe, values: dict[str, Any]) -> None:
-    """The errors along the setting of the experiment that is shown; moving that setting computes nothing anew."""
+    """Draw the errors along the setting of the shown experiment; changing this setting computes nothing again."""
     experiment = shown(dict(recipe.settings), "tree_depth")
     setting, key = SETTINGS[experiment.key], f"{experiment.key}_curve"
     fixed = experiment.numbers(values | {setting: experiment.values({})[setting]})

@@ -1,4 +1,4 @@
-"""Models side by side, kept over all sessions, and the same in numbers."""
+"""Models side by side, cached for all sessions, and a table of their losses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pages.ui.learn.experiments import Own
 
 @st.cache_resource
 def models() -> Callable[..., Any]:
-    """``fit_one`` that remembers, whoever watches."""
+    """Return ``fit_one`` with a cache for all sessions."""
 
     return kept.for_all(lambda *what, watch: fit_one(*what, watch=watch), key=lambda *what, watch: what)
 
@@ -41,7 +41,7 @@ def own() -> dict[str, Own]:
 
 
 def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
-    """The same models in numbers, once they no longer give the answer away."""
+    """Draw the losses of the models once they no longer give the answer away."""
     if headings.asked():
         return
     experiment = EXPERIMENTS["which_model"]
@@ -53,8 +53,8 @@ def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
         table.set_index("Model").map(number),
         width="stretch",
         key="which_model_losses",
-        alt="True calibration error, its two parts, and the three parts of the expected Brier score, for every model",
+        alt="True calibration error, its two parts, and the three parts of the expected Brier score for every model",
     )
     st.caption(
-        "TCE = bias² + scatter; CL + GL + IL = expected Brier score, up to the spread inside 20 quantile bins."
+        "TCE = bias² + scatter. CL + GL + IL = expected Brier score, except for the spread inside 20 quantile bins."
     )

@@ -1,7 +1,7 @@
-"""Points that are dragged in the browser, where their numbers follow at once; what was dropped comes back here.
+"""Points to drag in the browser, where their numbers follow at once; dropped points are sent back to Python.
 
 ``arithmetic.js`` computes what ``calib`` does (``tests/pages/test_points.py`` runs it), ``picture.js`` draws it.
-Without JavaScript nothing stands here, and the tables and texts of the page change the same settings.
+Without JavaScript there is no picture, and the tables and fields of the page change the same settings.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ HERE = Path(__file__).parent
 SCRIPTS = ("arithmetic.js", "picture.js")
 HTML = '<p class="said"></p><svg role="group"></svg><div class="live" role="status"></div>'
 HOW = (
-    "Drag a point, or reach it with Tab and move it with the arrow keys (ten steps with Shift). A click, Enter or the "
-    "space bar turns its label."
+    "Drag a point, or select it with Tab and move it with the arrow keys (ten steps with Shift). A click, Enter or the "
+    "space bar flips its label."
 )
 
 
 @dataclass(frozen=True)
 class Point:
-    """Something to drag: its place on the axis, its true probability, its label, and how many rows it stands for."""
+    """A point to drag: its place on the axis, its true probability, its label, and its number of rows."""
 
     x: float
     y: float | None = None
@@ -47,13 +47,13 @@ def _read(name: str) -> str:
 
 
 def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None], **more: Any) -> None:
-    """A picture of the points; ``then`` is called with all of them after one was dropped or its label turned.
+    """Draw the points; ``then`` is called with all of them after one was dropped or its label flipped.
 
     Parameters
     ----------
     more
-        kind ("scores", whose first point is the row asked for, or "line"); low and high end of the axis, and its
-        label; alt; what the kind needs: the rows that stand still and the merge rule, or the cuts.
+        kind ("scores", whose first point is the new row, or "line"); low and high end of the axis, and its label;
+        alt; for "scores" the fixed rows and the merge rule, for "line" the cuts.
     """
     theme, name = current.theme(), f"points_{key}"
 
@@ -67,7 +67,7 @@ def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None],
         "points": [asdict(point) for point in points],
         "inks": inks | {"fit": MARKS["venn_abers"].color},
         "room": state.presenter(),
-        "answered": st.session_state.get(f"{name}_answered", 0),  # the last drop that this picture knows of
+        "answered": st.session_state.get(f"{name}_answered", 0),  # the last drop that this picture has seen
     }
     _component()(key=name, data=data | more, on_dropped_change=dropped)
     st.caption(plain(HOW))

@@ -1,5 +1,5 @@
-// The numbers of a picture whose points are dragged: the same as calib's, to the last digit where rows are counted.
-// calib/kernel/pav.py, calibrators/venn_abers.py, calibrators/merge.py and synthetic/finite.py say where they come from.
+// The numbers of a picture with points to drag, equal to those of calib; ratios of counts to the last digit.
+// Sources: calib/kernel/pav.py, calibrators/venn_abers.py, calibrators/merge.py and synthetic/finite.py.
 
 // Rows [score, label, weight] as one entry for each distinct score, from the lowest to the highest.
 function tied(rows) {
@@ -13,7 +13,7 @@ function tied(rows) {
 }
 
 // Pool adjacent violators: the pools of the isotonic fit, their shares of class 1 strictly increasing.
-// Counts are whole numbers and compared as such.
+// Counts are whole numbers, and are compared exactly.
 function pooled(entries) {
     const pools = []
     for (const entry of entries) {
@@ -29,7 +29,7 @@ function pooled(entries) {
     return pools
 }
 
-// The isotonic fit to the rows and (score, label), and its pool at the score.
+// The isotonic fit to the rows and one more row (score, label), and its pool at the score.
 function added(rows, score, label) {
     const pools = pooled(tied([...rows, [score, label, 1]]))
     const pool = pools.find(({ high }) => score <= high)
@@ -46,7 +46,7 @@ function merged(p0, p1, rule) {
     return Math.min(Math.max(MERGED[rule](p0, p1), Math.min(p0, p1)), Math.max(p0, p1))
 }
 
-// The Venn–Abers pair at a score, and the probability it is merged into.
+// The Venn–Abers pair at a score, and the merged probability.
 function pair(rows, score, rule) {
     const zero = added(rows, score, 0), one = added(rows, score, 1)
     return { zero, one, p0: zero.value, p1: one.value, p: merged(zero.value, one.value, rule) }
@@ -54,8 +54,8 @@ function pair(rows, score, rule) {
 
 const sum = values => values.reduce((a, b) => a + b, 0)
 
-// A line of points [position, true probability, label or null], cut after some of them: of each point the leaf's rows
-// and class-1 rows, what it says (p), and the mean true probability of all with that p (c); and CL, GL, IL and the loss.
+// A line of points [position, true probability, label or null] with cuts: for each point the rows and class-1 rows of
+// its leaf, the prediction p, and the mean true probability c of all points with this p; also CL, GL, IL and the loss.
 function partition(points, cuts) {
     let leaf = 0
     const leaves = points.map((_, i) => (cuts.includes(i) ? leaf++ : leaf))

@@ -1,9 +1,9 @@
-// Points that are dragged by mouse, finger or arrow keys; their numbers follow at once, and the server hears of the drop.
-// Whatever comes from data is set as an attribute or as text, never as HTML.
+// Points to drag by mouse, finger or arrow keys. Their numbers follow at once, and the server gets the drop.
+// All data are set as attributes or as text, never as HTML.
 
 const SVG = "http://www.w3.org/2000/svg"
 const STILL = 4      // pixels within which a press is a click
-const PAUSE = 400    // milliseconds after the last arrow key until the server hears of it
+const PAUSE = 400    // milliseconds from the last arrow key to the message to the server
 const DIVISIONS = 200  // of an axis: how finely a point is placed
 const DIAMOND = "M0,-8L8,0L0,8L-8,0Z", CIRCLE = "M-7,0A7,7 0 1,0 7,0A7,7 0 1,0 -7,0Z"
 const ROW = "M0,-10L2.6,-3.4L9.5,-3.1L4.1,1.3L5.9,8.1L0,4.2L-5.9,8.1L-4.1,1.3L-9.5,-3.1L-2.6,-3.4Z"
@@ -30,7 +30,7 @@ function set(made, attributes) {
 }
 
 const KINDS = {
-    // Rows on the axis of scores, by label at the bottom and at the top, and a row whose label is not known
+    // Rows on the axis of scores, class 0 at the bottom and class 1 at the top, and a row with unknown label
     scores: {
         moved(picture, handle, x, y) {
             const { low, high } = picture.data, { step } = picture
@@ -50,7 +50,7 @@ const KINDS = {
             return `p0 = ${share(zero)} = ${three(p0)}, p1 = ${share(one)} = ${three(p1)}, p = ${three(p)}`
         },
         name(handle) {
-            return handle.label === null ? "The row whose probability is asked for" : `Row of class ${handle.label}`
+            return handle.label === null ? "The new row" : `Row of class ${handle.label}`
         },
         where: handle => `score ${clean(handle.x)}`,
         paths(picture, found) {
@@ -86,7 +86,7 @@ const KINDS = {
         say({ said, cl, gl, il, loss }, picture) {
             const { rows, ones, p } = said[picture.current]
             const share = (k, n) => (n ? `${k}/${n} = ${three(k / n)}` : three(p))
-            return `Leaf of the chosen point: p = ${share(ones, rows)}; with one more label p0 = ` +
+            return `The leaf of the chosen point has p = ${share(ones, rows)}. With one more label it has p0 = ` +
                 `${share(ones, rows + 1)} or p1 = ${share(ones + 1, rows + 1)}. ` +
                 `CL ${three(cl)} + GL ${three(gl)} + entropy ${three(il)} = ${three(loss)}`
         },
@@ -114,7 +114,7 @@ class Picture {
         new ResizeObserver(() => this.data && this.draw()).observe(this.svg)
     }
 
-    // What the server says, unless something newer is on its way to it
+    // Take the server's data, unless something newer is on its way to the server
     take(data, tell) {
         this.tell = tell
         if (this.held || this.waiting || data.answered < this.sent) return
@@ -134,7 +134,7 @@ class Picture {
         const handle = { mark: element(this.marks, "g", { tabindex: 0, role: "slider" }) }
         element(handle.mark, "circle", { r: 15, class: "reach" })
         handle.shape = element(handle.mark, "path")
-        // Chromium heeds touch-action on no part of a picture: the page would scroll, and take the point from the finger
+        // Chromium ignores touch-action within a picture: the page would scroll, and the finger would lose the point
         handle.mark.addEventListener("touchstart", event => event.preventDefault(), { passive: false })
         handle.mark.addEventListener("pointerdown", event => this.grasp(event, handle))
         handle.mark.addEventListener("pointermove", event => this.drag(event, handle))
@@ -205,7 +205,7 @@ class Picture {
         else if (event.key in places) this.kind.moved(this, handle, ...places[event.key])
         else return
         event.preventDefault()
-        event.stopPropagation()  // a lesson's steps are under the arrow keys, too
+        event.stopPropagation()  // the arrow keys also move through a lesson
         clearTimeout(this.waiting)
         this.waiting = setTimeout(() => this.drop(), PAUSE)
         this.draw()

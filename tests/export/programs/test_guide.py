@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from calib import CalibratedClassifier
 from tests.export.programs.engines import ENGINES
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "where_scores_are_made.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[3] / "docs" / "export.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

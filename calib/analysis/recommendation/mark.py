@@ -57,7 +57,7 @@ class Mark:
         """The prediction beside what happened, and what that means.
 
         >>> Mark("platt", 0.8, 0.85, 22, 0.82, 1.0, "odd").sentence
-        "For 22 rows Platt predicted about 82%. Of them 22 are in class 'odd': 100%. It promised too little."
+        "For 22 rows Platt scaling predicted about 82%. Of them 22 are in class 'odd': 100%. It promised too little."
         """
         whose = "the uncalibrated model" if self.calibrator == "none" else label_of(self.calibrator)
         predicted, observed = briefly(100 * self.predicted, 100 * self.observed, whole=100)

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from scipy.stats import ttest_rel
 
 from calib import Recipe, evaluate, load_sample
-from calib.analysis.advice import (
+from calib.analysis.differences import Repeats, differences
+from calib.analysis.recommendation.advice import (
     LEAVE,
     NOTHING,
     TOO_FEW,
@@ -21,12 +22,11 @@ from calib.analysis.advice import (
     over_splits,
     recommend,
 )
-from calib.analysis.choice import LITTLE, START, advise
-from calib.analysis.differences import Repeats, differences
+from calib.analysis.recommendation.choice import LITTLE, START, advise
 from calib.calibrators import CALIBRATORS, label_of
 from calib.kernel.wording import change, number
 from tests.analysis.given import given_evaluation, jitter, known_truth
-from tests.analysis.test_choice import certain_and_wrong, methods
+from tests.analysis.recommendation.test_choice import certain_and_wrong, methods
 
 
 def bold(seed=0, n=1500):
@@ -46,10 +46,10 @@ def test_a_bold_model_is_told_to_be_calibrated_by_how_much_and_what_is_worse():
     found = recommend(
         given_evaluation(y, {"none": predicted, "platt": truth, "isotonic": jitter(truth, rng, 0.15)})
     )
-    assert (found.answer, found.choice) == ("Use Platt.", "platt")
+    assert (found.answer, found.choice) == ("Use Platt scaling.", "platt")
     before, after = (np.mean((p - y) ** 2) for p in (predicted, truth))
     assert f"on the 1,500 test rows from {number(before)} to {number(after)}, −" in found.reasons[0]
-    assert found.reasons[1].startswith("Worse than it: Isotonic +")
+    assert found.reasons[1].startswith("Worse than it: Isotonic regression +")
     assert "Uncalibrated" not in found.reasons[1]
 
 
@@ -78,7 +78,7 @@ def test_a_calibrated_model_is_left_alone_and_every_method_tried_is_named_with_i
 def test_of_one_method_no_more_is_said_than_that_it_was_one():
     y, truth, predicted, rng = known_truth(3, 800)
     left = recommend(given_evaluation(y, {"none": predicted, "platt": jitter(truth, rng, 0.02)}))
-    assert left.reasons[0].startswith("Platt does not lower the Brier score")
+    assert left.reasons[0].startswith("Platt scaling does not lower the Brier score")
     y, truth, predicted, _ = bold()
     used = recommend(given_evaluation(y, {"none": predicted, "platt": truth}))
     assert not any(word in text(used) for word in ("every", "Every", "all ", "No calibrator"))
@@ -129,13 +129,13 @@ def test_an_infinite_log_loss_is_warned_of_and_never_left_alone_without_a_word()
     y, truth, _, rng = known_truth(7, 600)
     wrong = certain_and_wrong(truth, y)
     used = recommend(given_evaluation(y, {"none": wrong, "platt": jitter(truth, rng, 0.01)}))
-    assert used.answer == "Use Platt."
+    assert used.answer == "Use Platt scaling."
     assert (
         "no more than sampling variability; but Uncalibrated gave a probability of 0 or 1" in used.reasons[0]
     )
     assert used.warnings[0].startswith("Uncalibrated gave a probability of 0 or 1")
     dear = recommend(given_evaluation(y, {"none": wrong, "platt": jitter(truth, rng, 0.3)}))
-    assert dear.answer == "Use Platt."
+    assert dear.answer == "Use Platt scaling."
     assert dear.reasons[0].startswith("It raises the Brier score on the 600 test rows from ")
     assert "but Uncalibrated gave a probability of 0 or 1 to a row that went the other way" in dear.reasons[0]
 
@@ -153,7 +153,7 @@ def test_a_method_that_is_passed_over_for_its_infinite_log_loss_is_named():
         )
     )
     assert found.answer == "Use Venn–Abers."
-    assert "Isotonic gave a probability of 0 or 1" in found.warnings[0]
+    assert "Isotonic regression gave a probability of 0 or 1" in found.warnings[0]
     assert found.warnings[0].endswith("Venn–Abers never did.")
 
 
@@ -197,7 +197,7 @@ def test_a_method_left_because_it_is_not_told_from_the_first_is_not_called_too_s
     assert found.choice == "none"
     assert found.table.upper["beta"] < 0, found.table
     assert not found.table.sure["beta"]
-    assert "not told apart from Platt" in reasons_given(found, advice)["beta"]
+    assert "not told apart from Platt scaling" in reasons_given(found, advice)["beta"]
     assert "nearer to 0 or 1" not in text(advice)
 
 
@@ -281,7 +281,9 @@ def test_other_splits_are_set_beside_the_recommendation_and_do_not_turn_it():
     assert over_splits("platt", steady).endswith("beyond sampling variability.")
     assert "need not help" in over_splits("platt", unsteady)
     assert "no method compared lowers" in over_splits("none", unsteady)
-    assert "lower than uncalibrated beyond sampling variability: Platt −" in over_splits("none", steady)
+    assert "lower than uncalibrated beyond sampling variability: Platt scaling −" in over_splits(
+        "none", steady
+    )
     # Nothing is said of the test rows: there the choice may rest on more than its own interval.
     assert not any(
         "test rows" in over_splits(key, each) for key in ("platt", "none") for each in (steady, unsteady)

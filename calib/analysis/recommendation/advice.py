@@ -1,6 +1,6 @@
 """Which calibrator to use, as sentences: the answer, its reasons, and what to be careful about.
 
-The comparison is ``calib.analysis.choice``'s; here are only words, for the page, the report and the command
+The comparison is that of ``choice``; here are only words, for the page, the report and the command
 line alike. No sentence says more than was compared, and every difference stands with its sign and its
 interval.
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from calib.analysis.choice import Choice, advise, begins
 from calib.analysis.differences import Repeats
-from calib.analysis.enough import too_few
+from calib.analysis.recommendation.choice import Choice, advise, begins
+from calib.analysis.recommendation.enough import too_few
 from calib.calibrators import CALIBRATORS, complexity_of, label_of
 from calib.evaluate import Evaluation
 from calib.kernel.memo import once
@@ -63,7 +63,7 @@ def recommend(evaluation: Evaluation) -> Recommendation:
     >>> from calib import Recipe, evaluate, load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none", "platt")), load_sample("digits"))
     >>> recommend(evaluation).answer
-    'Use Platt.'
+    'Use Platt scaling.'
     """
     return once(evaluation, "recommend", lambda: _recommend(evaluation))
 

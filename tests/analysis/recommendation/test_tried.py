@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from calib import load_sample
-from calib.analysis.advice import LESS_THAN_NONE, TRIED
-from calib.analysis.choice import START
-from calib.calibrators import label_of
+from calib.analysis.recommendation.advice import LESS_THAN_NONE, TRIED
+from calib.analysis.recommendation.choice import START
+from calib.calibrators import name_of
 from scripts.judge_advice import MEASURED, SHIPPED, by_rules, decided_elsewhere, judge
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results.md"
+RESULTS = Path(__file__).parents[3] / "docs" / "results.md"
 NAMED = {
     "this advice": "the advice, decided on the other sets by Brier score",
-    "always Platt": "always Platt",
-    "no calibration": "always Uncalibrated",
+    "always Platt": "always Platt scaling",
+    "no calibration": "always the uncalibrated model",
 }
 
 
@@ -37,7 +37,7 @@ def test_every_number_of_the_line_stands_in_the_table():
     assert f"From each of {sets} data sets" in text
     assert f"{tables} tables" in LESS_THAN_NONE
     for start in START:  # of both it may be said
-        assert float(table[f"always {label_of(start)}"]) < float(table["always Uncalibrated"])
+        assert float(table[f"always {name_of(start)}"]) < float(table["always the uncalibrated model"])
 
 
 @pytest.mark.parametrize("model", ["naive_bayes", "decision_tree"])

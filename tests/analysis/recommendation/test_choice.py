@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib import Recipe, evaluate, load_sample
-from calib.analysis.choice import LITTLE, START, SURE, advise
 from calib.analysis.differences import differences
+from calib.analysis.recommendation.choice import LITTLE, START, SURE, advise
 from calib.calibrators import CALIBRATORS
 from calib.kernel.rows import Rows
 from calib.metrics.paired_intervals import difference_interval

@@ -1,0 +1,204 @@
+"""Test whether probabilities are calibrated: level, slope and shape together, at one error rate.
+
+Three statistics look at the residuals y − p in different ways:
+
+- level, |Σ w (y − p)|: are there too many or too few events;
+- slope, |Σ w (y − p)(x − x̄)| with x the log-odds of p and x̄ such that level and slope are uncorrelated: are
+  predictions too extreme or not extreme enough (Cox 1958);
+- shape, the range of the cumulative differences in the order of p (Kuiper; Arrieta-Ibarra et al. 2022): errors of any
+  other shape, without bins.
+
+Labels are redrawn as if the probabilities were right, y* ~ Bernoulli(p) (Bröcker & Smith 2007). Each statistic is
+ranked among its own redraws, and the smallest of the three ranks is ranked among the smallest of the redraws (the
+min-p method, Westfall & Young 1993). With B redraws p = (1 + #) / (B + 1), which is exact: a calibrated model is
+rejected at 5 % in at most 5 of 100 test sets, however few its rows or rare its events are. With sampling weights the
+sums are weighted, which stays exact. Rows of one cluster resemble each other; there the residuals of a cluster change
+their sign together (a wild bootstrap, Cameron, Gelbach & Miller 2008), which is approximate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import logit, ndtri
+
+from calib.kernel.binning import group_sums
+from calib.kernel.rows import Rows
+
+Array = np.ndarray
+
+REDRAWS = 999
+ALPHA = 0.05
+POWER = 0.8  # how often the test finds a gap of the size that it says it can see
+LOOKS = ("level", "slope", "shape")
+MOST_ROWS = 50_000  # that are redrawn one by one; of more, neighbours in the order of p are redrawn together
+GROUPS = 4_000  # that they then make
+HELD = 4_000_000  # numbers held at once
+EXTREME = 36.0  # log-odds of the nearest number to 1
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationTest:
+    """What the test found.
+
+    Attributes
+    ----------
+    p_value
+        Of all three looks together, in (0, 1].
+    looks
+        "level", "slope" and "shape" → the p-value of that look by itself.
+    unseen
+        The average gap, in one direction, that the test finds in 80 of 100 test sets like this one: smaller gaps can go
+        unnoticed.
+    impossible
+        How many rows have a label to which the predictions gave the probability 0.
+    """
+
+    p_value: float
+    looks: dict[str, float]
+    unseen: float
+    impossible: int
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the predictions are not calibrated, at the level ``ALPHA``."""
+        return self.p_value <= ALPHA
+
+
+def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0) -> CalibrationTest:
+    """Test the predictions p (n,) in [0, 1] on labelled rows.
+
+    Parameters
+    ----------
+    rows
+        Labels, weights, counts and clusters. One cluster alone rejects nothing.
+    redraws
+        B.
+    seed
+        Of the redraws.
+
+    Examples
+    --------
+    >>> y = np.array([0, 1] * 50)
+    >>> calibration_test(Rows(y), np.full(100, 0.5)).rejects, calibration_test(Rows(y), np.full(100, 0.2)).p_value
+    (False, 0.001)
+    """
+    order = np.argsort(p, kind="stable")
+    rows, p = rows.of(order), p[order]
+    draw = _signs if rows.cluster is not None else _labels
+    found = np.vstack(
+        [*draw(rows, p, redraws, np.random.default_rng(seed))]
+    )  # (1 + B, 3), what was seen first
+    impossible = int(np.count_nonzero((rows.y - p) ** 2 == 1))
+    if not found[1:].any():  # nothing is left to chance
+        looks = dict.fromkeys(LOOKS, 1 / (1 + redraws) if impossible else 1.0)
+        return CalibrationTest(looks["level"], looks, 0.0 if len(p) else np.nan, impossible)
+    ranks = _p_values(found)
+    least = ranks.min(axis=1)
+    together = _p_values(-least[:, None])[:, 0]
+    return CalibrationTest(
+        float(together[0]),
+        dict(zip(LOOKS, map(float, ranks[0]), strict=True)),
+        _unseen(found[1:, 0], ranks[1:, 0], least[together <= ALPHA].max(initial=0.0))
+        / float(rows.weights.sum()),
+        impossible,
+    )
+
+
+def _p_values(found: Array) -> Array:
+    """Of each number of a column the share of the column that is as large; sums in another order are equal."""
+    size, columns = len(found), []
+    for column in found.T:
+        ordered = np.sort(column)
+        margin = 1e-9 * np.abs(column)
+        columns.append(1 - np.searchsorted(ordered, column - margin, side="left") / size)
+    return np.column_stack(columns)
+
+
+def _unseen(level: Array, ranks: Array, rejected: float) -> float:
+    """The shift of the level that is rejected with probability ``POWER``: the critical value, and z more deviations.
+
+    ``rejected`` is the largest rank that is rejected.
+    """
+    critical = level[ranks <= rejected].min(initial=level.max())
+    return float(critical + ndtri(POWER) * np.sqrt(np.mean(level**2)))
+
+
+def _labels(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iterator[Array]:
+    """The statistics that were seen, then those of redrawn labels."""
+    k, at, ends = _groups(rows, p)
+    draws, squares, weight, total = (
+        group_sums(at, k, each)
+        for each in (rows.draws, rows.weights**2 / rows.draws, rows.weights, rows.weights * p)
+    )
+    counts = draws if rows.plain else weight**2 / squares
+    counts = np.maximum(np.round(counts), 1).astype(np.int64)
+    mean, each = np.clip(total / weight, 0, 1), weight / counts
+    across = _across(mean, each**2 * counts * mean * (1 - mean))
+    yield _statistics(group_sums(at, k, rows.weights * rows.y)[None] - total, across, ends)
+    for size in _chunks(redraws, k):
+        if (counts == 1).all():
+            events = (rng.random((size, k)) < mean).astype(np.float64)
+        else:
+            events = rng.binomial(counts, mean, size=(size, k))
+        yield _statistics(each * (events - counts * mean), across, ends)
+
+
+def _groups(rows: Rows, p: Array) -> tuple[int, Array, Array]:
+    """(k, group of each sorted row, last group of each distinct p): rows that are redrawn together have one weight.
+
+    Of many rows neighbours are one group, whose events are taken to have one probability.
+    """
+    n = len(p)
+    if n > MOST_ROWS:
+        upto = np.cumsum(rows.weights)
+        at = np.unique(
+            np.minimum((upto / upto[-1] * GROUPS).astype(np.intp), GROUPS - 1), return_inverse=True
+        )[1]
+        at = at[np.searchsorted(p, p)]  # ties stay together
+        at = np.unique(at, return_inverse=True)[1]
+        k = int(at[-1]) + 1
+        return k, at, np.arange(k)
+    last = np.flatnonzero(np.append(p[1:] != p[:-1], True))
+    if rows.plain:
+        return len(last), np.searchsorted(p[last], p), np.arange(len(last))
+    return n, np.arange(n), last
+
+
+def _across(p: Array, variance: Array) -> Array:
+    """Log-odds less their mean by variance, so that the slope's statistic is uncorrelated with the level's."""
+    with np.errstate(divide="ignore"):
+        x = np.clip(logit(p), -EXTREME, EXTREME)
+    return x - (variance @ x / variance.sum() if variance.any() else 0.0)
+
+
+def _statistics(residuals: Array, across: Array, ends: Array) -> Array:
+    """Residuals (r, k) of groups in the order of p → (r, 3)."""
+    walks = np.cumsum(residuals, axis=1)[:, ends]
+    reach = np.maximum(walks.max(axis=1), 0) - np.minimum(walks.min(axis=1), 0)
+    return np.column_stack([np.abs(residuals.sum(axis=1)), np.abs(residuals @ across), reach])
+
+
+def _chunks(redraws: int, k: int) -> Iterator[int]:
+    step = max(1, HELD // max(k, 1))
+    yield from (min(step, redraws - begin) for begin in range(0, redraws, step))
+
+
+def _signs(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iterator[Array]:
+    """The statistics that were seen, then those with the signs of whole clusters tossed."""
+    assert rows.whose is not None
+    residuals, clusters = rows.weights * (rows.y - p), int(rows.whose.max()) + 1
+    across = _across(p, rows.weights**2 * p * (1 - p))
+    distinct = np.searchsorted(p[np.flatnonzero(np.append(p[1:] != p[:-1], True))], p)
+    stretch = distinct * min(GROUPS, int(distinct[-1]) + 1) // (int(distinct[-1]) + 1)
+    walk = csr_array((residuals, (stretch, rows.whose)), shape=(int(stretch[-1]) + 1, clusters))
+    sums = np.vstack([group_sums(rows.whose, clusters, each) for each in (residuals, residuals * across)])
+    for i, size in enumerate((1, *_chunks(redraws, walk.shape[0] + clusters))):
+        signs = rng.choice([-1.0, 1.0], size=(clusters, size)) if i else np.ones((clusters, 1))
+        level, slope = sums @ signs
+        steps = np.cumsum(walk @ signs, axis=0)
+        reach = np.maximum(steps.max(axis=0), 0) - np.minimum(steps.min(axis=0), 0)
+        yield np.column_stack([np.abs(level), np.abs(slope), reach])

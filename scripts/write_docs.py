@@ -1,0 +1,103 @@
+"""Write the parts of the guide that the code already holds: ``python -m scripts.write_docs``.
+
+They are the list of pages, the fields of a Recipe, the glossary and the page for teachers. Each stands in its file
+between two comments. Run it when a page's question, a field's help, a term or a lesson has changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from calib import Recipe
+from calib.lessons import LESSONS, Lesson
+from calib.lessons.glossary import GLOSSARY
+from pages.ui.current import PAGES
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def pages() -> str:
+    """Name every page of the app with its question, one list per section, and put them into the navigation."""
+    parts, order = [], []
+    for section, listed in PAGES.items():
+        names = {page: f"pages/{Path(page.script).stem}" for page in listed}
+        lines = [f"- [{page.name}]({name}.md): {page.question}" for page, name in names.items()]
+        parts.append(f"## {section}\n\n" + "\n".join(lines))
+        order.extend(names.values())
+    return "\n\n".join([*parts, "```{toctree}\n:hidden:\n\n" + "\n".join(order) + "\n```"])
+
+
+def fields() -> str:
+    """List every field of a Recipe: its phase, its default and its help."""
+    defaults = json.loads(Recipe().to_json())
+    rows = [
+        f"| `{field.name}` | {field.metadata['phase']} | `{json.dumps(defaults[field.name])}` "
+        f"| {field.metadata['help']} |"
+        for field in dataclasses.fields(Recipe)
+    ]
+    return "\n".join(["| field | phase | default | |", "|---|---|---|---|", *rows])
+
+
+def glossary() -> str:
+    """Explain every term, in the order of the alphabet."""
+    terms = sorted(GLOSSARY.values(), key=lambda term: term.name.lower())
+    return "\n\n".join(f"## {term.name}\n\n{term.meaning}" for term in terms)
+
+
+def lessons() -> str:
+    """Describe every lesson: when to teach it, what to remember, which wrong answers it explains."""
+    minutes = [lesson.minutes for lesson in LESSONS.values()]
+    about = (
+        f"There are {len(LESSONS)} lessons. A reader needs {min(minutes)} to {max(minutes)} minutes for one, "
+        "a class up to an hour."
+    )
+    return "\n\n".join([about, *(_lesson(lesson) for lesson in LESSONS.values())])
+
+
+def _lesson(lesson: Lesson) -> str:
+    points = [f"1. **{step.title}** {step.point}".rstrip() for step in lesson.steps]
+    wrong = []
+    for question in lesson.questions:
+        wrong.append(f"- {question.text}")
+        for number, (answer, why) in enumerate(zip(question.answers, question.why, strict=True), start=1):
+            if number != question.right:
+                wrong.append(f"  - “{answer}”: {why}")
+    return "\n\n".join(
+        [
+            f"### {lesson.title}",
+            lesson.summary,
+            f"*When.* {lesson.when} {len(lesson.steps)} steps, about {lesson.minutes} minutes.",
+            "*Steps, and what to remember of each.*",
+            "\n".join(points),
+            "*Common wrong answers.*",
+            "\n".join(wrong),
+        ]
+    )
+
+
+PARTS: dict[str, tuple[str, Callable[[], str]]] = {
+    "pages": ("pages.md", pages),
+    "fields": ("file_formats.md", fields),
+    "glossary": ("glossary.md", glossary),
+    "lessons": ("for_teachers.md", lessons),
+}
+
+
+def written(part: str) -> str:
+    """Return the text of a part's file with the part made anew."""
+    file, make = PARTS[part]
+    begin, end = f"<!-- {part}: python -m scripts.write_docs -->", f"<!-- end of {part} -->"
+    before, _, rest = (DOCS / file).read_text(encoding="utf-8").partition(begin)
+    _, found, after = rest.partition(end)
+    if not found:
+        raise ValueError(f"docs/{file} must hold the lines {begin} and {end}.")
+    return f"{before}{begin}\n\n{make()}\n\n{end}{after}"
+
+
+if __name__ == "__main__":
+    for part, (file, _) in PARTS.items():
+        (DOCS / file).write_text(written(part), encoding="utf-8")
+        print(f"docs/{file}: {part}")
