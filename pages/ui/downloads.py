@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.analysis.advice import recommend
+from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import (

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.analysis.advice import recommend
+from calib.analysis.recommendation.advice import recommend
 from calib.data import read_table
 from calib.export import read_calibrator
 from tests.browser.test_downloads import read_csv

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.analysis.advice import recommend
+from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import VennAbers
 from calib.export import (
     LANGUAGES,
