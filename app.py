@@ -1,4 +1,4 @@
-"""The page table; the address without a path opens on the first diagram, with a sample loaded."""
+"""The page table; the address without a path opens on the start page."""
 
 from pages.ui import loading
 
@@ -6,4 +6,4 @@ with loading.empty_axes():
     import pages.ui.everything
     from pages.ui import frame
 
-frame.run_app(start="pages/explore_reliability.py")
+frame.run_app()

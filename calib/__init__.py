@@ -1,13 +1,28 @@
 """Calibration Explorer's engine: calibrators, placements, metrics, synthetic data and figures, without Streamlit."""
 
+from importlib import import_module
+from typing import Any
+
+from calib.analysis.recommendation.advice import Recommendation, recommendation
+from calib.analysis.recommendation.verdict import Verdict, verdict_of
 from calib.calibrated import CalibratedClassifier
 from calib.data import load_sample
-from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
+from calib.evaluate import UPSTAIRS, Evaluation, Fitted, calibrate, check, evaluate, fit
 from calib.experiments import EXPERIMENTS  # which declares what a Recipe may hold for the Learn pages
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.version import __version__
 from calib.recipe import Recipe
 from calib.settings import PAGE_SETTINGS  # which declares those of the other pages
+
+
+def _drawn(name: str) -> Any:
+    """What draws is loaded when something is to be drawn."""
+    return lambda *args, **options: getattr(import_module("calib.export.notebook"), name)(*args, **options)
+
+
+UPSTAIRS.update(
+    verdict=verdict_of, recommendation=recommendation, figure=_drawn("figure"), html=_drawn("html")
+)
 
 __all__ = [
     "EXPERIMENTS",
@@ -18,8 +33,11 @@ __all__ = [
     "Fitted",
     "Predictions",
     "Recipe",
+    "Recommendation",
+    "Verdict",
     "__version__",
     "calibrate",
+    "check",
     "evaluate",
     "fit",
     "load_sample",

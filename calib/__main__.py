@@ -325,6 +325,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     _say_price(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
     table = evaluation.measured(keys) if keys else evaluation.metrics
+    print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output is the table's alone
     print(print_metrics(table, args.format, clipped(evaluation, table)))
     for note in evaluation.notes:
         print(f"note: {_how_to_change(note, recipe, dataset)}", file=sys.stderr)

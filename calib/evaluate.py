@@ -7,7 +7,7 @@ arrays and tables). One placement is fitted once and serves any number of calibr
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from calib.calibrators import CALIBRATORS, count_outside, label_of, name_of
 from calib.data import ROLES, preprocessor
 from calib.kernel.base_rate import BaseRate, class_weights
-from calib.kernel.checks import InputError
+from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
 from calib.kernel.memo import once, share
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
@@ -36,6 +37,9 @@ from calib.placements import PLACEMENTS, Outcome, Placement
 from calib.placements.moved import Moved
 from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, RowInfo, Splitter
+
+UPSTAIRS: dict[str, Callable[..., Any]] = {}
+"""What an Evaluation is asked for and upper floors answer; ``calib/__init__.py`` fills it."""
 
 
 class Counted(NamedTuple):
@@ -139,6 +143,23 @@ class Evaluation:
     calibration_weight: np.ndarray | None = None
     flow: tuple[Mapping[str, Counted], ...] = ()
     before: Evaluation | None = None
+
+    @property
+    def verdict(self) -> Any:
+        """Whether the first (uncalibrated) predictions are calibrated: ``.finding`` and ``.sentence`` (``Verdict``)."""
+        return UPSTAIRS["verdict"](self)
+
+    def recommendation(self, **options: Any) -> Any:
+        """Which calibrator to use: ``.choice``, ``.answer``, ``.reasons``, ``.fit()`` (``Recommendation``)."""
+        return UPSTAIRS["recommendation"](self, **options)
+
+    def figure(self, key: str = "reliability", **view: Any) -> Any:
+        """A Plotly figure of ``FIGURES`` of this Evaluation; ``view`` is what its ``prepare`` takes, as ``bins``."""
+        return UPSTAIRS["figure"](self, key, **view)
+
+    def _repr_html_(self) -> str:
+        """Verdict, table and diagram, for notebooks."""
+        return UPSTAIRS["html"](self)
 
     @property
     def size(self) -> int:
@@ -247,6 +268,94 @@ class Evaluation:
         share(self, viewed)  # what is worked out for a whole Evaluation is the same in every view
         return viewed
 
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        p: ArrayLike | Mapping[str, ArrayLike],
+        sample_weight: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        features: Any = None,
+    ) -> Evaluation:
+        """Evaluate probabilities that exist already, on all rows: nothing is fitted.
+
+        Parameters
+        ----------
+        y : (n,)
+            Labels of 0 and 1.
+        p : (n,) or (n, 2), or a mapping name → such an array
+            Probability of class 1; of two columns, as ``predict_proba`` gives them, the second one.
+        sample_weight : (n,)
+            How much each row counts; whole numbers are repeated rows.
+        cluster : (n,)
+            Equal for rows that belong together.
+        features : DataFrame (n, d)
+            Other columns, by which rows can be grouped.
+
+        Returns
+        -------
+        Evaluation
+            A row for each name, or one for "none", the uncalibrated model.
+
+        Raises
+        ------
+        InputError
+            For labels other than 0 and 1, values outside [0, 1], or arrays of different lengths.
+
+        Examples
+        --------
+        >>> y, p = [0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9]
+        >>> Evaluation.from_predictions(y, {"forest": p, "boosting": [0.0, 0.2, 0.8, 1.0]}).metrics["brier"]
+        forest      0.085
+        boosting    0.020
+        Name: brier, dtype: float64
+        """
+        given = p if isinstance(p, Mapping) else {"none": p}
+        if not given:
+            raise InputError("p holds no predictions: give one array, or a mapping name → array.")
+        columns = {str(name): _class_one(values, str(name)) for name, values in given.items()}
+        labels = binary_labels(y)
+        same_length(y=labels, **columns)
+        not_empty(labels, "y")
+        beside = {} if features is None else dict(pd.DataFrame(features).items())
+        same_length(y=labels, **{f"features[{name!r}]": each for name, each in beside.items()})
+        data = Dataset(
+            "predictions",
+            pd.DataFrame(columns),
+            labels,
+            predictions=True,
+            weight=None if sample_weight is None else np.asarray(sample_weight),
+            cluster=None if cluster is None else np.asarray(cluster),
+            beside={str(name): each.reset_index(drop=True) for name, each in beside.items()},
+        )
+        return _on_every_row(Recipe(content="predictions", calibrators=()), data, columns)
+
+    def on_every_row(self) -> Evaluation:
+        """Judge predictions that were made elsewhere on all rows; any other Evaluation stays as it is.
+
+        Rows are held out for calibrators alone, so that the predictions as they are need no test set. A split in time
+        or by file stays: it says which rows the model had not seen.
+        """
+        data = self.dataset
+        if not (data.predictions and self.probability and SPLITS[self.recipe.split].drawn):
+            return self
+        if len(self.rows) == data.n or "none" not in self.predictions:
+            return self
+        return once(self, "on_every_row", self._on_every_row)
+
+    def _on_every_row(self) -> Evaluation:
+        score = self.dataset.X[score_column(self.recipe, self.dataset)].to_numpy()
+        kept = (
+            "calibrators",
+            "calibration_scores",
+            "calibration_y",
+            "calibration_weight",
+            "notes",
+            "seconds",
+        )
+        found = _on_every_row(self.recipe, self.dataset, {"none": score})
+        return replace(found, **{name: getattr(self, name) for name in kept})
+
     def frame(self) -> pd.DataFrame:
         """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
@@ -259,6 +368,40 @@ class Evaluation:
             if predictions.lower is not None:
                 table[f"{key}_lower"], table[f"{key}_upper"] = predictions.lower, predictions.upper
         return table
+
+
+def _class_one(values: Any, name: str) -> np.ndarray:
+    """Probabilities of class 1 (n,), of two columns the second."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 2:
+        array = array[:, 1]
+    return probability_vector(array, "p" if name == "none" else f"p[{name!r}]")
+
+
+def _on_every_row(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
+    """The Evaluation of predictions (n,) that nothing was fitted for, on all rows of a Dataset."""
+    weight = None if data.weight is None else effective_weights(data.weight)
+    nothing, first = np.empty(0), next(iter(predicted.values()))
+    return Evaluation(
+        recipe=recipe,
+        dataset=data,
+        rows=np.arange(data.n),
+        y=data.y,
+        scores=first,
+        predictions=MappingProxyType(
+            {key: Predictions(data.y, p, weight=weight, cluster=data.cluster) for key, p in predicted.items()}
+        ),
+        refused=MappingProxyType({}),
+        calibrators=MappingProxyType({}),
+        calibration_scores=nothing,
+        calibration_y=nothing.astype(np.intp),
+        posterior=data.posterior,
+        probability=True,
+        notes=(*data.notes, *_unweighted_notes(weight)),
+        seconds=0.0,
+        weight=weight,
+        flow=({"test": _counted(data.y, data.weight)},),
+    )
 
 
 def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
@@ -514,6 +657,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
 
+    Predictions made elsewhere that no calibrator is compared with are judged on all rows: nothing is fitted.
+
     With a stated ``base_rate`` every answer is moved to it, and the test rows are weighted by class to stand
     for it.
 
@@ -532,7 +677,9 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         When ``watch`` was called off.
     """
     found = _calibrated(recipe, fitted, watch)
-    return found if recipe.base_rate is None else _at_base_rate(found, fitted, recipe.base_rate)
+    if recipe.base_rate is not None:
+        return _at_base_rate(found, fitted, recipe.base_rate)
+    return found.on_every_row() if recipe.calibrators == ("none",) else found
 
 
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
@@ -737,3 +884,25 @@ def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Ev
     True
     """
     return calibrate(recipe, fit(recipe, dataset, watch))
+
+
+def check(
+    y: ArrayLike,
+    p: ArrayLike | Mapping[str, ArrayLike],
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    features: Any = None,
+) -> Evaluation:
+    """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
+
+    The short name of ``Evaluation.from_predictions``, which explains the arguments.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> result = check(rng.random(1000) < p, p)
+    >>> result.verdict.finding, result.figure("reliability", bins=15).layout.xaxis.range
+    ('no sign', (-0.02, 1.02))
+    """
+    return Evaluation.from_predictions(y, p, sample_weight, cluster, features)

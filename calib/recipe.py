@@ -36,7 +36,7 @@ from calib.synthetic import SYNTHETIC
 PHASES = ("data", "fit", "calibrate", "view")
 BANDS = ("none", "confidence", "consistency")
 CURVES = ("smoothed", "binned", "corp")
-AXES = ("probability", "log_odds")
+AXES = ("auto", "probability", "log_odds")
 EVALUATIONS = ("holdout", "folds")
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
 CONTENTS = ("features", "predictions")
@@ -297,7 +297,7 @@ class Recipe:
     binning: str = _field(
         "view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count."
     )
-    band: str = _field("view", "none", _one_of(lambda: BANDS), "What chance alone would do.")
+    band: str = _field("view", "consistency", _one_of(lambda: BANDS), "What chance alone would do.")
     curve: str = _field(
         "view",
         "smoothed",

@@ -47,7 +47,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             AXES[0],
             choices=AXES,
-            help="Log-odds tell small probabilities apart: 0.1% from 3%.",
+            help="Log-odds separate small probabilities, such as 0.1 % and 3 %. Automatic uses them if half of the "
+            "predictions are below 5 %.",
         ),
         Parameter(
             "faint",

@@ -156,7 +156,9 @@ def _joined(
             f"Choose split='file' and part={FILE_PART!r}, or no judge_on.",
         )
     if target is None:
-        raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
+        raise DataError(
+            "The label column is not chosen: name the column that holds the label.", _candidates(frame)
+        )
     other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {})[0]
     other = _scored_as(frame, recipe, uploads, other, target)
     names = (
@@ -384,7 +386,9 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
         return entry.make(dict(recipe.data_params), random_state=recipe.seed)
     frame, target, positive = load_frame(recipe, uploads or {})
     if target is None:
-        raise DataError("target is not chosen: name the column that holds the label.", _candidates(frame))
+        raise DataError(
+            "The label column is not chosen: name the column that holds the label.", _candidates(frame)
+        )
     if recipe.content == "predictions":
         made = prepare_predictions(
             frame, target, positive, _scores(recipe, frame, target) or None, **_as_asked(recipe)

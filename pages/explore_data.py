@@ -1,31 +1,31 @@
-"""Explore · Data: bring a table, choose its label and columns, and read what is wrong with it."""
+"""Explore · Data: upload a table, check what was understood of it, and go on to its diagram; the rest under More."""
 
 import streamlit as st
 
 import pages.ui.everything
-from pages.ui import evaluations, frame, stage, state
+from pages.ui import evaluations, frame, headings, stage, state
 from pages.ui.explore import data
 
 recipe = frame.open_page("pages/explore_data.py")
 
 with stage.words():
-    with st.expander("Bring your own data", expanded=True, key="bring"):
-        data.uploader(recipe)
-    with st.expander("Fetch from OpenML"):
-        data.openml()
-    if not recipe.data.startswith("synthetic:"):
-        data.other_file(recipe)
-        data.own_model(recipe)
+    data.uploader(recipe)
+    understood, more = st.container(key="understood"), data.more(recipe)
 
 if state.missing_uploads():
     st.stop()
-if recipe.data.startswith("synthetic:"):
-    evaluations.dataset(recipe)
-    data.synthetic_settings(recipe)
-else:
-    data.reading(recipe)
-    as_brought = data.raw(data.unscored(recipe))
-    data.choices(recipe, as_brought)
-    data.inputs_of_model(recipe, as_brought)
-    data.problems(recipe, data.raw(recipe))
-data.overview(recipe, evaluations.dataset(recipe))
+with understood:
+    if recipe.data.startswith("synthetic:"):
+        evaluations.dataset(recipe)
+        data.synthetic_settings(recipe)
+    else:
+        headings.heading("What we understood")
+        data.reading(recipe, more)
+        as_brought = data.raw(data.unscored(recipe))
+        data.choices(recipe, as_brought, more)
+        data.inputs_of_model(recipe, as_brought)
+        data.problems(recipe, data.raw(recipe))
+    found = evaluations.dataset(recipe)
+    data.overview(found)
+    data.go_on()
+data.tables_of(recipe, found)

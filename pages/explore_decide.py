@@ -18,9 +18,9 @@ if not evaluation.predictions:
 
 decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
 place = headings.finding()
-with place.numbers:
+with place.words:
     decide.headline(decided)
-with place.block:
+with place.picture:
     chart.show("costs", decided, sentence=place.sentence)
 decide.range_of_thresholds(evaluation)
 chart.show("net_benefit", decided, **recipe.given("decide", "lowest", "highest"))

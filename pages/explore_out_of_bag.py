@@ -7,15 +7,13 @@ from pages.ui.explore import out_of_bag
 recipe = frame.open_page("pages/explore_out_of_bag.py")
 evaluations.needs_features(recipe, out_of_bag.WITHOUT_FEATURES)
 out_of_bag.needs_bagging(recipe)
-place = headings.finding()
-with place.block:
-    out_of_bag.as_published(recipe)
-
 setups = out_of_bag.evaluations(recipe)
 table = out_of_bag.table(setups)
-with place.numbers:
+place = headings.finding()
+with place.words:
     out_of_bag.headline(table)
-with place.block:
+    out_of_bag.as_published(recipe)
+with place.picture:
     chart.show("setups", table, sentence=place.sentence, few=out_of_bag.few(setups))
 out_of_bag.numbers(table, setups)
 out_of_bag.beside_the_paper(table)

@@ -4,7 +4,7 @@ import streamlit as st
 
 import pages.ui.everything
 from calib.analysis.recommendation.advice import recommend
-from pages.ui import evaluations, frame, headings, start, tables
+from pages.ui import evaluations, frame, headings, tables
 from pages.ui.explore import reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
@@ -16,19 +16,18 @@ if not evaluation.predictions:
     st.stop()
 
 tables.named(evaluation)
-place = headings.finding()
-picture, words = reliability.beside(recipe, place)
-mark = start.mark(evaluation)
-with picture:
-    reliability.diagram(evaluation, place.sentence, mark)
-with words:
-    if mark is not None:
-        start.explain(mark)
-    reliability.advice(evaluation)
+place = headings.finding(beside=recipe.setting("reliability.layout") != "side")
+with place.picture:
+    reliability.diagram(evaluation, place.sentence)
+with place.words:
+    reliability.verdict(evaluation)
+    reliability.recommended(evaluation)
+    numbers = st.container()
+    reliability.reasons(evaluation)
     reliability.claim(evaluation)
 
 found = reliability.intervals(evaluation)
-with place.numbers:  # last, so that intervals that take long keep nobody from the picture
+with numbers:  # last, so that intervals that take long keep nobody from the picture
     tables.headline(evaluation, recommend(evaluation).choice, found)
 reliability.details(evaluation, found)
 frame.notes(evaluation.notes)

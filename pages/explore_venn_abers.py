@@ -9,12 +9,7 @@ evaluation = venn_abers.evaluation(recipe)
 method, row = venn_abers.shown_method(evaluation), venn_abers.chosen_row(evaluation)
 
 place = headings.finding()
-with place.numbers:
-    venn_abers.headline(evaluation)
-with place.block:
-    venn_abers.switches(recipe)
-    pairs, table = stage.side_by_side([0.49, 0.51])
-with pairs:
+with place.picture:
     chart.show(
         "pairs",
         evaluation,
@@ -26,7 +21,9 @@ with pairs:
         sentence=place.sentence,
         hint="Click a mark to explain one of its rows.",
     )
-with table:
+with place.words:
+    venn_abers.headline(evaluation)
+    venn_abers.switches(recipe)
     venn_abers.rows(evaluation, row)
 
 headings.part("One Venn–Abers prediction explained")

@@ -9,7 +9,7 @@ recipe = frame.open_page("pages/study_results.py")
 found = results.opened(recipe)
 summary, paper = results.choices(recipe, found)
 place = headings.finding()
-with place.numbers:
+with place.words:
     results.headline(summary, found)
 results.diagrams(summary, place)
 results.numbers(summary, found)

@@ -117,8 +117,8 @@ def _too_long(words: str, most: int) -> Iterator[tuple[str, str]]:
             yield "more than one colon or semicolon in a sentence", sentence
 
 
-LABELLED = re.compile(r"^([\w-]+|“[^”]*”): ")  # "Bars: …" and "note: …" name what the sentence is about
-ABBREVIATED = r"(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!al\.)(?<!pp\.)(?<!Fig\.)(?<!cf\.)"
+LABELLED = re.compile(r"^([\w…-]+|“[^”]*”): ")  # "Bars: …" and "note: …" name what the sentence is about
+ABBREVIATED = r"(?<!e\.g\.)(?<!i\.e\.)(?<! vs\.)(?<! al\.)(?<! pp\.)(?<! cf\.)"
 
 
 def sentences(text: str) -> list[str]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,7 @@ from calib.comparison import (
 )
 from calib.data.ranking import auc, auc_interval, class_draws
 from calib.evaluate import Evaluation
-from calib.kernel.records import Dataset, Predictions
-from calib.kernel.weights import effective_weights, or_ones
+from calib.kernel.weights import or_ones
 from calib.metrics import METRICS, interval_summary
 from calib.metrics.confidence import INTERVALS, confidence_interval, mean_interval, share_interval
 from calib.metrics.scoring import overconfidence, squared_errors
@@ -72,27 +70,9 @@ class Printed:
 
 def evaluation(rows: Drawn) -> Evaluation:
     """The test rows as pages have them: the model's predictions, and two other forecasts as those of calibrators."""
-    n, nothing = len(rows.y), MappingProxyType({})
-    weight = None if rows.weight is None else effective_weights(rows.weight)
-    held = {"weight": weight, "cluster": rows.cluster}
-    predictions = {key: Predictions(rows.y, p, **held) for key, p in rows.forecasts.items()}
-    data = Dataset("made", pd.DataFrame({"score": rows.p}), rows.y, predictions=True, cluster=rows.cluster)
-    return Evaluation(
-        recipe=Recipe(),
-        dataset=data,
-        rows=np.arange(n),
-        y=rows.y,
-        scores=rows.p,
-        predictions=MappingProxyType(predictions),
-        refused=nothing,
-        calibrators=nothing,
-        calibration_scores=np.zeros(1000),
-        calibration_y=np.tile([0, 1], 500),
-        posterior=None,
-        probability=True,
-        notes=(),
-        seconds=0.0,
-        weight=weight,
+    made = Evaluation.from_predictions(rows.y, rows.forecasts, rows.weight, rows.cluster)
+    return replace(
+        made, recipe=Recipe(), calibration_scores=np.zeros(1000), calibration_y=np.tile([0, 1], 500)
     )
 
 

@@ -30,7 +30,7 @@ from sklearn.model_selection import train_test_split
 
 from calib import Recipe
 from calib.analysis.recommendation.choice import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
-from calib.calibrators import CALIBRATORS, name_of
+from calib.calibrators import CALIBRATORS, label_of
 from calib.data import prepare, read_table
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
@@ -54,14 +54,13 @@ class Rules(NamedTuple):
 
     begin: str
     begin_tree: str
-    own_tree: bool
     little: float
     sure: float
 
 
 BEGIN = ("none", "platt", "beta", "venn_abers")
-TRIED = (BEGIN, BEGIN, (True, False), (0.0, 0.002, LITTLE, 0.01, 0.02), (0.0, 0.001, SURE, 0.1, 1.0))
-SHIPPED = Rules(START[0], START[1], False, LITTLE, SURE)
+TRIED = (BEGIN, BEGIN, (0.0, 0.01, LITTLE, 0.04, 0.08), (0.0, 0.001, SURE, 0.1, 1.0))
+SHIPPED = Rules(START[0], START[1], LITTLE, SURE)
 
 
 def load(path: Path) -> Dataset:
@@ -96,6 +95,8 @@ def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
                 "brier": brier_score(data.y[rest], p),
                 "log_loss": log_loss(data.y[rest], np.clip(p, CLIP, 1 - CLIP)),
                 "infinite": bool(np.isinf(log_loss(data.y[rest], p))),
+                "seen_miscalibrated": found.miscalibrated,
+                "seen_share": evaluation.share,
                 **{f"seen_{name}": line[name] for name in SEEN},
                 **{f"beats_{at}": beats(str(key), at) for at in BEGIN},
             }
@@ -122,7 +123,7 @@ def strategies(rows: pd.DataFrame) -> pd.DataFrame:
     best = rows.groupby(CELL)[LOSSES].transform("min")
     rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
     followed = {"the advice": rows[rows["chosen"]], "the lowest on the test rows": rows[rows["lowest"]]}
-    followed |= {f"always {name_of(key)}": group for key, group in rows.groupby("method", sort=False)}
+    followed |= {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
     means = {name: group.groupby("data")[MEASURED].mean().mean() for name, group in followed.items()}
     return pd.DataFrame(means).T.sort_values("brier")
 
@@ -140,12 +141,19 @@ def chosen_by(rules: Iterable[Rules], table: pd.DataFrame, tree: bool) -> Iterat
     """What the advice would have chosen on one drawn table by other rules."""
     known: dict[tuple, str] = {}
     for rule in rules:
-        case = rule.begin_tree if tree else rule.begin, rule.own_tree or not tree, rule.little, rule.sure
+        case = rule.begin_tree if tree else rule.begin, rule.little, rule.sure
         if case not in known:
-            begin, own, little, sure = case
+            begin, little, sure = case
             start = start_of(table, (begin, *START))
             judged = table.assign(sure=table["surest"] < sure)
-            known[case] = choose(judged, table[f"beats_{start}"], start, own=own, little=little)
+            known[case] = choose(
+                judged,
+                table[f"beats_{start}"],
+                start,
+                miscalibrated=bool(table["miscalibrated"].iloc[0]),
+                share=float(table["share"].iloc[0]),
+                little=little,
+            )
         yield known[case]
 
 

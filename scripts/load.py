@@ -399,7 +399,7 @@ def windows(count: int) -> int:
 def phones(count: int) -> int:
     """Let so many phones and a projector look at a room as often as their pages do, then all answer at once."""
     with server() as (address, process), ThreadPoolExecutor(count + 1) as pool:
-        host = Reader(address, "learn_algorithms").open().press("Ask a class")
+        host = Reader(address, "learn_algorithms").open().press("Start a live quiz")
         room, before, memory = _fields(host.query)["room"], process.seconds, process.megabytes
         joined = list(pool.map(lambda _: Reader(address, "learn_class", room=room).open(), range(count)))
         print(

@@ -1,7 +1,8 @@
 """The pictures of the guide, from the running app: ``python -m scripts.take_pictures [PAGE …]``.
 
 Start and each page of docs/pages/ have one, of the first screen, in light mode: docs/pictures/PAGE.webp. A page of
-Learn is shown with its guess skipped. Retake them when a page looks different.
+Learn is shown with its guess skipped. Retake them when a page looks different. ``ways`` instead of a page retakes the
+first charts of the pages that Start shows, in light and dark.
 """
 
 from __future__ import annotations
@@ -15,11 +16,19 @@ from playwright.sync_api import Browser
 
 from calib.experiments import EXPERIMENTS
 from pages.ui.current import PAGES
+from pages.ui.start import PICTURES
 from tests.browser.driver import ROOT, Tab, chromium, serving
 
 FOLDER = ROOT / "docs" / "pictures"
 STEMS = ["start", *(Path(page.script).stem for pages in PAGES.values() for page in pages)]
-WIDTH, HEIGHT, QUALITY = 1400, 1100, 55
+WIDTH, HEIGHT, QUALITY = 1366, 880, 60
+# The page that a way of Start leads to: the page whose first chart stands for it
+CHARTS = {
+    "explore_data": "explore_reliability",
+    "learn_lessons": "learn_cl_gl",
+    "study_run": "study_results",
+}
+SMALL = (640, 480)
 
 
 def query(stem: str) -> dict[str, str]:
@@ -41,9 +50,25 @@ def picture(browser: Browser, address: str, stem: str) -> bytes:
     return made.getvalue()
 
 
+def ways(browser: Browser, address: str) -> None:
+    """Take the first chart behind each of Start's ways in, small, for either theme."""
+    for way, stem in CHARTS.items():
+        for scheme in ("light", "dark"):
+            context = browser.new_context(viewport={"width": 1400, "height": 800}, color_scheme=scheme)
+            tab = Tab(context.new_page(), address).open(stem, **query(stem))
+            tab.page.locator("h1").wait_for()
+            chart = tab.settle().page.locator(".stPlotlyChart").first.screenshot()
+            image = Image.open(io.BytesIO(chart)).convert("RGB")
+            image.thumbnail(SMALL)
+            image.save(PICTURES / f"{way}-{scheme}.webp", quality=QUALITY, method=6)
+            context.close()
+
+
 def main(stems: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
     with serving() as address, chromium() as browser:
+        if stems == ["ways"]:
+            return ways(browser, address)
         for stem in stems:
             content = picture(browser, address, stem)
             (FOLDER / f"{stem}.webp").write_bytes(content)
@@ -53,5 +78,5 @@ def main(stems: list[str]) -> None:
 if __name__ == "__main__":
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     # [] is what argparse holds against the choices where no page is named.
-    asked.add_argument("page", nargs="*", choices=[*STEMS, []], metavar="PAGE", help=", ".join(STEMS))
+    asked.add_argument("page", nargs="*", choices=[*STEMS, "ways", []], metavar="PAGE", help=", ".join(STEMS))
     main(asked.parse_args().page or STEMS)

@@ -1,7 +1,7 @@
 """Write the parts of the guide that the code already holds: ``python -m scripts.write_docs``.
 
-They are the list of pages, the fields of a Recipe, the glossary and the page for teachers. Each stands in its file
-between two comments. Run it when a page's question, a field's help, a term or a lesson has changed.
+They are the list of pages, the models and methods, the fields of a Recipe, the glossary and the page for teachers. Each
+stands in its file between two comments. Run it when a page's question, a field's help, a term or a lesson has changed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from calib import Recipe
+from calib.calibrators import CALIBRATORS
 from calib.lessons import LESSONS, Lesson
 from calib.lessons.glossary import GLOSSARY
+from calib.models import MODELS
+from calib.placements import PLACEMENTS
 from pages.ui.current import PAGES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -28,6 +31,13 @@ def pages() -> str:
         parts.append(f"## {section}\n\n" + "\n".join(lines))
         order.extend(names.values())
     return "\n\n".join([*parts, "```{toctree}\n:hidden:\n\n" + "\n".join(order) + "\n```"])
+
+
+def choices() -> str:
+    """List the names of models, calibrators and placements, as the sidebar shows them."""
+    registries = {"models": MODELS, "calibrators": CALIBRATORS, "calibration data": PLACEMENTS}
+    rows = [f"| {name} | {'; '.join(e.label for e in one.values())} |" for name, one in registries.items()]
+    return "\n".join(["| | |", "|---|---|", *rows])
 
 
 def fields() -> str:
@@ -80,6 +90,7 @@ def _lesson(lesson: Lesson) -> str:
 
 PARTS: dict[str, tuple[str, Callable[[], str]]] = {
     "pages": ("pages.md", pages),
+    "choices": ("data.md", choices),
     "fields": ("file_formats.md", fields),
     "glossary": ("glossary.md", glossary),
     "lessons": ("for_teachers.md", lessons),

@@ -204,7 +204,7 @@ def test_an_explanation_ends_with_the_move(data):
     record = FIGURES["explained"].prepare(predictions)
     assert record.derivation[-1].startswith("All odds are multiplied by")
     assert record.title.endswith(
-        f"and {brief(found.predictions['venn_abers'].p[at])} at the stated base rate"
+        f"and {brief(found.predictions['venn_abers'].p[at])} at the deployment base rate"
     )
 
 

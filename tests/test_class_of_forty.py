@@ -15,7 +15,7 @@ STUDENTS, ASKED = 40, EXPERIMENTS["pooling"]
 @pytest.mark.soak
 def test_forty_students_answer_and_each_is_met_at_the_reveal():
     with serving() as address, ThreadPoolExecutor(STUDENTS) as pool:
-        host = Reader(address, "learn_algorithms").open().press("Ask a class")
+        host = Reader(address, "learn_algorithms").open().press("Start a live quiz")
         room = parse_qs(host.query)["room"][0]
         phones = list(pool.map(lambda _: Reader(address, "learn_class", room=room).open(), range(STUDENTS)))
         assert all("You are in" in phone.heard for phone in phones)

@@ -189,30 +189,42 @@ def test_the_check_of_scripts_sees_what_it_should(script):
     assert FORBIDDEN.search(script)
 
 
-def test_the_bounds_that_are_promised_are_those_of_the_code():
+def promises() -> dict[str, str]:
+    """Each promise by the test that it names."""
     text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["server"]
-    for promised in (
-        f"no more than {onnx_model.MOST_MEMORY >> 30} GB to compute in",
-        f"nor more than {onnx_model.LONGEST_RUN} seconds at {onnx_model.ROWS_AT_ONCE:,} rows",
-        f"at most {room.MOST_ROOMS} rooms of {room.MOST_SEATS} places",
-        f"{({3: 'three'})[room.SILENCE / 3600]} to three and a quarter hours",
-        f"its time is over ({({120: 'two'})[config.get_option('server.disconnectedSessionTTL')]} minutes)",
-        f"no more than {({4: 'four'})[room.LENGTH]} letters are shown",
-        f"uploads have a limit ({settings['maxUploadSize']} MiB)",
-        f"{kept.OF_SESSION // 10**6} MB of results and {kept.OF_UPLOADS // 10**6} MB of files",
-    ):
-        assert promised in text
+    return {
+        test: promise for promise, test in re.findall(r"^\| (.*?) \| `(tests/.*?)` \|$", text, flags=re.M)
+    }
+
+
+WORDS = {"two": 2, "three": 3, "four": 4}
+SETTINGS = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+BOUNDS = {
+    "test_a_graph_that_asks_for_more_memory": [onnx_model.MOST_MEMORY >> 30],
+    "test_a_graph_that_computes_for_longer": [onnx_model.LONGEST_RUN, onnx_model.ROWS_AT_ONCE],
+    "test_rooms_and_places_are_bounded": [room.MOST_ROOMS, room.MOST_SEATS],
+    "test_a_silent_room_closes": [room.SILENCE / 3600] * 2,  # three to three and a quarter hours
+    "test_a_closed_session_is_emptied": [config.get_option("server.disconnectedSessionTTL") / 60],
+    "test_of_a_code_out_of_any_address": [room.LENGTH],
+    "test_the_servers_settings": [SETTINGS["server"]["maxUploadSize"]],
+    "test_a_session_holds_to_its_bound": [kept.OF_SESSION // 10**6, kept.OF_UPLOADS // 10**6],
+}
+
+
+@pytest.mark.parametrize("test", BOUNDS)
+def test_the_bounds_that_are_promised_are_those_of_the_code(test):
+    (promise,) = (promise for named, promise in promises().items() if f"::{test}" in named)
+    found = re.findall(rf"\b(?:{'|'.join(WORDS)})\b|\d[\d,]*", promise)
+    assert [WORDS.get(word) or int(word.replace(",", "")) for word in found] == BOUNDS[test]
 
 
 def test_the_servers_settings():
-    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
-    assert settings["server"]["enableXsrfProtection"] is settings["server"]["enableCORS"] is True
-    assert settings["server"]["address"] == "127.0.0.1"
-    assert settings["server"]["maxUploadSize"] == errors.LARGEST >> 20
-    assert settings["browser"]["gatherUsageStats"] is False
-    assert settings["client"]["showErrorDetails"] == "none"
-    assert settings["logger"]["enableRich"] is False
+    assert SETTINGS["server"]["enableXsrfProtection"] is SETTINGS["server"]["enableCORS"] is True
+    assert SETTINGS["server"]["address"] == "127.0.0.1"
+    assert SETTINGS["server"]["maxUploadSize"] == errors.LARGEST >> 20
+    assert SETTINGS["browser"]["gatherUsageStats"] is False
+    assert SETTINGS["client"]["showErrorDetails"] == "none"
+    assert SETTINGS["logger"]["enableRich"] is False
 
 
 def test_every_promise_names_a_test_that_is_there():

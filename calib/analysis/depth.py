@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from calib.analysis.recommendation.enough import rarer_rows
+from calib.analysis.recommendation.enough import minority_rows
 from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation, Fitted, calibrate, fit
 from calib.kernel import checks
@@ -344,7 +344,7 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         "depth": point.depth,
         "leaves": point.leaves,
         "rows": evaluation.tested,
-        "rarer": rarer_rows(evaluation),
+        "rarer": minority_rows(evaluation),
         "calibrator": table.index,
     }
     for column, (name, value) in enumerate(where.items()):

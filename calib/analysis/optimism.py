@@ -47,7 +47,7 @@ class Optimism:
         line = lines.iloc[0]
         gap = with_interval(line.value, line.lower, line.upper)
         told = f"a Brier score of {number(line.random)} instead of {number(line.honest)}"
-        verdict = f"within sampling variability ({gap})"
+        verdict = f"no clear difference ({gap})"
         if line.lower > 0:
             verdict = f"too good by {gap}"
         if line.upper < 0:

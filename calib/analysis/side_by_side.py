@@ -60,27 +60,25 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
         return f"{change(raw[other] - raw[best], np.nan, np.nan)} on other test rows"
     higher, lowest = (each.predictions["none"].p for each in (two, one))
     value, lower, upper = difference_interval("brier", one.sample, higher, lowest, view_of_all(len(raw)))
-    apart = "" if lower > 0 else ", no more than sampling variability"
+    apart = "" if lower > 0 else ", no clear difference"
     return f"{change(value, lower, upper)}{apart}"
 
 
 def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequence[Place], metric: str) -> str:
-    """Words that follow a best value: how many others differ from it beyond sampling variability.
+    """Words that follow a best value: how many others are clearly different.
 
     They are known for a mean over rows if the rows are the same.
     """
     if not others:
         return ""
     if metric not in PER_ROW or not same_rows(evaluations.values()):
-        return "; differences may be sampling variability"
+        return "; it is not known whether others are clearly different"
     one = evaluations[best[0]]
     p = {place: evaluations[place[0]].predictions[place[1]].p for place in (best, *others)}
     view = view_of_all(len(p))
     found = [difference_interval(metric, one.sample, p[place], p[best], view) for place in others]
     sure = sum(lower > 0 or upper < 0 or math.isinf(value) for value, lower, upper in found)
-    return (
-        f"; {some_of(sure, len(others), 'other')} differ{'s' if sure < 2 else ''} beyond sampling variability"
-    )
+    return f"; {some_of(sure, len(others), 'other')} {'is' if sure < 2 else 'are'} clearly different"
 
 
 def view_of_all(methods: int) -> View:

@@ -1,4 +1,4 @@
-"""The experiments of the Learn pages: each a folder with its words and settings, its simulation and its pictures."""
+"""The experiments of the Learn pages, each in a folder with its words, settings, simulation and pictures."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ORDER = (
     "pooling",
     "finite",
 )
-"""Folders of the experiments in the order of their pages; each defines ``EXPERIMENT``."""
+"""Folders of the experiments in page order; each defines ``EXPERIMENT``."""
 
 EXPERIMENTS: dict[str, Experiment] = {key: import_module(f"{__name__}.{key}").EXPERIMENT for key in ORDER}
-"""Key → experiment; a Recipe's ``settings`` hold them as "key.setting", and as "page.experiment" the one shown."""
+"""Key → experiment. A Recipe's ``settings`` name a setting "key.setting" and the shown experiment "page.experiment"."""
 
 
 def _declare() -> None:
-    """Tell the floors below what a Recipe may hold, and where the pictures are."""
+    """Declare to lower floors what a Recipe may hold and where the pictures are."""
     for key, experiment in EXPERIMENTS.items():
         declare_settings(key, (*experiment.parameters, experiment.guess))
         figures = (figure for run in experiment.runs.values() for figure in run)
@@ -50,12 +50,12 @@ _declare()
 
 
 def shown(settings: Mapping[str, Any], page: str) -> Experiment:
-    """The experiment of a page that a Recipe's settings choose.
+    """Return the experiment of a page that a Recipe's settings choose.
 
     Parameters
     ----------
     settings : mapping
-        Settings by page.setting, as a Recipe has them; what is not said takes its default.
+        Settings of a Recipe by page.setting; missing settings take their defaults.
     page : str
         A Learn page's key, such as "validity".
     """

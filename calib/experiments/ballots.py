@@ -1,7 +1,7 @@
-"""What a class is asked, in rounds, and how it is divided over the answers.
+"""The rounds of a live quiz, and the votes of a class.
 
-The steps of a lesson are its rounds, and then the three questions at its end; a step whose page asks something is
-asked, another one is looked at.
+The rounds of a lesson are its steps, then the three questions at its end. A step whose page asks a question becomes
+a question; any other step only shows its picture.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from calib.lessons import LESSONS, Step
 from calib.lessons.room import Round, Seen
 from calib.recipe import Recipe
 
-WIDTH = 46  # letters of an answer in one line
-LINE, BAR, GAP, TYPE = 34, 40, 16, 25  # pixels of a line of an answer, its bar, what follows, and its letters
+WIDTH = 46  # characters of an answer per line
+LINE, BAR, GAP, TYPE = 34, 40, 16, 25  # pixels: line of an answer, bar, gap, font size
 
 
 def rounds(key: str) -> tuple[Round, ...]:
-    """What a class is asked: in a lesson, by its key, or by one experiment.
+    """List the rounds of a lesson or of one experiment.
 
     >>> [(one.title, one.right) for one in rounds("cl_gl")]
     [('CL and GL on Gaussians', 3)]
@@ -38,14 +38,14 @@ def rounds(key: str) -> tuple[Round, ...]:
         return (_asked(experiment, Step(f"learn_{experiment.page}", experiment.name, "", "", recipe, "")),)
     lesson = LESSONS[key]
     ends = [
-        Round("To end with", question.text, question.answers, question.right, question.why)
+        Round("Final question", question.text, question.answers, question.right, question.why)
         for question in lesson.questions
     ]
     return (*map(_of_step, lesson.steps), *ends)
 
 
 def _of_step(step: Step) -> Round:
-    """Its question, where the page asks one about just these settings; else what to look at."""
+    """Make a round from a step: its question if the page asks one about these settings, else what to look at."""
     settings = dict(step.recipe.settings)
     if step.page.startswith("learn_"):
         experiment = shown(settings, step.page.removeprefix("learn_"))
@@ -60,7 +60,7 @@ def _asked(experiment: Experiment, step: Step) -> Round:
 
 
 def letter(answer: int) -> str:
-    """What an answer is called in a room.
+    """Return the letter of an answer.
 
     >>> letter(1), letter(6)
     ('A', 'F')
@@ -70,16 +70,16 @@ def letter(answer: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Ballots(Finding):
-    """How a class is divided.
+    """Votes of a class.
 
     Attributes
     ----------
     table
-        A row an answer: letter, answer, votes.
+        One row per answer: letter, answer, votes.
     hidden
-        Whether the votes are not shown yet.
+        Whether the votes are still hidden.
     right
-        The number of the right answer, after the reveal, else 0.
+        Number of the right answer after the reveal, else 0.
     """
 
     hidden: bool
@@ -87,12 +87,12 @@ class Ballots(Finding):
 
 
 def prepare(seen: Seen) -> Ballots:
-    """How a class is divided; nothing of it before the teacher shows or reveals it.
+    """Count the votes of a class; they stay hidden until the teacher shows or reveals them.
 
     Parameters
     ----------
     seen : Seen
-        The room in a round with answers.
+        Room in a round with answers.
     """
     asked, hidden = seen.round, not (seen.shown or seen.revealed)
     assert asked is not None, "only a round with answers has ballots"
@@ -105,12 +105,12 @@ def prepare(seen: Seen) -> Ballots:
     if right and seen.answered:
         title = f"{seen.votes[right - 1]} of {counted(seen.answered, 'answer')} right"
     told = f" {letter(right)} is right." if right else ""
-    alt = title + ("; the answers are not shown yet." if hidden else f". {' '.join(lines)}{told}")
+    alt = title + ("; the votes are hidden." if hidden else f". {' '.join(lines)}{told}")
     return Ballots(title, "", alt, table, right or None, hidden, right)
 
 
 def draw(record: Ballots, theme: Theme = LIGHT) -> go.Figure:
-    """Every answer with a bar under it, as long as its share of the votes; the right one has a sign and full colour."""
+    """Draw each answer above a bar for its share of votes; the right answer has a tick and full colour."""
     texts = [wrap(f"{row.letter}  {row.answer}", WIDTH) for row in record.table.itertuples()]
     tops = np.cumsum([0, *(LINE * len(lines) + BAR + GAP for lines in texts)])
     figure = go.Figure(
@@ -131,7 +131,7 @@ def draw(record: Ballots, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _bars(figure: go.Figure, record: Ballots, places: np.ndarray, theme: Theme) -> None:
-    """The share of every answer over the whole."""
+    """Draw the share of votes of every answer."""
     votes = record.table["votes"]
     colors = [
         theme.diagonal if record.right and number != record.right else theme.negative

@@ -1,6 +1,6 @@
-"""An experiment of the Learn pages: a question, answers to choose from, settings, what computes, formula and source.
+"""An experiment of the Learn pages: question, answers, settings, simulation, formulas and source.
 
-Each has a folder of its own with this entry, its simulation and, in ``figure.py``, its pictures.
+Each experiment has a folder with this entry, its simulation and, in ``figure.py``, its pictures.
 """
 
 from __future__ import annotations
@@ -14,49 +14,49 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 
 ASK, SKIP, COVER = "ask", "skip", "cover"
-"""A reader who has not answered yet, one who would rather not, and one who sees the picture only after answering."""
+"""Values of a guess: not answered yet, skipped, and picture hidden until the answer."""
 
 Simulation = Callable[..., Any]
-"""``simulation(settings, random_state, watch) → numbers``; settings: name → value, complete and checked."""
+"""``simulation(settings, random_state, watch) → numbers``; settings are name → value, complete and checked."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One idea that can be tried.
+    """One idea that a reader can try.
 
     Attributes
     ----------
     key, page
-        Its name in a Recipe and the stem of the page it is on.
+        Name in a Recipe, and stem of the experiment's page.
     name
-        A word or two for choosing it.
+        Short name to choose it by.
     question
-        What the reader is asked beside the picture.
+        Question beside the picture.
     answers
-        What can be predicted.
+        Possible predictions.
     right
-        Number of the answer that comes true with the usual settings.
+        Number of the right answer with the default settings.
     why
-        For each answer one sentence: why it is so, or what it mistakes for what.
+        For each answer, why it is right or which mistake it makes.
     turn
-        One setting with which another answer comes true.
+        One setting that makes another answer right.
     parameters
-        Settings with range and default; the first two stand under the picture, the others are folded. Those with
+        Settings with range and default. The first two are below the picture, the others are folded. Settings with
         ``view_of`` only change pictures.
     simulation
-        What computes the numbers, of which the figure of the same key and ``more_figures`` are drawn.
+        Computes the numbers for the figure with the experiment's key and for ``more_figures``.
     notice
-        What to look for.
+        Sentences that say what to notice.
     formulas
-        In LaTeX.
+        Formulas in LaTeX.
     source
         The paper, with its theorem, equation or figure.
     also
-        Key → further simulation of the same settings, each with the figure of its key.
+        Key → further simulation with the same settings, each with the figure of its key.
     terms
-        Keys of the glossary that stand in its pictures only.
+        Keys of glossary entries that occur only in its pictures.
     drawn
-        Whether chance, and so the seed, matters.
+        Whether the numbers depend on the seed.
     large
         Whether its pictures need the whole width.
     plays
@@ -85,22 +85,22 @@ class Experiment:
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """Keys of its pictures, its own first."""
+        """Keys of all pictures, the main one first."""
         return self.key, *self.more_figures
 
     @property
     def runs(self) -> dict[str, tuple[str, ...]]:
-        """Every simulation of it, its own first, with the keys of the pictures of what it returns."""
+        """Every simulation, the main one first, with the keys of its pictures."""
         return {self.key: self.figures} | {key: (key,) for key in self.also}
 
     @property
     def guess(self) -> Parameter:
-        """The reader's prediction: none yet, skipped, awaited before the picture is shown, or an answer's number."""
+        """The setting that holds the reader's prediction: ``ASK``, ``SKIP``, ``COVER`` or the number of an answer."""
         numbers = tuple(str(i) for i in range(1, len(self.answers) + 1))
         return Parameter("guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, COVER, *numbers))
 
     def usual(self, values: Mapping[str, Any]) -> bool:
-        """Whether the numbers are those that the question is about."""
+        """Whether these settings are the ones that the question is about."""
         return self.numbers(values) == self.numbers(self.values({}))
 
     def simulate(
@@ -112,17 +112,17 @@ class Experiment:
         using: Mapping[str, Callable[..., Any]] | None = None,
         **settings: Any,
     ) -> Any:
-        """The numbers of its pictures, or of those of another one of its ``runs``; defaults where settings say nothing.
+        """Compute the numbers of its pictures, or those of another of its ``runs``; missing settings take defaults.
 
         Parameters
         ----------
         using
-            Functions that remember what they returned, in place of the simulation's own of these names.
+            Cached functions that replace the simulation's own functions of these names.
 
         Raises
         ------
         InputError
-            Where a setting is unknown or out of its range.
+            If a setting is unknown or out of range.
         """
         compute = self.simulation if simulation in (None, self.key) else self.also[str(simulation)]
         return compute(
@@ -130,11 +130,11 @@ class Experiment:
         )
 
     def values(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Every parameter's value out of a Recipe's settings, defaults where it says nothing."""
+        """Read the value of every parameter from a Recipe's settings; missing values take defaults."""
         return {p.name: settings.get(f"{self.key}.{p.name}", p.default) for p in self.parameters}
 
     def numbers(self, values: Mapping[str, Any], simulation: str | None = None) -> dict[str, Any]:
-        """Those of the values that change the numbers: of its own simulation, or of another one of its ``runs``."""
+        """Select the values that change the numbers of its own simulation, or of another of its ``runs``."""
         return {
             p.name: values[p.name]
             for p in self.parameters
@@ -142,11 +142,11 @@ class Experiment:
         }
 
     def view(self, values: Mapping[str, Any], figure: str) -> dict[str, Any]:
-        """Those that only change this picture."""
+        """Select the values that only change this picture."""
         return {p.name: values[p.name] for p in self.parameters if figure in p.extra.get("view", ())}
 
     def to_python(self, settings: Mapping[str, Any], seed: int) -> str:
-        """Python source that computes the numbers of all its pictures."""
+        """Write Python source that computes the numbers of all its pictures."""
 
         def arguments(named: Mapping[str, Any]) -> str:
             return "".join(f", {name}={value!r}" for name, value in named.items())
@@ -165,18 +165,18 @@ class Experiment:
         return "\n".join(lines) + "\n"
 
     def check(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """All settings of a call from a notebook, with defaults; refused by name where they cannot be."""
+        """Complete the settings of a call with defaults; an invalid setting raises an error with its name."""
         return checks.settings(values, self.parameters, self.name)
 
 
 def with_default(parameter: Parameter, default: Any) -> Parameter:
-    """The same setting starting elsewhere."""
+    """Copy a setting with another default."""
     return replace(parameter, default=default)
 
 
 def view_of(*figures: str, **extra: Any) -> dict[str, Any]:
-    """``extra`` of a setting that changes only these pictures, not the numbers behind them.
+    """Return ``extra`` for a setting that changes only these pictures, not their numbers.
 
-    ``numbers_of=(simulation, …)`` names those of an experiment's further simulations that do take it.
+    ``numbers_of=(simulation, …)`` names further simulations of the experiment that do take the setting.
     """
     return {"view": figures} | extra

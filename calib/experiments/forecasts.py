@@ -84,7 +84,7 @@ def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibrat
     )
     return OwnCalibration(
         title=found,
-        caption="To the right: how sure; upwards: how often right. On the diagonal the two agree. The Brier score is "
+        caption="How sure is to the right, how often right upwards. On the diagonal the two agree. The Brier score is "
         "0 for answers that are always certain and right, and 0.25 for answers that are always 50 % sure.",
         alt=f"{found}. "
         + " ".join(

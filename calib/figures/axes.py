@@ -13,7 +13,11 @@ import numpy as np
 import plotly.graph_objects as go
 from scipy.special import expit, logit
 
+from calib.analysis.recommendation.rare import small_median
+from calib.evaluate import Evaluation
+from calib.kernel import checks
 from calib.kernel.checks import Array
+from calib.recipe import AXES
 
 NEAREST = 1e-6  # to 0 and 1 that an axis reaches
 ROOM = 0.4  # in log-odds, between the outermost point and the end of the axis
@@ -21,6 +25,12 @@ EDGE = 0.035  # of the axis' length, beyond its ends, so that what lies there is
 MOST_TICKS = 6
 DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
 FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3, 0.03, 0.3))]))
+
+
+def in_log_odds(axes: str, evaluation: Evaluation) -> bool:
+    """Whether the axes are in log-odds: as chosen or, if that is open, because half of the predictions are small."""
+    checks.one_of(axes, AXES, "axes")
+    return axes == "log_odds" or (axes == "auto" and small_median(evaluation) is not None)
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.clipped import clipped, with_clipped
-from calib.analysis.recommendation.enough import nothing_told
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.side_by_side import how_sure, same_rows
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
 from calib.figures.ink import outlined
@@ -88,19 +89,28 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
 
 
 def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
-    """The best, how many share its place and how many surely do not; none where rows are too few to tell."""
+    """The best value, how many share its place or clearly do not, and the method recommended if it is another."""
     label, first = METRICS[metric].label, table[table["best"]]
     if first.empty:
         ends = table.loc[[table.value.idxmin(), table.value.idxmax()]]
         return "{} from {} to {}".format(label, *map(with_clipped, briefly(*ends.value), ends.clipped))
-    if any(map(nothing_told, evaluations.values())):
-        return f"Too few rows to tell whose {label} is best"
     line, rest = next(first.itertuples()), table[~table["best"]]
     others = list(zip(rest["recipe"], rest["calibrator"], strict=True))
     sure = how_sure(evaluations, (line.recipe, line.calibrator), others, metric)
     where = f" in {line.recipe}" if len(set(table["recipe"])) > 1 else ""
     equal = f", and {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
-    return f"Best {label}: {brief(line.value)}, {label_of(line.calibrator)}{where}{equal}{sure}"
+    extreme = "Highest" if METRICS[metric].higher_is_better else "Lowest"
+    beside = _recommended(table, evaluations[line.recipe], line) if len(first) == 1 else ""
+    return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}{beside}"
+
+
+def _recommended(table: pd.DataFrame, evaluation: Evaluation, best: Any) -> str:
+    """The method that the advice names for the same Recipe, with its value, if it is another one."""
+    choice = recommend(evaluation).choice
+    own = table[(table["recipe"] == best.recipe) & (table["calibrator"] == choice)]
+    if choice is None or own.empty or choice == best.calibrator:
+        return ""
+    return f"; its recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])})"
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:

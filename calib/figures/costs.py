@@ -25,7 +25,7 @@ NOTHING = "There is no probability to decide by: choose a calibrator that works 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Expected and realised cost a row, one line a calibrator, as ``Decision.table`` has them."""
+    """Expected and realised cost per row, one line per calibrator, from ``Decision.table``."""
 
     table: pd.DataFrame
     never: float
@@ -54,9 +54,9 @@ def prepare(decision: Decision) -> Costs:
     if table.empty:
         raise InputError(NOTHING)
     caption = (
-        "Filled: what each row really cost on the test rows; hollow: what the probabilities promised; bars: 95% "
-        "intervals. Where the two lie apart by more than the bars, the probabilities of the rows acted on, or of the "
-        "others, are too high or too low on average; a hollow mark to the left promised too low a cost. Acting on "
+        "Filled marks are the realised cost per test row, hollow marks the cost expected from the probabilities; bars "
+        "are 95 % intervals. If the two differ by more than the bars, the probabilities of the rows acted on, or of "
+        "the others, are too high or too low on average. A hollow mark further left underestimates the cost. Acting on "
         f"none costs {number(decision.never)} per row, acting on all {number(decision.always)} "
         f"(dashed: {_simple(decision)})."
     )
@@ -74,7 +74,7 @@ def _simple(record: Decision | Costs) -> str:
 
 
 def _finding(decision: Decision) -> str:
-    """The result in one sentence; a difference whose interval holds 0 may be sampling variability."""
+    """Write the result in one sentence; a difference whose interval includes 0 may be sampling variability."""
     table, best = decision.table, decision.cheapest
     cost = float(table.realised[best])
     if best == decision.reference:
@@ -138,7 +138,7 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
             "line": {"color": theme.paper if filled else mark.color, "width": 1 if filled else 2},
         },
         hovertemplate=f"{name} cost %{{x:.4f}}"
-        + ("" if lower != lower else f"<br>95% interval [{lower:.4f}, {upper:.4f}]"),
+        + ("" if lower != lower else f"<br>95 % interval [{lower:.4f}, {upper:.4f}]"),
     )
 
 

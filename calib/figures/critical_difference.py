@@ -1,7 +1,8 @@
-"""The critical-difference diagram (Demšar 2006, Figure 1): average ranks on a line, bars over those not told apart.
+"""The critical-difference diagram (Demšar 2006, Figure 1): average ranks on a line, and
+bars over setups that do not differ significantly.
 
 Two families of bars: Nemenyi's, whose length is the same everywhere, and those of Bergmann and Hommel's
-procedure (García & Herrera 2008), which tells more pairs apart.
+procedure (García & Herrera 2008), which finds more differences.
 """
 
 from __future__ import annotations
@@ -112,12 +113,14 @@ def _in_words(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]]) -> s
         )
         for way, bars in families.items()
     }
-    bars = "; ".join(f"not told apart by {way}: {found or 'none'}" for way, found in named.items())
+    bars = "; ".join(
+        f"not significantly different by {way}: {found or 'none'}" for way, found in named.items()
+    )
     return f"Average ranks: {summary}. {bars}."
 
 
 def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what: str) -> str:
-    """Who leads, and who cannot be told apart from it by the sharper of the tests there are."""
+    """Name the leader, and the setups that do not differ significantly from it by the sharpest test."""
     way, bars = list(families.items())[-1]
     first = next((bar for bar in bars if 0 in bar), (0,))
     leaders = leading(ranks)
@@ -130,10 +133,9 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
     if not near:
         return f"{best}, significantly ({way})"
     if len(near) == len(ranks) - len(leaders):
-        return f"{best}; no setup is told apart from {'it' if len(leaders) == 1 else 'them'}"
-    return (
-        f"{best}, not told apart from {listed(near) if len(near) < 5 else counted(len(near), 'other setup')}"
-    )
+        return f"{best}; no setup differs significantly from {'it' if len(leaders) == 1 else 'them'}"
+    others = listed(near) if len(near) < 5 else counted(len(near), "other setup")
+    return f"{best}, not significantly different from {others}"
 
 
 def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
@@ -143,7 +145,7 @@ def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
         f"{number(difference)}"
     )
     if both:
-        return f"{text}; by Bergmann and Hommel's procedure, which tells more pairs apart."
+        return f"{text}; by Bergmann and Hommel's procedure, which finds more differences."
     return f"{text}. Bergmann and Hommel's procedure compares up to {MOST_METHODS} setups."
 
 
@@ -249,7 +251,7 @@ def _bars(bars: list[tuple[str, tuple[int, ...]]], values: np.ndarray, theme: Th
                 x=ends,
                 y=[depth, depth],
                 mode="lines",
-                name=f"not told apart by {way}",
+                name=f"not significantly different by {way}",
                 legendgroup=way,
                 showlegend=way not in seen,
                 line={"color": inks[way], "width": WIDTHS[way]},

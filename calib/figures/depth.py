@@ -155,11 +155,11 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
     )
     averaging = " the rows to see what averaging many trees does," if len(kinds) == 2 else ""
     return (
-        f"{spec.help}{better} Each point is a model grown to this depth, the last without a limit; all are judged on "
-        f"the same {table['rows'].iloc[0]:,} test rows, so that small wiggles are sampling variability. Compare the "
+        f"{spec.help}{better} Each point is a model grown to this depth, the last without a limit. All models share "
+        f"the same {table['rows'].iloc[0]:,} test rows, so small wiggles are sampling variability. Compare the "
         f"columns to see what Laplace's correction does to small leaves,{averaging} and the lines of one panel to see "
         "what calibration repairs."
-        + (" The tree has a scale of its own." if len(kinds) == 2 else "")
+        + (" The tree has its own scale." if len(kinds) == 2 else "")
         + (" A forest's depths thin out beyond 16." if True in kinds else "")
         + (" Triangles at an edge are infinite values." if np.isinf(table[metric]).any() else "")
     )
@@ -196,7 +196,7 @@ def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, f
 
 
 def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
-    """A panel a growth (rows) and leaf (columns), a line a calibrator; the same axes everywhere."""
+    """Draw one panel per growth (rows) and leaf (columns), one line per calibrator, all with the same axes."""
     figure = by_depth(
         record.table, theme, METRICS[record.metric].label, height=190, uirevision="depth", hovermode="closest"
     )

@@ -62,8 +62,9 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         own,
         calibrator,
         title,
-        "Calibration loss: the prediction of a group differs from its mean true probability; calibrating repairs that. "
-        "Grouping loss: rows in a group differ in truth; no calibrator can. Their sum is what is lost beyond the "
+        "Calibration loss arises if the prediction of a group differs from its mean true probability; a calibrator "
+        "lowers it. Grouping loss arises if rows of a group differ in their true probability; no calibrator lowers it. "
+        "Their sum is the loss beyond the "
         f"irreducible {irreducible} (Brier score). Groups are equal predictions for the tree and {FOREST_GROUPS} bins "
         "of equal count for the forests, corrected for their finite size.",
         alt,

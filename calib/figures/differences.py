@@ -64,41 +64,41 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     dots = (
         ""
         if differences.runs is None
-        else " Small dots: single splits; the wider they spread, the less a single split can tell."
+        else " Small dots are single splits; if they spread widely, a single split says little."
     )
     return DifferenceLanes(
         shown,
         _finding(shown),
-        f"Difference to {label_of(differences.reference)}, with its 95% interval from {differences.basis}. An "
-        f"interval that holds 0 may be sampling variability alone.{dots}",
+        f"Difference to {label_of(differences.reference)}, with its 95 % interval from {differences.basis}. If "
+        f"the interval includes 0, the difference may be sampling variability.{dots}",
         f"Differences to {label_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
-        f"{len(table)} beyond sampling variability. Brier score: {listed or 'none'}.",
+        f"{len(table)} clearly different. Brier score: {listed or 'none'}.",
     )
 
 
 def _finding(found: Differences) -> str:
-    """Which calibrators lower the Brier score beyond sampling variability."""
+    """Name the calibrators that clearly lower the Brier score, with an interval that excludes 0."""
     brier = found.table[found.table["metric"] == "brier"]
     against = "the uncalibrated model" if found.reference == "none" else label_of(found.reference)
-    beyond = "beyond sampling variability" + ("" if found.runs is None else " of the split")
+    splits = "" if found.runs is None else " over splits"
     if brier.empty:
-        return f"There is nothing to set against {against}"
+        return f"There is nothing to compare with {against}"
     better = [label_of(str(key)) for key in brier["calibrator"][brier["upper"] < 0]]
     if len(better) == len(brier) > 1:
         every = "Both" if len(brier) == 2 else f"All {len(brier)}"
-        return f"{every} calibrators lower the Brier score of {against} {beyond}"
+        return f"{every} calibrators clearly lower the Brier score of {against}{splits}"
     if better:
         lower = "lower" if len(better) > 1 else "lowers"
         rest = "" if len(better) == len(brier) else "; the others do not"
-        return f"{listed(better)} {lower} the Brier score of {against} {beyond}{rest}"
+        return f"{listed(better)} clearly {lower} the Brier score of {against}{splits}{rest}"
     if (brier["lower"] > 0).all():
         raised = (
-            "Each calibrator raises"
+            "Each calibrator clearly raises"
             if len(brier) > 1
-            else f"{label_of(str(brier['calibrator'].iloc[0]))} raises"
+            else f"{label_of(str(brier['calibrator'].iloc[0]))} clearly raises"
         )
-        return f"{raised} the Brier score of {against} {beyond}"
-    return f"No calibrator lowers the Brier score of {against} {beyond}"
+        return f"{raised} the Brier score of {against}{splits}"
+    return f"No calibrator clearly lowers the Brier score of {against}{splits}"
 
 
 def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
@@ -202,7 +202,7 @@ def interval_text(row: Any) -> str:
 
 
 def formatted_differences(found: Differences, evaluation: Evaluation | None = None) -> pd.DataFrame:
-    """Rows by calibrator, columns by metric, "difference [low, high]" as text, ● where the interval leaves out 0.
+    """Rows by calibrator, columns by metric, "difference [low, high]" as text, ● if the interval excludes 0.
 
     Parameters
     ----------

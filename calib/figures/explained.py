@@ -24,8 +24,8 @@ MERGED = {
     "midpoint": "p = (p0 + p1)/2",
 }
 MERGED_OVER_FOLDS = {
-    "log": "geometric means over the folds, p = GM(p1) / (GM(1 − p0) + GM(p1)); the ends shown are means on the logit "
-    "scale, so that a single fold with p0 = 0 makes the lower end 0",
+    "log": "geometric means over the folds, p = GM(p1) / (GM(1 − p0) + GM(p1)). The ends shown are means on the logit "
+    "scale, so a single fold with p0 = 0 makes the lower end 0",
     "square": "the mean over the folds of p1 + p0²/2 − p1²/2; the ends shown are means over the folds",
     "midpoint": "the mean over the folds of (p0 + p1)/2; the ends shown are means over the folds",
 }
@@ -72,7 +72,7 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     fits = (one_set.zero, one_set.one)
     pair = "p0 = {} and p1 = {} give p = {}".format(*briefly(explained.p0, explained.p1, explained.p))
     if explained.moved is not None:
-        pair += f", and {brief(explained.moved[1][2])} at the stated base rate"
+        pair += f", and {brief(explained.moved[1][2])} at the deployment base rate"
     if explained.what_if is not None:
         pair = f"with calibration rows moved as here, {pair}"
     derivation = _derivation(explained, one_set, calibration_set)
@@ -113,7 +113,7 @@ def _derivation(explained: Explained, one_set: Explanation, number_of_set: int) 
 
 
 def _moved(explained: Explained) -> tuple[str, ...]:
-    """How the answer comes out at a stated base rate."""
+    """Describe how the deployment base rate changes the answer."""
     if explained.moved is None:
         return ()
     rate, (p0, p1, p) = explained.moved

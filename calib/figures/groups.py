@@ -76,7 +76,7 @@ def prepare(
     table = judge_groups(evaluation, grouping, calibrators).table
     off = table[table["off"]]
     listed = "; ".join(
-        f"{g.group} {g.observed:.0%} of {g.count}" for g in _first(table).itertuples(index=False)
+        f"{g.group} {100 * g.observed:.0f} % of {g.count}" for g in _first(table).itertuples(index=False)
     )
     few = int((_first(table)["count"] < FEW).sum()) if len(table) else 0
     return GroupLanes(
@@ -85,9 +85,9 @@ def prepare(
         _picked(evaluation, grouping, selection),
         evaluation.dataset.classes[1],
         _finding(table, column),
-        f"Dark bar: the observed frequency of {class_named(evaluation.dataset.classes[1])} in the group, "
-        "with its 95% Wilson interval. Coloured marks: the "
-        "mean prediction of each calibrator; one far from the bar is wrong for that group, whatever it is on average. "
+        f"The dark bar is the observed frequency of {class_named(evaluation.dataset.classes[1])} in the group, "
+        "with its 95 % Wilson interval. Coloured marks are mean predictions of calibrators. A mark far from the bar is "
+        "wrong for this group, even if it is right on average. "
         "“Beyond chance” allows for the number of groups."
         + (
             ""

@@ -12,11 +12,10 @@ from calib.analysis.clusters import CLUSTERED
 from calib.analysis.curves import FEW, curve_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.axes import LogOddsAxis
+from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
 from calib.figures.ink import reach
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
-from calib.kernel import checks
 from calib.kernel.wording import class_named, counted, probability, some_of
 from calib.metrics.intervals import IntervalBins, interval_bins
 from calib.recipe import AXES
@@ -63,9 +62,8 @@ def prepare(
     bins, binning
         None: as the evaluation's Recipe says.
     axes
-        "probability" or "log_odds".
+        "auto", "probability" or "log_odds".
     """
-    checks.one_of(axes, AXES, "axes")
     evaluation = viewed(evaluation, bins=bins, binning=binning)
     recipe = evaluation.recipe
     predictions = evaluation.predictions[calibrator]
@@ -86,7 +84,9 @@ def prepare(
     named = class_named(evaluation.dataset.classes[1])
     agreed = f"{some_of(int(met.sum()), int(told.sum()), 'bin')} with at least {FEW} rows"
     ends = (found.center, found.lower, found.upper, upper)
-    axis = LogOddsAxis.around([end[found.count > 0] for end in ends]) if axes == "log_odds" else None
+    axis = (
+        LogOddsAxis.around([end[found.count > 0] for end in ends]) if in_log_odds(axes, evaluation) else None
+    )
     return BinnedIntervals(
         calibrator,
         found,
@@ -96,9 +96,9 @@ def prepare(
         f"The observed frequency agrees with the mean interval in {agreed}"
         if told.any()
         else "Too few rows for bins",
-        f"Bars: mean p0 to mean p1 of the rows in a bin of p. Marks: how often {named} occurred, with its 95% Wilson "
-        "interval. A description only: validity is promised for the means over all rows, and in expectation, not in "
-        "every bin."
+        f"Bars run from mean p0 to mean p1 in a bin of p. Marks show how often {named} occurred, with its 95 % Wilson "
+        "interval. This is a description only: validity is guaranteed in expectation and over all rows, not in every "
+        "bin."
         + (CLUSTERED if evaluation.cluster is not None else "")
         + (f" Faint: {counted(few, 'bin')} with fewer than {FEW} rows." if few else ""),
         f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p: agreement in {agreed}.",

@@ -131,15 +131,16 @@ def _summary(of: Callable[..., IntervalSummary], series: Series) -> IntervalSumm
 
 def _caption(series: Sequence[Series], event: str) -> str:
     text = (
-        "Bars: mean lower to mean upper end over the test rows; diamonds: what was observed, with its 95% Wilson "
-        f"interval. Above, the probability of {event} against its frequency; below, that of the predicted label "
-        "against accuracy. A method holds when its diamond lies on its bar, sampling error of test and calibration "
-        "rows allowed for. Validity is promised over all rows and in expectation only."
+        "Bars run from the mean lower to the mean upper end over the test rows. Diamonds are the observed frequencies "
+        f"with their 95 % Wilson intervals. The upper part compares the probability of {event} with its frequency, the "
+        "lower part the probability of the predicted label with the accuracy. A method is valid if its diamond lies on "
+        "its bar, except for sampling error of test and calibration rows. Validity is guaranteed only in expectation "
+        "and over all rows."
     )
     if any(s.design_effect > 1 for s in series):
         text += CLUSTERED
     if any(s.placement == "train" for s in series):
-        text += " Simplified reuses the training rows' own scores and promises nothing."
+        text += " Simplified reuses the scores of training rows and guarantees nothing."
     return text
 
 

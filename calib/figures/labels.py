@@ -82,7 +82,7 @@ def _evenly_spaced(points: Array) -> Array:
 def _best(
     path: Array, others: Array, taken: Array, width: float, boxes: Sequence[tuple[float, ...]]
 ) -> Label | None:
-    """Of all places around a line the one with a short stroke, far from other lines, that covers nothing."""
+    """Find the place around a line with a short stroke, far from other lines, that covers nothing."""
     starts = path[::STARTS]
     steps = np.array([(r * np.cos(t), r * np.sin(t)) for t in TURNS for r in REACH])
     start = np.repeat(starts, len(steps), axis=0)

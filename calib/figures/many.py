@@ -1,4 +1,4 @@
-"""Of many lines a few are in colour: the others are grey until their names in the legend are clicked."""
+"""Pictures of many lines: a few are in colour, the others are grey until their names in the legend are clicked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GREY = " Thin grey lines take their colours when their names in the legend are c
 
 
 def in_colour(named: Iterable[str], all_: Iterable[str]) -> tuple[str, ...]:
-    """Those that a headline names, and then the first others, as far as COLOURED.
+    """Choose the coloured lines: those that a headline names, then the first others, up to COLOURED.
 
     >>> in_colour(["none", "beta"], ["none", "platt", "isotonic", "beta"])
     ('none', 'beta', 'platt')

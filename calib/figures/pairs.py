@@ -18,11 +18,10 @@ from scipy.special import expit
 from calib.analysis.explain import position_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.axes import LogOddsAxis
+from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, of_intervals_on_axes
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
-from calib.kernel import checks
 from calib.kernel.binning import bin_index, edge_index, group_sums, quantiles
 from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
 from calib.metrics.scoring import mean
@@ -109,12 +108,11 @@ def prepare(
     row
         Number of the row to ring.
     axes
-        "probability" or "log_odds".
+        "auto", "probability" or "log_odds".
     """
-    checks.one_of(axes, AXES, "axes")
     table = pair_table(evaluation, calibrator)
     p0, p1, y = (table[name].to_numpy() for name in ("p0", "p1", "label"))
-    axis = LogOddsAxis.around([p0, p1]) if axes == "log_odds" else None
+    axis = LogOddsAxis.around([p0, p1]) if in_log_odds(axes, evaluation) else None
     x, at = (p0, p1) if axis is None else (axis.place(p0), axis.place(p1))
     marks = gather(x, at, y, table[color].to_numpy(dtype=float), table.row.to_numpy())
     weight = evaluation.weight

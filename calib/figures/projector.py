@@ -16,7 +16,7 @@ STANDOFF = 12  # pixels there between an axis' scale and its title
 
 
 def for_a_room(figure: go.Figure, rows: int = 1, highest: float = PROJECTED) -> go.Figure:
-    """The same figure for a projector: type of at least 24 pixels, and no higher than its page under a title.
+    """Adapt a figure to a projector: type of at least 24 pixels, and no higher than its page under a title.
 
     Of figures that stand in so many ``rows``, each has its share of the page. What is printed small is drawn so, too.
 

@@ -27,28 +27,25 @@ from calib.analysis.curves import (
     curve_of,
     histogram,
 )
-from calib.analysis.recommendation.advice import passed_over
-from calib.analysis.recommendation.choice import Choice, advise
-from calib.analysis.recommendation.enough import nothing_told
+from calib.analysis.differences import reference_of
+from calib.analysis.recommendation.advice import headline, recommend
+from calib.analysis.recommendation.choice import advise
 from calib.analysis.selection import read_ranges, selected_rows
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.axes import LogOddsAxis
-from calib.figures.base import FigureEntry, predictions_of, viewed
+from calib.figures.axes import LogOddsAxis, in_log_odds
+from calib.figures.base import FigureEntry, as_text, predictions_of, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
-from calib.kernel import checks
 from calib.kernel.binning import quantiles
-from calib.kernel.wording import brief, briefly, counted, moved, number, probability
-from calib.metrics.confidence import View
-from calib.metrics.paired_intervals import difference_interval
+from calib.kernel.wording import brief, briefly, capital, counted, number, probability, with_interval
+from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import AXES, Recipe
 
 # Faint marks of several curves that can carry their number of rows without covering each other
 MOST_LABELS = 15
-MOST_BANDS = 4  # that can be told apart where they lie over each other
 MOST_ROWS = np.array([0.05, 0.95])  # between these shares of the rows lies what a log-odds axis must hold
 
 HEIGHT = 640
@@ -72,7 +69,9 @@ class Reliability:
     ranges
         The selection as (calibrator, low, high).
     leading
-        The curves drawn strong, those that the title names.
+        The curves drawn strong, the person's own model first.
+    corner
+        Slope, O/E and number of rows of the first of them.
     faint
         Whether bins with few rows are drawn.
     axis
@@ -85,6 +84,7 @@ class Reliability:
     picked: Mapping[str, Histogram]
     ranges: tuple[tuple[str, float, float], ...]
     leading: tuple[str, ...]
+    corner: tuple[str, ...]
     band: str
     faint: bool
     axis: LogOddsAxis | None
@@ -134,18 +134,20 @@ def prepare(
     bins, binning, curve, band
         None: as the evaluation's Recipe says.
     axes
-        "probability" or "log_odds".
+        "auto", "probability" or "log_odds". If they are in log-odds automatically, bins are of equal count: of equal
+        width, one bin would hold most rows.
     faint
         Whether bins with few rows are drawn, too; where a curve has no others they always are.
     """
-    checks.one_of(axes, AXES, "axes")
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
     predictions = {key: each.p for key, each in predictions_of(evaluation, calibrators).items()}
     shown = list(predictions)
-    in_bins = {key: curve_of(evaluation, key) for key in shown} if recipe.curve != "corp" else {}
-    curves = {key: curve_of(evaluation, key, recipe.curve, axes == AXES[1]) for key in shown}
-    axis = _axis(in_bins or curves, predictions.values(), weight) if axes == "log_odds" else None
+    log_odds = in_log_odds(axes, evaluation)
+    drawn = viewed(evaluation, binning="quantile") if log_odds and axes == "auto" else evaluation
+    in_bins = {key: curve_of(drawn, key) for key in shown} if recipe.curve != "corp" else {}
+    curves = {key: curve_of(drawn, key, recipe.curve, log_odds) for key in shown}
+    axis = _axis(in_bins or curves, predictions.values(), weight) if log_odds else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
     edges = None if axis is None else axis.edges(recipe.bins)
     rows = selected_rows(evaluation, selection) if picked is None else _found(evaluation, picked)
@@ -159,11 +161,13 @@ def prepare(
         {key: _picked(evaluation, key, rows, edges) for key in predictions} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
         _leading(evaluation, shown),
+        _corner(evaluation, reference_of(shown)) if shown else (),
         recipe.band,
         faint,
         axis,
         _finding(evaluation, shown),
         _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
+        + " Bins of equal count." * bool(in_bins and drawn is not evaluation)
         + (_at_the_ends(in_bins, faint) if axis else "")
         + asked(shown),
         _alt(evaluation, shown),
@@ -232,81 +236,61 @@ def _drawn(curve: Curve, faint: bool) -> np.ndarray:
 
 
 def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
-    """The uncalibrated model and the method recommended, or the one with the lowest Brier score: of those that
-    lower it beyond sampling variability, where some do.
-    """
-    others = [key for key in shown if key != "none"]
+    """The uncalibrated model and the method recommended; if none is, the one with the lowest Brier score."""
+    own = reference_of(shown) if shown else "none"
+    others = [key for key in shown if key != own]
     if not others:
-        return ("none",)
-    found = advise(evaluation)
-    if found.choice in others:
-        return ("none", found.choice)
-    lower = [key for key in others if found.table.upper[key] < 0]
-    return ("none", str(found.table.score[lower or others].idxmin()))
+        return (own,)
+    choice = recommend(evaluation).choice
+    return (own, choice if choice in others else str(advise(evaluation).table.score[others].idxmin()))
 
 
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
-    """What the leading method changes, in one sentence, by the comparison that the recommendation rests on."""
+    """What the recommendation says, or of a part of the methods what one of them changes."""
     if not shown:
         return "No calibrator works here"
-    found, ece = advise(evaluation), evaluation.measured(["ece"])["ece"]
-    others, score = [key for key in shown if key != "none"], found.table["score"]
-    if "none" not in shown or not others:
-        best = str(score[list(shown)].idxmin())
-        return f"{label_of(best)}: Brier score {brief(score[best])}, ECE {brief(ece[best])}"
-    if nothing_told(evaluation):
-        return f"Too few rows to tell what changes the Brier score of {brief(score['none'])}"
-    key = _leading(evaluation, shown)[1]
-    if found.table.upper[key] < 0:
-        return passed_over(found, key) if found.choice == "none" else _lowers(evaluation, found, key)
-    if key == found.choice:
-        return _open(found, key)
-    does = f"{label_of(key)} does not lower" if len(others) == 1 else "No calibrator shown lowers"
-    return f"{does} the Brier score of {brief(score['none'])} beyond sampling variability"
+    if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
+        return headline(evaluation)
+    table, (own, *rest) = advise(evaluation).table, _leading(evaluation, shown)
+    if not rest:
+        return f"{capital(name_of(own))}: Brier score {brief(table.score[own])}"
+    before, after = briefly(*table.score[[own, *rest]])
+    return f"{capital(name_of(rest[0]))}: Brier score {before} → {after}"
 
 
-def _lowers(evaluation: Evaluation, found: Choice, key: str) -> str:
-    """What a method gains beyond sampling variability; of ECE only a change that these rows can tell."""
-    gain = f"{label_of(key)} lowers the Brier score {moved(*found.table.score[['none', key]])}"
-    recipe, (own, other) = evaluation.recipe, (evaluation.predictions[each].p for each in (key, "none"))
-    view = View(bins=recipe.bins, strategy=recipe.binning)
-    change, low, high = difference_interval("ece", evaluation.sample, own, other, view)
-    if not (low > 0 or high < 0):
-        return f"{gain}; no clear change in ECE"
-    ends = briefly(*evaluation.measured(["ece"])["ece"][["none", key]])
-    return f"{gain}; ECE {'rises' if change > 0 else 'falls'} from {ends[0]} to {ends[1]}"
-
-
-def _open(found: Choice, key: str) -> str:
-    """What a method that is recommended without a sure gain in Brier score does."""
-    raw, score = found.table.score[["none", key]]
-    if found.table.infinite["none"]:
-        then = "at a Brier score of {}, before {}".format(*briefly(score, raw))
-        return f"{label_of(key)} ends the infinite log loss, {then}"
-    return f"{label_of(key)} changes the Brier score {moved(raw, score)}, no more than sampling variability"
+def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
+    """Slope, O/E and rows of some predictions, as clinical papers print them in the diagram."""
+    rows, p, lines = evaluation.sample, evaluation.predictions[key].p, []
+    values = evaluation.measured(["slope", "observed_expected"]).loc[key]
+    for metric, label in (("slope", "Slope"), ("observed_expected", "O/E")):
+        if np.isfinite(values[metric]):
+            lines.append(f"{label} {with_interval(values[metric], *INTERVALS[metric].ends(rows, p, View()))}")
+    return (*lines, f"n = {evaluation.tested:,}")
 
 
 def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     text = (
-        "On the diagonal, what was predicted came true. Below it the model promises too much, above it too "
-        "little; an S-shape means too modest, its mirror image too sure."
+        "On the diagonal, predictions match outcomes. Below it the model overestimates, above it it underestimates; an "
+        "S shape means underconfident, a reversed S overconfident."
     )
     if recipe.curve == "corp":
-        text += " Steps: isotonic regression of the outcomes on the predictions (CORP); no bins to choose."
+        text += (
+            " Steps: isotonic regression of the outcomes on the predictions (CORP), without bins to choose."
+        )
     if recipe.curve == "smoothed":
         text += (
-            " Lines: local-linear regression on the nearest half of the rows, thin and straight where it would rest on "
-            f"fewer than {FEW}. Marks: bins, larger with more rows."
+            " Lines: local linear smooth on the nearest half of the rows, thin if fewer than "
+            f"{FEW} rows support it. Marks: bins, larger with more rows."
         )
     if recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
-        text += f" Shaded: where the {whose} frequency may be, point by point, with 95% confidence."
+        text += f" Shaded: where the {whose} frequency may be, point by point, with 95 % confidence."
     if recipe.band == "consistency":
-        text += " Shaded, around the diagonal: where 95% of calibrated forecasts would fall with so few rows."
+        text += " Shaded, around the diagonal: where 95 % of bin frequencies fall if the model is calibrated."
     if recipe.band != "none" and clustered:
         text += CLUSTERED
     if few and faint:
-        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, saying little."
+        text += f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."
     elif few:
         text += f" Not drawn: {counted(few, 'bin')} with fewer than {FEW} rows."
     return text
@@ -381,7 +365,7 @@ def _cells(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
     """Square diagram on fixed axes over a histogram on the same probability axis."""
     # Unchecked: Plotly's check of values that this file made takes five times as long as all the rest
-    figure = go.Figure([diagonal(theme), *_traces(record, theme)], _layout(theme), _validate=False)
+    figure = go.Figure([diagonal(theme), *_traces(record, theme)], _layout(record, theme), _validate=False)
     if record.axis is not None:
         _in_log_odds(figure, record, record.axis)
     return mute(_named(figure, record, theme), _in_colour(record), theme)
@@ -441,7 +425,7 @@ def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dic
         "showlegend": False,
         "hoverinfo": "skip",
         "line": {"color": MARKS[key].color, "width": 1},
-        "text": ["", label_of(key)],
+        "text": ["", as_text(label_of(key))],
         "textposition": f"middle {'left' if label.left else 'right'}",
         "textfont": {"size": 12, "color": legible(MARKS[key].color, theme)},
     }
@@ -455,8 +439,9 @@ def _strong(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _banded(record: Reliability) -> list[str]:
-    """The curves that carry the band: all of a few, of many those drawn strong, for the rest would be a fog."""
-    return [key for key in record.curves if len(record.curves) <= MOST_BANDS or key in record.leading]
+    """The curves with a band: chance is drawn for the person's own model, what is known for those drawn strong."""
+    banded = record.leading[:1] if record.band == "consistency" else record.leading
+    return [key for key in record.curves if key in banded]
 
 
 def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> None:
@@ -490,7 +475,7 @@ def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis) -
     )
 
 
-def _layout(theme: Theme) -> dict[str, Any]:
+def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
     """One probability axis under both: the diagram above, square, and the histogram below it."""
     axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist()}
     return layout(
@@ -507,6 +492,13 @@ def _layout(theme: Theme) -> dict[str, Any]:
             "constraintoward": "top",
         },
         yaxis2={"title": {"text": "Rows"}, "domain": [0, 0.19], "rangemode": "tozero", "nticks": 4},
+        annotations=[
+            {
+                **{"x": 0.98, "xref": "x domain", "xanchor": "right", "align": "right", "showarrow": False},
+                **{"y": 0.02, "yref": "y domain", "yanchor": "bottom", "text": "<br>".join(record.corner)},
+                "font": {"size": 12, "color": theme.muted},
+            }
+        ],
     )
 
 
@@ -517,7 +509,7 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
         "x": [None],
         "y": [None],
         "mode": "lines+markers",
-        "name": label_of(key),
+        "name": as_text(label_of(key)),
         "legendgroup": key,
         "line": {"color": mark.color, "width": 2.4, "dash": mark.dash},
         "marker": outlined(mark.color, 9, theme, symbol=mark.symbol),

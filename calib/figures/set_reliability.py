@@ -1,4 +1,4 @@
-"""Reliability diagrams of one data set of a study: a panel a setup, all on the same axes."""
+"""Reliability diagrams of one data set of a study: one panel per setup, all with the same axes."""
 
 from __future__ import annotations
 

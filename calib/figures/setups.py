@@ -67,37 +67,37 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
     return Setups(
         table,
         "Too few rows to tell the setups apart" if few else _finding(table),
-        "Hollow: a held-out share calibrates (-cal); filled: the out-of-bag rows (-oob). Bars on marks are 95% "
-        "intervals for the test rows at hand, rows of one cluster taken together; all setups share these rows, so "
-        "that differences are surer than the bars say. Reliability: bins with few rows add chance to it, and a method "
-        "with few different probabilities has few such bins, so that a small reliability alone tells little. Last "
-        "panel: thick bars are the mean interval of the predicted label, which should hold the accuracy.",
+        "Hollow marks: a held-out share calibrates (-cal). Filled marks: the out-of-bag rows calibrate (-oob). Bars "
+        "are 95 % intervals for these test rows, with rows of one cluster taken together. All setups share these "
+        "rows, so differences are more certain than the bars suggest. A small reliability alone says little: bins "
+        "with few rows add chance to it, and a method with few different probabilities has few such bins. In the "
+        "last panel, thick bars are the mean interval of the predicted label, which should include the accuracy.",
         f"Ten setups. {summary}.",
     )
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """Who has the lowest Brier score and whether out of bag is more accurate, as far as sampling variability lets tell.
+    """Name the setup with the lowest Brier score, and say whether out of bag is clearly more accurate.
 
-    Nothing of the reliability: each of its 100 bins that holds few rows adds chance, the less the fewer different
-    probabilities a method has.
+    Reliability is left out: its 100 bins with few rows add chance, less so for methods with few different
+    probabilities.
     """
     lowest, others = str(table["brier"].idxmin()), len(table) - 1
     text = f"{lowest} has the lowest Brier score ({brief(table.brier[lowest])})"
     if others and table["brier_above_lowest_low"].notna().any():
         higher = int((table["brier_above_lowest_low"] > 0).sum())
         verb = "is" if higher < 2 else "are"
-        text += f"; {some_of(higher, others, 'other')} {verb} higher beyond sampling variability"
+        text += f"; {some_of(higher, others, 'other')} {verb} clearly higher"
     gained = table.dropna(subset=["accuracy_gained_low"])
     if len(gained):
         more, less = (gained["accuracy_gained_low"] > 0).sum(), (gained["accuracy_gained_high"] < 0).sum()
-        text += f"; out of bag is more accurate beyond it with {some_of(int(more), len(gained), 'method')}"
+        text += f"; out of bag is clearly more accurate with {some_of(int(more), len(gained), 'method')}"
         text += f", less accurate with {some_of(int(less), len(gained), 'method')}" if less else ""
     return text
 
 
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
-    """Four panels, a line a setup in the paper's order; all have the same lines."""
+    """Four panels, one line per setup in the paper's order; all have the same lines."""
     table = record.table
     order = {key: i for i, key in enumerate(METHODS)}
     y = np.array([2 * order[row.calibrator] + PAIR * (row.placement == "oob") for row in table.itertuples()])

@@ -100,7 +100,7 @@ def _finding(better: int, pairs: int) -> str:
 
 
 def _caption(setups: int, alpha: float, note: str) -> str:
-    text = f"the row is better than the column, significantly at α = {alpha:g}; orange: it is worse."
+    text = f"the row is significantly better than the column at α = {alpha:g}. Orange: it is worse."
     words = (
         f"v, blue: {text} The numbers are p-values." if setups <= LARGEST_WITH_NUMBERS else f"Blue: {text}"
     )

@@ -77,9 +77,8 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
     fitted = _single(evaluation.fitted(METHOD))
     if evaluation.recipe.placement == "full":
         raise InputError(
-            "There are no curves for the full placement: its model and both isotonic fits are made anew for "
-            "every row, so that p0 and p1 are not functions of one score. Explain one prediction shows a row's "
-            "own fits."
+            "There are no curves for the full placement. It refits the model and both isotonic regressions for "
+            "every row, so p0 and p1 are not functions of one score. Explain one prediction shows a row's own fits."
         )
     curves = tuple(one.step_curves() for one in fitted)
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
@@ -111,9 +110,9 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     points, tests = evaluation.calibration_size, evaluation.size
     zero, one = map(class_named, evaluation.dataset.classes)
     text = (
-        "Between the two curves lies the interval at each score. They rise in steps, because isotonic regression pools "
-        f"neighbouring calibration rows (diamonds above: {one}, circles below: {zero}) until frequencies rise. "
-        "Ticks at the bottom: test rows; where they meet a wide gap, the answers are uncertain."
+        "The interval at each score is the gap between the two curves. They rise in steps, because isotonic regression "
+        f"pools neighbouring calibration rows until frequencies rise. Diamonds above are {one}, circles below {zero}. "
+        "Ticks at the bottom are test rows; their answers are uncertain in a wide gap."
     )
     if curves > 1:
         text += " One thin pair of curves for each calibration set; the answers are merged over the folds of one set."

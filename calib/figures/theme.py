@@ -1,6 +1,6 @@
-"""How every figure looks: two designed themes, one fixed colour and marker a calibrator, numbers for people.
+"""How every figure looks: two designed themes, one fixed colour and marker per calibrator, numbers for people.
 
-Colours have Okabe and Ito's hues, told apart by readers with any colour vision (Okabe & Ito 2008, "Color
+Colours have Okabe and Ito's hues, distinct for readers with any colour vision (Okabe & Ito 2008, "Color
 universal design"), and a lightness that stands out from both papers (WCAG 2.2, 3 : 1); marker and dash differ
 too, so that no figure speaks by colour alone. Every colour is set explicitly, because Streamlit replaces
 Plotly's default template by placeholders.
@@ -145,11 +145,26 @@ def _place(place: int, shift: int) -> Mark:
     return Mark(color.color, shape.symbol, shape.dash)
 
 
+NAMED = ("venn_abers", "platt", "beta", "isotonic", "venn", "ppa", "spline", "temperature", "rank", "offset")
+
+
 class MarkOf(Mapping[str, Mark]):
-    """Calibrator → its mark: a fixed one, or for any other that is registered one of the reserve."""
+    """Calibrator → its mark: a fixed one, or one of the reserve for any other that is registered.
+
+    Predictions that a person names take the fixed marks in turn, in the order in which they are drawn: no calibrator is
+    drawn beside them.
+    """
+
+    def __init__(self) -> None:
+        self._named: dict[str, Mark] = {}
 
     def __getitem__(self, key: str) -> Mark:
-        return FIXED[key] if key in FIXED else self._others()[key]
+        if key in FIXED:
+            return FIXED[key]
+        others = self._others()
+        if key not in others and key not in self._named:
+            self._named[key] = FIXED[NAMED[len(self._named) % len(NAMED)]]
+        return others.get(key) or self._named[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter([*FIXED, *self._others()])

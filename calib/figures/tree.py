@@ -119,10 +119,10 @@ def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, 
 
 def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
     text = (
-        "Each line is a node: the condition that leads to it, the training rows n, the class it predicts, and p with "
-        f"its interval [p0, p1] by {label_of(tree.method)}, drawn at the right; an inner node shows what it would "
-        "predict as a leaf. Wide intervals: few calibration rows have such scores. A ring at the right is the "
-        "node's own estimate: outside the interval, calibration rows of such scores speak against it."
+        "Each line is a node with its condition, its training rows n, its predicted class, and p. The interval "
+        f"[p0, p1] by {label_of(tree.method)} is drawn at the right. An inner node shows its prediction as a leaf. An "
+        "interval is wide if few calibration rows have such scores. A ring at the right is the node's own estimate; "
+        "outside the interval, the calibration rows contradict it."
     )
     if lit:
         text += " Dark: the path of the chosen row."

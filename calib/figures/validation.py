@@ -38,7 +38,7 @@ def _whole(values: pd.Series) -> list[str]:
 
 
 def formatted_performance(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
-    """A line a metric, a column a calibrator, of ``calib.analysis.validation.performance``."""
+    """Format ``calib.analysis.validation.performance``, one line per metric and one column per calibrator."""
     shown = _crossed(table, "metric", "calibrator")
     values = evaluation.measured(shown.index)
     beside = clipped(evaluation, values).T.loc[shown.index, shown.columns]
@@ -72,7 +72,7 @@ def basis_of_intervals(table: pd.DataFrame, evaluation: Evaluation) -> str:
     )
     chance = f" {chance_sentence(evaluation)}" if "ece" in set(table["metric"]) else ""
     missing = why_missing(evaluation.sample) if table["lower"].isna().any() else ""
-    said = f"95% intervals: how far the numbers vary with the test rows, the model as it is. {sources}.{by}{chance}"
+    said = f"95 % intervals say how much the numbers vary with the test rows for a fixed model. {sources}.{by}{chance}"
     return f"{said} {missing}".rstrip()
 
 

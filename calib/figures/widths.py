@@ -102,7 +102,11 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     )
     spread = np.stack([quantiles(width, np.array(QUANTILES), weight) for width, weight in widths])
     median = spread[:, 1]
-    narrow, wide = int(median.argmin()), int(median.argmax())
+    wide = int(median.argmax())
+    alike = [i for i, one in enumerate(series) if one.calibrator == series[wide].calibrator]
+    narrow = min(
+        alike if alike[1:] else range(len(series)), key=median.__getitem__
+    )  # of one method if it can be
     least, most = briefly(float(median[narrow]), float(median[wide]))
     title = f"{series[narrow].name}: half of the intervals are at most {least} wide"
     if median[wide] > median[narrow]:
@@ -122,15 +126,15 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
 
 def _caption(series: Sequence[Series], median: np.ndarray) -> str:
     text = (
-        "Each shape is a histogram of p1 − p0 over the test rows, on a logarithmic axis; the bar under it spans the "
-        "10th to the 90th row in a hundred, the mark is the median. Narrow means that the calibration set settles the "
-        "probability, not that it is right: the validity table says that."
+        "Each shape is a histogram of p1 − p0 over the test rows, on a logarithmic axis. The bar below it spans the "
+        "middle 80 % of the rows, and the mark is the median. A narrow interval means that the calibration data "
+        "determine the probability, not that it is right: see the validity table."
     )
     for one, middle in zip(series, median, strict=True):
         if one.placement == "full" and middle > 0.99:
             text += (
-                f" {one.name}: the refitted model remembers whichever label a row is given, as fully grown trees do, "
-                "so that its intervals are [0, 1] and say nothing. Limit the depth or the leaf size."
+                f" {one.name}: the refitted model remembers any label of the row, as fully grown trees do. Its "
+                "intervals are [0, 1] and say nothing. Limit the depth or the leaf size."
             )
     return text
 

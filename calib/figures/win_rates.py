@@ -60,7 +60,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         table,
         _finding(table, by, n),
         f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
-        f"{counted(n, 'data set')}{', with 95% intervals for other data sets' if n > 1 else ''}. At the line a "
+        f"{counted(n, 'data set')}{', with 95 % intervals for other data sets' if n > 1 else ''}. At the line a "
         "setup wins as often as it loses." + drawn_of(len(table)),
         f"Win-rates against all others{by}. {summary}.",
     )
@@ -78,7 +78,7 @@ def _rates(table: pd.DataFrame) -> dict[str, str]:
 def _finding(table: pd.DataFrame, by: str, n: int) -> str:
     """Who wins most, and how many intervals lie above one half, each by itself, where n sets can tell."""
     best, sure = table.iloc[0], int((table["lower"] > 0.5).sum())
-    text = f"{table.index[0]} beats {best['mean']:.0%} of the others{by}"
+    text = f"{table.index[0]} beats {100 * best['mean']:.0f} % of the others{by}"
     if len(table) < 3 or n < 2:
         return text
     if n < FEWEST:

@@ -1,4 +1,4 @@
-"""A lesson is a few Recipes in a row with words to them: one TOML file each, read and checked on import."""
+"""Lessons, each a sequence of Recipes with text in one TOML file, which is checked when it is read."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ ORDER = (
     "labels_to_steps",
     "when_it_helps",
 )
-"""The lessons in the order in which they are listed; each is ``<key>.toml`` in this folder."""
+"""Lessons in the order of the list; each is ``<key>.toml`` in this folder."""
 WORDS, STEP, QUESTION = 130, 2, 1
-"""Words read in a minute, and minutes for the picture of a step and for a question."""
+"""Words per minute, minutes for the picture of a step, and minutes for a question."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step: a page, with all of its settings, and what to see there.
+    """One step of a lesson: a page with all its settings, and text.
 
     Attributes
     ----------
     page
-        The stem of its script.
+        Stem of the page's script.
     title
-        The question asked or answered.
+        Question of the step.
     text
-        Short, in Markdown.
+        Short Markdown text.
     look
-        Where to look, in one sentence.
+        Where to look; continues “Look at”.
     recipe
-        Everything not overridden is the default.
+        Settings; all others have their defaults.
     point
-        What is to be remembered, in one sentence.
+        One sentence to remember.
     chart
-        Key of the chart it is about, where that is not the first one of its page.
+        Key of the chart, if it is not the first chart of the page.
     beside
-        What else stands beside its text: metrics by their key, or "advice".
+        Further parts beside the text: keys of metrics, or "advice".
     place
-        What an address calls it, as deep_trees:3.
+        Name in an address, such as deep_trees:3.
     """
 
     page: str
@@ -67,7 +67,7 @@ class Step:
     beside: tuple[str, ...] = ()
 
     def departed(self, recipe: Recipe) -> bool:
-        """Whether a reader has changed settings of this step; predictions made are none."""
+        """Tell whether a reader has changed settings of this step; predictions do not count."""
         return _without_answers(recipe) != _without_answers(self.recipe)
 
 
@@ -78,13 +78,13 @@ class Question:
     Attributes
     ----------
     text
-        What is asked.
+        The question.
     answers
-        Those to choose from.
+        Choices.
     right
-        The number of one of them.
+        Number of the right answer, from 1.
     why
-        One sentence for each answer.
+        One explanation per answer.
     """
 
     text: str
@@ -95,7 +95,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Lesson:
-    """A guided sequence of steps, and the questions at its end.
+    """A lesson: a sequence of steps, and questions at the end.
 
     >>> lesson = LESSONS["deep_trees"]
     >>> lesson.steps[0].place
@@ -112,7 +112,7 @@ class Lesson:
 
     @property
     def minutes(self) -> int:
-        """About how long it takes: its words, pictures and questions, rounded up to five minutes.
+        """Approximate length from words, pictures and questions, rounded up to five minutes.
 
         >>> LESSONS["when_it_helps"].minutes
         15
@@ -124,7 +124,7 @@ class Lesson:
 
 
 def place(text: str) -> tuple[Lesson, int]:
-    """The lesson, and the number of its step from 1 on, that an address names.
+    """Return the lesson and the number of the step, from 1, that an address names.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def place(text: str) -> tuple[Lesson, int]:
     Raises
     ------
     InputError
-        Where there is no such lesson or step.
+        If there is no such lesson or step.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def place(text: str) -> tuple[Lesson, int]:
 
 
 def read(key: str, text: str) -> Lesson:
-    """The lesson a TOML text describes: title, summary and steps; refused by the lesson's key where it cannot be."""
+    """Read a lesson from a TOML text; an error names the lesson's key."""
     try:
         values = tomllib.loads(text)
         questions = tuple(_question(i, one) for i, one in enumerate(values.pop("questions", ()), start=1))
@@ -172,7 +172,7 @@ def _question(number: int, values: Mapping[str, Any]) -> Question:
     answers, why = tuple(values["answers"]), tuple(values["why"])
     if len(why) != len(answers) or not 1 <= values["right"] <= len(answers):
         raise InputError(
-            f"question {number}: there must be one why an answer, and right must be the number of one."
+            f"question {number}: there must be one why per answer, and right must be the number of an answer."
         )
     return Question(values["text"], answers, values["right"], why)
 
@@ -212,7 +212,7 @@ def _without_answers(recipe: Recipe) -> Recipe:
 
 
 class _Lessons(Mapping[str, Lesson]):
-    """Each is read when it is first asked for: by then all settings that its Recipes may hold are declared."""
+    """Mapping that reads each lesson at its first use, when all settings of its Recipes are declared."""
 
     def __init__(self) -> None:
         self._read: dict[str, Lesson] = {}

@@ -24,7 +24,7 @@ from pages.ui.drawn import Drawn
 from pages.ui.text import plain
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
-WAITS = "What it shows is told as soon as you have answered, or skipped the question."
+WAITS = "The result appears once you answer or skip the question."
 LARGEST = 1_000_000  # bytes of a record whose figure is kept
 OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
 
@@ -40,6 +40,7 @@ def show(
     version: int = 0,
     height: int | None = None,
     sentence: Any = None,
+    finding: str | None = None,
     **options,
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
@@ -59,7 +60,10 @@ def show(
     height
         In pixels.
     sentence
-        Where the finding goes instead of right above the chart, as ``headings.finding`` makes it.
+        Where the finding goes instead of right above the chart, as ``headings.finding`` makes it: the page's first
+        picture, which fits the window.
+    finding
+        What the page found, instead of the figure's own title.
 
     Returns
     -------
@@ -75,7 +79,7 @@ def show(
             return None
         if heading is None:
             with nullcontext() if staged else sentence or nullcontext():
-                headings.heading(entry.label if headings.asked() else record.title)
+                headings.heading(entry.label if headings.asked() else finding or record.title)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
@@ -85,12 +89,29 @@ def show(
         interaction = _interaction(key, widget, on_click, on_pick)
         if strip and asked and entry.panels:  # seven buttons a panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
-        _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", staged)
+        _pictures(
+            entry,
+            record,
+            widget,
+            height,
+            interaction,
+            "strip" if strip else "panels",
+            staged,
+            sentence is not None,
+        )
         headings.answers()
         if heading is None:
             st.caption(plain(f"{WAITS if headings.asked() else record.caption} {hint}"))
         downloads.chart(name, record, source, options, key)
     return record
+
+
+def picture(name: str, source, **options) -> None:
+    """Draw FIGURES[name] alone, to be looked at: without finding, caption, toolbar and downloads."""
+    entry = FIGURES[name]
+    interaction = {"config": {"displayModeBar": False}}
+    record = entry.prepare(source, **options)
+    _pictures(entry, record, "chart_picture", None, interaction, "panels", staged=False, first=True)
 
 
 def _interaction(
@@ -117,6 +138,7 @@ def _pictures(
     interaction: dict[str, Any],
     block: str,
     staged: bool,
+    first: bool,
 ) -> None:
     """The picture of a record; one for each of its panels, so that a phone can stack them, or move them in a strip."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
@@ -128,7 +150,7 @@ def _pictures(
     for i, panel in enumerate(panels):
         figure = Drawn(_drawn(panel, current.theme(), entry.draw, height, rows))
         own = f"{widget}_panel_{i}" if entry.panels else widget
-        follows = _follows(figure, staged)
+        follows = _follows(figure, staged, first)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(
@@ -137,12 +159,13 @@ def _pictures(
         server.forget_older(own)
 
 
-def _follows(figure: Drawn, staged: bool) -> str:
+def _follows(figure: Drawn, staged: bool, first: bool) -> str:
     """What a chart's height follows of the window, by style: the names with which its container's key begins, or ""."""
     fits = LOW < figure.height <= PROJECTED
     if fits and state.presenter():
         return "projected"
-    return "_".join(["beside"] * (fits and staged) + ["square"] * figure.square_above)
+    own = ["beside"] if fits and staged else ["first"] if fits and first else []
+    return "_".join(own + ["square"] * figure.square_above)
 
 
 def _in_words(entry: FigureEntry, panel: Any) -> str:

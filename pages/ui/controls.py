@@ -34,6 +34,7 @@ LOWEST_PERCENT = 1e-4  # one in a million
 LABELS = {
     "uniform": "Equal width",
     "quantile": "Equal count",
+    "auto": "Automatic",
     "probability": "Probability",
     "log_odds": "Log-odds",
     "overlaid": "Overlaid",
@@ -94,7 +95,8 @@ def choose_data(key: str) -> None:
     kind, _, name = key.partition(":")
     upload = state.uploads()[name] if kind == "upload" else None
     predictions = upload.predictions if upload else kind == "sample" and SAMPLES[name].predictions
-    changes = sources.with_data(
+    page_settings = {name: SETTINGS[name].default for name, _ in state.recipe().settings if name in SETTINGS}
+    changes = page_settings | sources.with_data(
         key,
         upload.name if upload else None,
         content="predictions" if predictions else "features",
@@ -102,6 +104,33 @@ def choose_data(key: str) -> None:
         data_params=upload.frame.attrs.get("stated", {}) if upload else {},
     )
     state.update(changes, data=key)
+    _say_what_is_kept()
+
+
+def _say_what_is_kept() -> None:
+    """After other data: which settings of the work before still hold, beside what was removed."""
+    now, named = state.recipe(), []
+    data = now.fields_of("data")
+    for name, value in now.stated().items():
+        if name.partition(".")[0] not in data:
+            label = now.label(name)
+            label = name.replace("_", " ").capitalize() if label == name else label
+            named.append(f"{label} ({_in_words(name, value)})")
+    if named:
+        state.say(" ".join(filter(None, [state.message(), f"Kept from the data before: {listed(named)}."])))
+
+
+def _in_words(name: str, value: Any) -> str:
+    """A value as its control shows it."""
+    if name == "model":
+        return MODELS[value].label
+    if name == "placement":
+        return PLACEMENTS[value].label
+    if name == "calibrators":
+        return listed([label_of(key) for key in value]) if value else "none"
+    if name == "base_rate":
+        return percent(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else LABELS.get(str(value), str(value))
 
 
 def _data(recipe: Recipe) -> None:

@@ -7,10 +7,8 @@ app.py once.
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -38,7 +36,6 @@ from pages.ui import (
 from pages.ui.learn import lessons
 from pages.ui.text import plain
 
-ROOT = Path(__file__).parents[2]
 PRODUCT = "Calibration Explorer"
 # As wide with every system's letters: Linux has no Georgia, and what some have in its place would be cut off.
 WORDMARK = (
@@ -88,9 +85,17 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stFileChip [role=alert] {position: static !important; width: auto !important; height: auto !important;
     clip: auto !important; clip-path: none !important; margin: 0 !important; white-space: normal !important}
 .stMain .katex-display {padding: 0 3px}
-.st-key-headline :is([data-testid="stMetricDelta"], [data-testid="stMetricValue"]),
-.st-key-headline :is([data-testid="stMetricDelta"], [data-testid="stMetricValue"]) :is(div, p)
-    {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
+.st-key-headline {border-top: 1px solid GRID}
+.st-key-headline .stMetric > div {display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .75rem;
+    padding: .3rem 0; border-bottom: 1px solid GRID; > div {width: auto}}
+.st-key-headline .stMetric label {flex: 1 1 6.5rem; min-height: 0; height: auto}
+.st-key-headline [data-testid="stMetricValue"] {font-size: 1.05rem; line-height: 1.4; padding: 0}
+.st-key-headline .stMetric :is(div, p) {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
+@media (min-width: 1100px) {
+    [class*="st-key-first_"] {flex: none; height: clamp(28rem, 100dvh - 9.5rem, 46rem)}
+    [class*="st-key-first_"] .stElementContainer, [class*="st-key-first_"] .stPlotlyChart {height: 100%}
+    .st-key-first [class*="st-key-first_"] {height: clamp(26rem, 100dvh - 18rem, 36rem)}
+}
 @media (min-width: 641px) and (min-height: 700px) {
     .st-key-picture :has(> .st-key-answers_guess) {position: sticky; bottom: 0; z-index: 1}
     .st-key-answers_guess {padding: .5rem 0; background: PAPER; border-top: 1px solid GRID}
@@ -108,18 +113,6 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
         > .stColumn:not(:only-child) {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
     [class*="square_chart_"] {flex: none; height: calc(131.6vw + 17px)}
     [class*="square_chart_"] .stElementContainer, [class*="square_chart_"] .stPlotlyChart {height: 100%}
-    .st-key-finding > * {order: 2}
-    .st-key-finding > :first-child, .st-key-finding > :has(.stPlotlyChart) {order: 0}
-    .st-key-finding > :has(> .st-key-numbers) {order: 1}
-    .st-key-finding > :has(.stColumn), .st-key-finding > * > :has(> .stColumn) {display: contents}
-    .st-key-finding .stColumn {order: 2; width: 100%; flex: none}
-    .st-key-finding .stColumn:first-child {order: 0}
-    .st-key-finding .stColumn:has(.st-key-mark), .st-key-finding .stVerticalBlock:has(> * > .st-key-mark)
-        {display: contents; > * {order: 2; &:has(> .st-key-mark) {order: 0}}}
-    .st-key-headline {display: grid; grid-template-columns: 1fr 1fr; gap: .6rem}
-    .st-key-headline > * {width: auto !important; min-width: 0}
-    .st-key-headline [data-testid="stMetricValue"] {font-size: 1.05rem}
-    .st-key-headline .stMetric p, .st-key-headline .stMetric div {white-space: normal; overflow: visible}
     .stAppViewContainer:has(> .stSidebar[data-collapsed=false]) {flex-direction: column}
     .stSidebar[data-collapsed=false] {width: 100% !important; height: 45dvh !important; max-width: none}
     .stSidebar[data-collapsed=false] > [data-testid=stSidebarContent] {height: 100%; overflow-y: auto}
@@ -139,16 +132,13 @@ FAULT = (
 )
 
 
-def run_app(start: str) -> None:
-    """All of app.py: the page table as navigation, and ``start`` also under the address without a path."""
+def run_app() -> None:
+    """All of app.py: the page table as navigation, and the start page under the address without a path."""
     server.keep_in()
     server.search_for_garbage()
     st.session_state["through_app"] = True
     # Before it knows the pages Streamlit would list the scripts
     st.set_option("client.showSidebarNavigation", True)
-
-    def home() -> None:
-        runpy.run_path(str(ROOT / start))
 
     sections = {
         section: [st.Page(page.script, title=page.name) for page in pages]
@@ -156,13 +146,12 @@ def run_app(start: str) -> None:
         if pages
     }
     chosen = st.navigation(
-        {"": [st.Page(home, title="Start", url_path="", default=True)], **sections},
+        {"": [st.Page(open_start, title="Start", url_path="", default=True)], **sections},
         position="hidden" if st.session_state.get("presenting") else "top",
     )
     if "asked_for" in st.session_state:
         script, query = st.session_state.pop("asked_for")
         st.switch_page(script, query_params=query)
-    st.session_state["at_start"] = not chosen.url_path
     st.logo(WORDMARK.format(ink=current.theme().ink, name=PRODUCT), size="large")
     with ExitStack() as st.session_state["fold"]:
         try:
@@ -174,10 +163,28 @@ def run_app(start: str) -> None:
             raise
 
 
-def open_page(script: str) -> Recipe:
-    """Everything around a page; the Recipe it works with."""
+def open_start() -> None:
+    """The start page, which has no settings: an address with some is a link to Reliability."""
+    _note_a_lost_session()
+    if query := state.asked():
+        st.switch_page("pages/explore_reliability.py", query_params=query)
+    state.stand_aside("")
+    _set_up("", "Start", presenter=False)
+    headings.clear()
+    stage.clear()
+    for problem in plugin_problems():
+        st.warning(plain(problem))
+    start.show()
+
+
+def _note_a_lost_session() -> None:
     if "lost" not in st.session_state:  # the very first run, whichever script it begins with
         st.session_state["lost"] = server.lost_its_session()
+
+
+def open_page(script: str) -> Recipe:
+    """Everything around a page; the Recipe it works with."""
+    _note_a_lost_session()
     _through_app(script)
     state.follow_address(script)
     page, presenter = current.of(script), state.presenter()
@@ -196,9 +203,8 @@ def open_page(script: str) -> Recipe:
     if page in current.PAGES["Explore"]:
         st.session_state["fold"].enter_context(_place_of_data(page))
         stage.set_up({"reading": st.container()})
-        if not state.at_start():
-            with st.sidebar:
-                controls.sidebar(state.recipe(), page.controls)
+        with st.sidebar:
+            controls.sidebar(state.recipe(), page.controls)
     in_step = lessons.panel(script)
     if presenter:  # the sidebar is the drawer
         stage.set_up({"controls": st.sidebar, "more": st.sidebar})
@@ -278,14 +284,12 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
 
 def _heading(page: current.Page, in_step: bool) -> None:
     """The page's question with the name of the data set beside it, and what can be taken along, in the bar."""
-    if state.at_start():
-        start.doors()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="heading"):
         at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
         question = lessons.AT_THE_END if at_the_end else page.question
         if in_step:  # under the step's own title
             headings.part(question, width="content")
-        elif not state.at_start():
+        else:
             st.title(question, anchor=False, width="content")
         if page in current.PAGES["Explore"]:
             st.caption(f"Data: **{plain(state.data_name(state.recipe()))}**")

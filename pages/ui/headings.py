@@ -14,13 +14,15 @@ import streamlit as st
 from pages.ui import stage
 from pages.ui.text import plain
 
+BESIDE = [0.58, 0.42]  # of the page's width: the picture, and the numbers and words beside it
+
 
 class Finding(NamedTuple):
-    """Where the sentence and its numbers go; what is drawn next in the same block comes below them."""
+    """Where the finding goes: its sentence, the picture below that, and beside the picture its numbers and words."""
 
-    block: Any
+    picture: Any
     sentence: Any
-    numbers: Any
+    words: Any
 
 
 def clear() -> None:
@@ -67,11 +69,21 @@ def heading(text: object, anchor: Any = False) -> None:
     write(plain(text), anchor=anchor)
 
 
-def finding() -> Finding:
-    """The sentence first, then its numbers, then the picture; on a phone the picture before the numbers.
+def finding(beside: bool = True) -> Finding:
+    """The sentence, below it the picture, and beside that its numbers and words; on a phone below it.
 
-    In a room the first two stand beside the page.
+    In a room all words stand beside the page; without ``beside`` they stand below a picture that needs the width.
     """
     block = st.container(key="finding")
-    with stage.beside_the_page() or block:
-        return Finding(block, st.container(), st.container(key="numbers"))
+    if room := stage.beside_the_page():
+        with room:
+            return Finding(block, st.container(), st.container(key="numbers"))
+    with block:
+        sentence = st.container()
+        picture, words = st.columns(BESIDE, gap="medium") if beside else (st.container(), st.container())
+    return Finding(picture, sentence, words.container(key="numbers"))
+
+
+def rows() -> Any:
+    """A container whose metrics are rows: label, value and change in one line each (frame.NARROW)."""
+    return st.container(gap=None, key="headline")

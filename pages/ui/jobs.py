@@ -203,12 +203,10 @@ def forget(kind: str, keys: Sequence[Any]) -> None:
         _jobs(kind).pop(key, None)
 
 
-def may_begin(
-    kind: str, key: Any, what: str, cost: str, seconds: float, unasked: float | None = None
-) -> bool:
+def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float) -> bool:
     """Whether work may begin: unasked where few seconds are expected, else after one press beside ``cost``."""
     pressed = st.session_state.setdefault("pressed", set())
-    if seconds <= (UNASKED if unasked is None else unasked) or started(kind, key) or (kind, key) in pressed:
+    if seconds <= UNASKED or started(kind, key) or (kind, key) in pressed:
         return True
     if _has_place(kind):
         with st.container(horizontal=True, vertical_alignment="center", key=f"running_{kind}"):

@@ -1,22 +1,79 @@
-"""The address without a path: what this is in one sentence, two doors, and one mark of the diagram in words."""
+"""The address without a path: what this is, two doors, one mark of a diagram explained, and three ways in."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import NamedTuple
+
 import streamlit as st
 
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.mark import Mark, telling_mark
+from calib.analysis.recommendation.verdict import verdict_of
 from calib.evaluate import Evaluation
+from calib.figures import DARK
 from calib.lessons import LESSONS
-from pages.ui import state
+from calib.recipe import Recipe
+from pages.ui import chart, current, evaluations, headings, state
 from pages.ui.learn import lessons
 from pages.ui.text import plain
 
-SENTENCE = "See whether a model’s probabilities come true, and correct them where they do not."
+SENTENCE = "Check whether a model’s probabilities are right, and correct them if not."
+PICTURES = Path(__file__).parent / "pictures"
 
 
-def doors() -> None:
-    """What this is; one's own data, or the first lesson."""
+class Way(NamedTuple):
+    """One way in: for whom, what it offers, where it leads, and its picture in words."""
+
+    title: str
+    words: str
+    page: str
+    label: str
+    picture: str
+
+
+WAYS = (
+    Way(
+        "Your own data",
+        "Upload predictions, or a table for a model to learn from. See how well calibrated the model is, which method "
+        "helps, and take the fitted calibrator with you.",
+        "pages/explore_data.py",
+        "Upload a file",
+        "Reliability diagram of a model before and after calibration",
+    ),
+    Way(
+        "Teaching",
+        "Lessons that ask before they answer, experiments whose true probabilities are known, and a live quiz for the "
+        "class.",
+        "pages/learn_lessons.py",
+        "Choose a lesson",
+        "True and predicted probabilities of two overlapping classes",
+    ),
+    Way(
+        "Research",
+        "Repeat a paper’s study on your data sets, with ranks, tests and critical-difference diagrams beside the "
+        "published values.",
+        "pages/study_run.py",
+        "Set up a study",
+        "Critical-difference diagram of calibration methods",
+    ),
+)
+
+
+def show() -> None:
+    """The whole page; its diagram comes when it is fitted, below what can be read and pressed at once."""
     st.title(SENTENCE, anchor=False)
+    _doors()
+    first = st.container(key="first")
+    _ways()
+    with first:
+        found = evaluations.evaluations_of({"": Recipe()}, "start", "Fitting the model")
+        if found is not None:
+            _diagram(evaluations.or_stop(found[""]))
+
+
+def _doors() -> None:
+    """One's own data, or the first lesson."""
     with st.container(horizontal=True, key="doors"):
         if st.button("Use my data", key="door_data", type="primary"):
             st.switch_page("pages/explore_data.py", query_params=state.here())
@@ -25,16 +82,40 @@ def doors() -> None:
             lessons.open_step(first, 1)
 
 
-def mark(evaluation: Evaluation) -> Mark | None:
-    """The mark that the start page rings and explains, while the reader has picked none and there are bins."""
-    recipe = evaluation.recipe
-    if not state.at_start() or recipe.curve == "corp" or recipe.setting("reliability.selection"):
-        return None
-    return telling_mark(evaluation)
+def _diagram(evaluation: Evaluation) -> None:
+    """The sample's model before and after the recommended method, with one mark ringed and explained."""
+    mark, choice = telling_mark(evaluation), recommend(evaluation).choice
+    shown = list(dict.fromkeys(["none", choice or "none"]))
+    ringed = {"selection": mark.selection} if mark else {}
+    picture, words = st.columns(headings.BESIDE, gap="medium")
+    with picture:
+        chart.picture("reliability", evaluation, calibrators=shown, **ringed)
+    with words:
+        if mark is not None:
+            explain(mark)
+        st.markdown(f"**{plain(verdict_of(evaluation).headline)}.**")
+        st.caption(
+            f"The data: {plain(state.data_name(evaluation.recipe))}, predicted by a random forest. "
+            f"{evaluation.judged_by}."
+        )
+        st.page_link("pages/explore_reliability.py", label="Explore this diagram")
 
 
 def explain(found: Mark) -> None:
     """The ringed mark beside the diagram."""
-    st.container(key="mark").markdown(
-        f"**How to read it: the ringed mark.** {plain(found.sentence)} On the diagonal the two are the same."
-    )
+    with st.container(key="mark"):
+        headings.heading("How to read one point")
+        st.markdown(f"{plain(found.sentence)} On the diagonal, prediction and outcome agree.")
+
+
+def _ways() -> None:
+    """Three ways in, for three kinds of people, with a picture each."""
+    shade = "dark" if current.theme() is DARK else "light"
+    with st.container(key="ways"):
+        for place, way in zip(st.columns(len(WAYS), gap="medium"), WAYS, strict=True):
+            with place:
+                headings.heading(way.title)
+                name = Path(way.page).stem
+                st.image(PICTURES / f"{name}-{shade}.webp", width="stretch", alt=way.picture)
+                st.markdown(way.words)
+                st.page_link(way.page, label=way.label)

@@ -174,11 +174,6 @@ def present(on: bool) -> None:
     st.session_state["changed"], st.session_state["for_a_room"] = True, on
 
 
-def at_start() -> bool:
-    """Whether the address has no path: the start page."""
-    return st.session_state.get("path") == ""
-
-
 def own() -> Recipe:
     """What the reader worked with before the lesson that is open."""
     return st.session_state["own"]
@@ -228,7 +223,7 @@ def follow_address(script: str) -> None:
     before. The navigation's links carry no settings: the bare address of a page stands for the settings it
     was last entered with, also when the back button leads there.
     """
-    st.session_state["page"], path = script, "" if st.session_state.pop("at_start", False) else script
+    st.session_state["page"] = path = script
     query = asked()
     own = st.session_state.pop("changed", False)
     entered = st.session_state.setdefault("entered", {})

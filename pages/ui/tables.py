@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.chance import chance_sentence
 from calib.analysis.clipped import change_or_clipped, clipped, clipped_change, with_clipped
 from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
 from calib.calibrators import label_of
@@ -38,7 +37,7 @@ def rows_from_1(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def headline(evaluation: Evaluation, choice: str | None, found: Differences | None) -> None:
-    """The person's own model in four numbers, then what the recommended method makes of it, with intervals.
+    """The person's own model in four numbers, and what the recommended method makes of them, with intervals.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
         own = choice
     other = None if choice in (None, own) else choice
     found = found or differences(evaluation, PER_ROW)
-    with st.container(horizontal=True, gap="xsmall", key="headline"):  # all in one line of a window of 1366
+    with headings.rows():
         for name in HEADLINE:
             keys = [key for key in (own, other) if key is not None]
             texts = briefly(*(float(table[name][key]) for key in keys))
@@ -62,15 +61,12 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
             st.metric(
                 METRICS[name].label,
                 " → ".join(dict.fromkeys(values)),
-                width=215,
                 help=METRICS[name].help,
                 **changed,
             )
-    who = "Your model, uncalibrated" if own == "none" else f"With {label_of(own)}"
-    then = f" → with {label_of(other)}; below, the change with its 95% interval" if other else ""
-    st.caption(
-        f"{who}{then}. {evaluation.judged_by}. {chance_sentence(evaluation)} {why_missing(evaluation.sample)}"
-    )
+    who = "Uncalibrated" if own == "none" else label_of(own)
+    then = f" → {label_of(other)}; beside it, the change with its 95 % interval" if other else ""
+    st.caption(f"{who}{then}. {evaluation.judged_by}. {why_missing(evaluation.sample)}")
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:
@@ -117,8 +113,7 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
         f"{METRICS[metric].label} · {label_of(key)}",
         with_clipped(brief(value), finite),
         **_changed(line, evaluation, "none"),
-        width=215,
-        help=f"{METRICS[metric].help} Below, its difference to uncalibrated with the 95% interval.",
+        help=f"{METRICS[metric].help} Beside it, the difference to the uncalibrated model with its 95 % interval.",
     )
 
 

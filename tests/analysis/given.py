@@ -1,34 +1,25 @@
 """Evaluations of given predictions, without a model, and rows whose true probability is known."""
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-import pandas as pd
 
 from calib import Recipe
 from calib.evaluate import Evaluation
-from calib.kernel.records import Dataset, Predictions
 
 
 def given_evaluation(y, predicted, calibration_y=None, **recipe) -> Evaluation:
-    """An Evaluation of given predictions; enough calibration rows unless they are given."""
-    y = np.asarray(y)
+    """An Evaluation of given predictions as if calibrators had made them, on enough calibration rows unless given."""
+    made = Evaluation.from_predictions(y, predicted or {"none": np.zeros(len(y))})
     calibration_y = np.tile([0, 1], 500) if calibration_y is None else np.asarray(calibration_y)
-    return Evaluation(
+    return replace(
+        made,
         recipe=Recipe(**recipe),
-        dataset=Dataset("made", pd.DataFrame({"x": np.zeros(len(y))}), y, ("no", "yes")),
-        rows=np.arange(len(y)),
-        y=y,
-        scores=np.zeros(len(y)),
-        predictions=MappingProxyType({key: Predictions(y, np.asarray(p)) for key, p in predicted.items()}),
-        refused=MappingProxyType({}),
-        calibrators=MappingProxyType({}),
+        dataset=replace(made.dataset, classes=("no", "yes")),
+        predictions=made.predictions if predicted else MappingProxyType({}),
         calibration_scores=np.zeros(len(calibration_y)),
         calibration_y=calibration_y,
-        posterior=None,
-        probability=True,
-        notes=(),
-        seconds=0.0,
     )
 
 

@@ -18,7 +18,7 @@ def test_links_pages_and_uploads_stay_under_the_path(new_tab):
     with served_by([sys.executable, "-m", "calibration_explorer", *options], address, env=environment):
         tab = new_tab(address)
         tab.page.goto(f"{address}/explore_decide?data=sample:breast_cancer&model=naive_bayes")
-        tab.page.get_by_text("Where should I draw the line").wait_for()
+        tab.page.get_by_text("Which threshold should I use").wait_for()
         tab.settle()
         assert tab.recipe_query() == {"data": "sample:breast_cancer", "model": "naive_bayes"}
         assert tab.link().startswith(f"{address}/explore_decide?")

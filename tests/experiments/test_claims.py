@@ -30,54 +30,60 @@ CLAIMED: dict[str, list[str]] = {}
 
 NO_FINDING = {
     "cl_gl": (
-        "A group is a union of leaves",
+        "A group is a set of leaves",
         "CL compares",
+        "GL compares",
         "Hover over a cell",
-        "Groups are equal predictions here",
+        "Here a group is",
     ),
-    "leaf_estimates": ("Curtailment does without small leaves",),
+    "tree_depth": ("The lower picture shows one tree",),
+    "leaf_estimates": ("With curtailment",),
+    "narrowing": ("A pool is the set",),
     "overlap": ("Compare with the thick line", "With the tuned forest choose the measure ECE"),
-    "calibration_size": ("RF_opt takes the calibration rows",),
+    "calibration_size": ("RF_opt uses the calibration",),
     "theorem": ("Nobody can use P_Y",),
-    "order": ("Theorem 2 says", "This example shows"),
+    "order": ("Theorem 2 is about", "If such a predictor", "This example shows"),
     "constant": ("Validity alone",),
-    "finite": ("Points are taken as equally likely",),
-    "pooling": ("Below, the same",),
+    "finite": ("All points count equally", "As in the paper"),
+    "pooling": ("The lower picture is the",),
 }
 ELSEWHERE = {
     "cl_gl": {
         "IL is the same": "cl_gl/test_simulation.py::test_the_terms_add_up_to_the_expected_loss_and_the_groups",
-        "The three add up": "cl_gl/test_simulation.py::test_the_terms_add_up_to_the_expected_loss_and_the_groups",
+        "The three parts": "cl_gl/test_simulation.py::test_the_terms_add_up_to_the_expected_loss_and_the_groups",
     },
     "tree_depth": {
         "TCE, the mean squared": "shared/test_prediction_errors.py::test_tce_and_its_parts_are_those"
     },
     "tree_count": {
-        "One tree against a forest": "tree_count/test_simulation.py::test_a_forest_is_its_trees_less_what"
+        "The forest's TCE is": "tree_count/test_simulation.py::test_a_forest_is_its_trees_less_what"
     },
     "leaf_estimates": {
         "Curtailed trees still help": "leaf_estimates/test_simulation.py::test_laplace_and_curtailment",
         "The threshold acts like a depth": "leaf_estimates/test_simulation.py::test_the_best_threshold",
     },
     "overlap": {
-        "Beta over the tuned": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
-        "One such row bends": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
-        "Platt, which takes": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
+        "Beta calibration of": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
+        "The log-odds of 0": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
+        "Platt scaling uses the score": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "It predicts only two values": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
+        "Between overlap and half-way": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
         "With more dimensions": "overlap/test_simulation.py::test_more_dimensions_leave_less_to_repair",
         "PPA only moves": "overlap/test_simulation.py::test_adjustment_cannot_help",
-        "Platt, beta and isotonic": "overlap/test_simulation.py::test_adjustment_cannot_help",
+        "Platt scaling, beta and": "overlap/test_simulation.py::test_adjustment_cannot_help",
     },
     "calibration_size": {
-        "The paper's order": "calibration_size/test_simulation.py::test_the_order_of_data_needs",
+        "The paper orders": "calibration_size/test_simulation.py::test_the_order_of_data_needs",
         "Look at ECE": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
         "A small ECE says": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
         "Its line ends lowest": "calibration_size/test_simulation.py::test_rf_opt_has_the_lowest_tce",
     },
     "order": {
         "Every ordering": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all_orderings",
-        "Where the first label": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
-        "It is therefore perfectly": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
+        "The selected probability is m/l": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
+        "Among these orderings": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
+        "A Venn predictor ignores the order": "order/test_simulation.py::test_counts_and_probabilities_are",
+        "The predictor is therefore": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
     },
     "theorem": {
         "The theorem says more": "theorem/test_simulation.py::test_the_selected_probability_is_right",
@@ -85,7 +91,7 @@ ELSEWHERE = {
     },
     "regret": {
         "One regret rises": "regret/test_simulation.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
-        "Where they cross": "regret/test_simulation.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
+        "At their crossing": "regret/test_simulation.py::test_the_rule_of_a_loss_has_the_smallest_worse_regret",
     },
     "pooling": {
         "A pool is a chord": "pooling/test_simulation.py::test_the_last_state_is_the_isotonic_fit",
@@ -158,7 +164,7 @@ def test_a_stump_is_calibrated_and_lumps_together(seed):
 
 
 @over_seeds
-@claims("cl_gl", "Deeper trees make more groups", "From there on it rises")
+@claims("cl_gl", "Deeper trees make more groups", "Beyond this depth")
 def test_gl_is_least_at_a_middle_depth_and_rises_again_with_cl(seed):
     calibration, grouping, _, groups = losses(seed)
     best = int(np.argmin(grouping))
@@ -170,7 +176,7 @@ def test_gl_is_least_at_a_middle_depth_and_rises_again_with_cl(seed):
 
 
 @over_seeds
-@claims("cl_gl", "Take each leaf as a group")
+@claims("cl_gl", "If each leaf is a group", "CL then rises")
 def test_with_leaves_as_groups_gl_goes_on_falling_and_cl_takes_it_up(seed):
     calibration, grouping, by_leaf, _ = losses(seed)
     assert by_leaf[-1] < 0.1 * grouping[-1]
@@ -201,7 +207,7 @@ def slope(errors):
 
 @over_seeds
 @pytest.mark.parametrize("model", ["tree", "forest"])
-@claims("tree_depth", "Too shallow", "Too deep")
+@claims("tree_depth", "If the tree is too shallow", "If it is too deep")
 def test_shallow_is_flat_and_deep_is_right_on_average_but_scatters(seed, model):
     shown = panels("tree_depth", seed, model=model)
     assert slope(shown["Depth 2"]) < 0.9
@@ -210,7 +216,7 @@ def test_shallow_is_flat_and_deep_is_right_on_average_but_scatters(seed, model):
 
 
 @over_seeds
-@claims("tree_depth", "One tree, below", "Their sum")
+@claims("tree_depth", "Every further level", "Nearly every level", "Their sum")
 def test_by_leaves_every_level_lowers_gl_and_nearly_every_one_raises_cl(seed):
     tree = tree_by_depth(seed)
     assert (np.diff(tree["leaf_grouping"]) <= 1e-4).all()
@@ -226,7 +232,7 @@ def test_by_predictions_gl_returns_and_the_sum_is_the_same(seed):
     assert tree["calibration"] + tree["grouping"] == pytest.approx(tree["tce"], abs=1e-12)
 
 
-@claims("tree_depth", "How deep is best depends")
+@claims("tree_depth", "The best depth depends")
 def test_seed_5_overlaps_more_and_wants_less_depth():
     doubt, best = {}, {}
     for seed in (0, 1, 2, 5):
@@ -238,7 +244,7 @@ def test_seed_5_overlaps_more_and_wants_less_depth():
 
 
 @over_seeds
-@claims("tree_depth", "The forest is best at much the same depth", "It gives thousands")
+@claims("tree_depth", "The forest is best at about", "Errors of its trees", "It gives thousands")
 def test_the_forest_pays_far_less_for_too_much_depth(seed):
     curves = found("tree_depth", seed, "tree_depth_curve").curves
     best = {model: int(np.argmin(curve["tce"])) for model, curve in curves.items()}
@@ -261,7 +267,7 @@ def by_count(seed, **settings):
 
 
 @over_seeds
-@claims("tree_count", "More trees narrow the cloud", "What more trees can still")
+@claims("tree_count", "More trees narrow the cloud", "The part of the TCE", "It is about half")
 def test_with_5_trees_half_can_go_with_50_an_eighth_at_most(seed):
     result = by_count(seed)
     tce = dict(zip(result.values, result.curves["forest"]["tce"], strict=True))
@@ -273,7 +279,7 @@ def test_with_5_trees_half_can_go_with_50_an_eighth_at_most(seed):
 
 
 @over_seeds
-@claims("tree_count", "What remains at 500", "Make them shallower")
+@claims("tree_count", "The error that remains", "Choose shallower trees")
 def test_what_remains_goes_with_the_depth(seed):
     full, shallow = (found("tree_count", seed, **more).shown[-1].tce for more in ({}, {"depth": 4}))
     assert shallow < full / 2
@@ -281,7 +287,7 @@ def test_what_remains_goes_with_the_depth(seed):
 
 @pytest.mark.soak
 @pytest.mark.soak
-@claims("tree_count", "Twice the rows")
+@claims("tree_count", "More rows do not remove it", "In twenty draws")
 def test_what_remains_does_not_go_with_more_rows():
     left = np.array(
         [
@@ -293,7 +299,7 @@ def test_what_remains_does_not_go_with_more_rows():
     assert left.mean() == pytest.approx(1, abs=0.03)
 
 
-@claims("tree_count", "Trees that all agree")
+@claims("tree_count", "If all trees agreed")
 def test_a_mean_of_equal_trees_is_the_tree():
     p, posterior = np.array([0.0, 1.0, 0.3]), np.array([0.2, 0.5, 0.3])
     assert np.mean((np.mean([p] * 5, axis=0) - posterior) ** 2) == pytest.approx(
@@ -302,7 +308,7 @@ def test_a_mean_of_equal_trees_is_the_tree():
 
 
 @over_seeds
-@claims("leaf_estimates", "Frequencies of pure leaves", "Laplace pulls")
+@claims("leaf_estimates", "The frequencies of pure", "Laplace pulls")
 def test_pure_leaves_say_0_or_1_and_laplace_moves_each_towards_one_half(seed):
     pure, laplace, *_ = found("leaf_estimates", seed).shown
     assert set(pure.p) == {0.0, 1.0}
@@ -333,7 +339,7 @@ def bent(errors):
 
 
 @over_seeds
-@claims("which_model", "Upper row: logistic", "Two Gaussian classes")
+@claims("which_model", "In the upper row", "For two Gaussian classes")
 def test_logistic_regression_is_right_where_its_assumption_is(seed):
     upper = models(seed, EQUAL)
     assert upper["logistic"].tce < 0.002
@@ -341,7 +347,13 @@ def test_logistic_regression_is_right_where_its_assumption_is(seed):
 
 
 @over_seeds
-@claims("which_model", "Lower row: its line", "The bent line", "The rest is scatter")
+@claims(
+    "which_model",
+    "In the lower row",
+    "More rows do not help",
+    "The bias of the bent line",
+    "The rest is scatter",
+)
 def test_logistic_regression_stays_wrong_by_bias_and_by_scatter_where_it_is_not(seed):
     logistic = ("logistic_regression", (), "none")
     some, many = (PredictionErrors("", *fit(seed, "unequal", n, *logistic)) for n in (1000, 2000))
@@ -362,7 +374,7 @@ def test_the_bias_of_logistic_regression_is_seldom_more_than_half_of_its_error()
 
 
 @over_seeds
-@claims("which_model", "The line of the support-vector machine")
+@claims("which_model", "The line of the support-vector machine", "Platt scaling fits one curve")
 def test_the_svm_is_too_high_below_and_too_low_above(seed):
     for row in (EQUAL, UNEQUAL):
         low, high, _ = bent(models(seed, row)["svm"])
@@ -385,7 +397,13 @@ def tce_by_step(base, d=2, measure="tce"):
 
 
 @over_seeds
-@claims("overlap", "At the left the classes", "Calibration pulls it back", "In two dimensions more trees")
+@claims(
+    "overlap",
+    "At the left the classes",
+    "A fully grown forest has learnt",
+    "Calibration pulls it back",
+    "In two dimensions more trees",
+)
 def test_at_complete_overlap_a_grown_forest_has_learnt_noise_and_more_trees_do_not_help(seed):
     pair, rng = path(2, seed)[0], generator(2, 1, 0, seed)
     data, test = pair.sample(1000, rng), pair.sample(1000, rng)
@@ -398,7 +416,7 @@ def test_at_complete_overlap_a_grown_forest_has_learnt_noise_and_more_trees_do_n
     assert kept[["platt", "isotonic", "beta", "venn_abers", "rank", "rf_opt"]].max() < kept["none"] / 4
 
 
-@claims("overlap", "Choose Tuned forest", "Venn–Abers does at all")
+@claims("overlap", "Choose Tuned forest", "Most calibrators learn", "Venn–Abers does so at all")
 def test_in_two_dimensions_calibrating_a_tuned_forest_is_mostly_worse():
     tce = tce_by_step("tuned")
     worse = {key: int((tce[key] > tce["none"]).sum()) for key in PAPER_CALIBRATORS}
@@ -430,7 +448,7 @@ def test_in_twenty_dimensions_more_trees_do_help_at_complete_overlap():
     assert kept[20]["rf_large"] < 0.8 * kept[20]["rf_d"]
 
 
-@claims("overlap", "Half-way the forest is now too modest")
+@claims("overlap", "Half-way the forest is now underconfident")
 def test_half_way_in_many_dimensions_calibration_helps_even_the_tuned_forest():
     for base in ("default", "tuned"):
         half_way = tce_by_step(base, 20).loc[9:14]
@@ -441,14 +459,20 @@ def by_share():
     return of_base(found("calibration_size").table, "tuned")
 
 
-@claims("calibration_size", "One to three parameters", "Isotonic regression, Venn–Abers and rank")
+@claims("calibration_size", "Methods with one to three", "Isotonic regression, Venn–Abers and rank")
 def test_few_parameters_settle_with_dozens_of_rows_curves_with_two_hundred():
     rows = {key: 800 * share for key, share in settled(by_share(), "tce").items()}
     assert max(rows[key] for key in ("ppa", "platt", "beta")) < 100
     assert all(200 <= rows[key] <= 260 for key in ("isotonic", "venn_abers", "rank"))
 
 
-@claims("calibration_size", "Settled does not yet", "The thick line is the same", "In these draws PPA")
+@claims(
+    "calibration_size",
+    "A settled calibrator",
+    "The thick line is the same",
+    "In these draws PPA",
+    "Rank needs 496",
+)
 def test_they_beat_no_calibration_only_with_hundreds_of_rows():
     below = beats_none(by_share(), "tce")
     rows = {key: None if share is None else round(800 * share) for key, share in below.items()}
@@ -466,7 +490,7 @@ def test_they_beat_no_calibration_only_with_hundreds_of_rows():
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", [1, 2, 1008, 1010])
-@claims("calibration_size", "The gain is small")
+@claims("calibration_size", "The gain is small", "With other draws it is")
 def test_with_other_draws_some_never_beat_no_calibration_and_none_by_much(seed):
     """1008 and 1010: the largest gains of twelve seeds, of 13 and 12 %."""
     tce = by_size_with_other_draws(seed, 400, 600, 800)
@@ -486,7 +510,7 @@ def by_size_with_other_draws(seed, *sizes):
     return wide(of_base(pd.concat(tables), "tuned"), "share", "tce")
 
 
-@claims("calibration_size", "Here Platt settles before beta")
+@claims("calibration_size", "Here Platt scaling settles")
 def test_platt_settles_early_and_high():
     needs, last = settled(by_share(), "tce"), wide(by_share(), "share", "tce").iloc[-1]
     assert needs["platt"] < needs["beta"]
@@ -507,7 +531,7 @@ def test_with_a_dozen_rows_venn_abers_says_next_to_nothing(seed):
 
 
 @over_seeds
-@claims("theorem", "The mean error of the selected", "But where p0 and p1")
+@claims("theorem", "The mean error of the selected", "On average p0", "But if p0 and p1")
 def test_the_selected_probability_is_right_on_average_and_the_pair_lies_around_it(seed):
     draws = found("theorem", seed, draws=5000)
     error = draws.y - draws.selected
@@ -519,7 +543,7 @@ def test_the_selected_probability_is_right_on_average_and_the_pair_lies_around_i
 
 
 @over_seeds
-@claims("constant", "Its interval is as narrow", "Venn–Abers is as valid")
+@claims("constant", "Its interval has the width", "Venn–Abers is equally valid")
 def test_both_are_valid_one_is_narrow_and_the_other_follows_the_truth(seed):
     result = found("constant", seed)
     narrow, wide_ = result.many["constant"], result.many["full"]
@@ -532,14 +556,14 @@ def test_both_are_valid_one_is_narrow_and_the_other_follows_the_truth(seed):
 
 
 @over_seeds
-@claims("constant", "Set the distance of the classes to 0")
+@claims("constant", "Set the distance of the classes to 0", "Now there is nothing")
 def test_without_any_difference_of_the_classes_the_constant_is_best(seed):
     result = found("constant", seed, gap=0.0)
     tce = {key: np.mean((draws.merged - 0.5) ** 2) for key, draws in result.many.items()}
     assert tce["constant"] < tce["full"]
 
 
-@claims("regret", "Both rules move p", "As long as p0 < p1")
+@claims("regret", "Both rules move p", "If p0 < p1", "So p is never")
 def test_the_rules_lie_between_nearer_to_one_half_the_wider_the_pair():
     for rule in ("log", "square"):
         for middle in (0.2, 0.35, 0.6, 0.9):
@@ -556,7 +580,14 @@ def distances(seed, **settings):
 
 
 @over_seeds
-@claims("compare", "Narrow the window", "Full Venn–Abers does not", "A held-out third")
+@claims(
+    "compare",
+    "Narrow the window",
+    "Direct isotonic regression",
+    "Full Venn–Abers does not",
+    "The scores of a held-out",
+    "With a narrow window they",
+)
 def test_a_narrow_window_deceives_isotonic_regression_and_full_venn_abers_takes_notice(seed):
     (narrow, off), (wide_, _) = (distances(seed, window=w) for w in (0.05, 1.0))
     assert sorted(off, key=off.get).index("dir") >= 4
@@ -569,7 +600,7 @@ def test_a_narrow_window_deceives_isotonic_regression_and_full_venn_abers_takes_
 
 
 @over_seeds
-@claims("compare", "Widen the window", "Platt is hard to beat", "But the scorer has to do without")
+@claims("compare", "Widen the window", "Platt scaling is then hard", "But the scorer loses")
 def test_a_wide_window_makes_both_venn_abers_one_and_the_held_out_third_worst(seed):
     result, off = distances(seed, window=1.0)
     assert np.abs(result.p["full"] - result.p["simplified"]).mean() < 0.01
@@ -582,9 +613,10 @@ def test_a_wide_window_makes_both_venn_abers_one_and_the_held_out_third_worst(se
     "counterexample",
     "A new",
     "With label 1",
+    "With label 0",
     "The frequency 1/2",
     "More training",
-    "Full Venn–Abers",
+    "With full Venn–Abers",
     "It then scores",
 )
 def test_the_simplified_interval_settles_beside_the_frequency_and_the_full_one_around_it(seed):
@@ -605,7 +637,7 @@ def finite_runs(seed, **settings):
 
 
 @over_seeds
-@claims("log_loss", "Every certain mistake", "With a window of 0.5", "Platt's curve")
+@claims("log_loss", "Every certain mistake", "With a window of 0.5", "Platt scaling only comes near")
 def test_both_isotonic_regressions_end_and_four_lines_never_do(seed):
     share = finite_runs(seed)
     assert max(share["dir"], share["isotonic"]) < 0.5
@@ -614,7 +646,7 @@ def test_both_isotonic_regressions_end_and_four_lines_never_do(seed):
 
 
 @over_seeds
-@claims("log_loss", "Only the two Venn–Abers", "No clipping")
+@claims("log_loss", "Only the two Venn–Abers", "They need no clipping")
 def test_venn_abers_is_never_certain_whatever_the_window(seed):
     for window in (0.02, 0.5):
         result = found("log_loss", seed, window=window)
@@ -641,7 +673,7 @@ def widths(size, seed, draws=20):
 
 
 @over_seeds
-@claims("narrowing", "An interval is wide where", "By scores")
+@claims("narrowing", "An interval is wide if", "With 1,000 calibration rows", "With 100 they")
 def test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends(seed):
     wider = {}
     for size, draws in ((100, 100), (1000, 20), (10000, 20)):
@@ -655,7 +687,13 @@ def test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends(s
 
 
 @over_seeds
-@claims("narrowing", "Isotonic pools grow slower", "The two categories", "The band holds")
+@claims(
+    "narrowing",
+    "Isotonic pools grow more slowly",
+    "The two categories",
+    "Its interval shrinks",
+    "The band holds",
+)
 def test_pools_grow_slower_than_the_data_and_categories_as_fast(seed):
     pools = {size: widths(size, seed)[1] for size in (1000, 10000)}
     grown = np.median(pools[10000]) / np.median(pools[1000])
@@ -666,7 +704,9 @@ def test_pools_grow_slower_than_the_data_and_categories_as_fast(seed):
     assert (abers.low < abers.high).all()
 
 
-@claims("pooling", "Every move takes one", "Whichever pair", "Joining two pools", "Turn a label")
+@claims(
+    "pooling", "Every move removes one", "The result does not depend", "Joining two pools", "Flip a label"
+)
 def test_moves_take_one_pool_each_and_their_order_does_not_matter():
     moves, rng = found("pooling"), np.random.default_rng(0)
     sizes = [len(state) for state in moves.states]
@@ -704,7 +744,7 @@ def partition(name):
     )
 
 
-@claims("finite", "A leaf predicts", "One leaf is calibrated", "What it loses")
+@claims("finite", "A leaf predicts", "One leaf is calibrated", "Its excess loss")
 def test_one_leaf_is_calibrated_and_loses_by_grouping_alone():
     calibration, grouping, _, p = partition("one_leaf")
     assert calibration == pytest.approx(0, abs=1e-9)
@@ -712,14 +752,14 @@ def test_one_leaf_is_calibrated_and_loses_by_grouping_alone():
     assert p == pytest.approx(0.5)
 
 
-@claims("finite", "One split takes most")
+@claims("finite", "One split removes most")
 def test_one_split_takes_most_of_the_grouping_loss():
     calibration, grouping, *_ = partition("one_split")
     assert grouping < 0.3 * partition("one_leaf")[1]
     assert calibration < 0.001
 
 
-@claims("finite", "Pure leaves predict", "They are worse than one leaf")
+@claims("finite", "Pure leaves predict", "Pure leaves are worse", "The single 0")
 def test_pure_leaves_are_two_groups_and_worse_than_one_leaf():
     _, _, loss, p = partition("pure_leaves")
     assert set(p) == {0.0, 1.0}
@@ -729,7 +769,7 @@ def test_pure_leaves_are_two_groups_and_worse_than_one_leaf():
     assert (p == labels)[~np.isnan(labels)].all()
 
 
-@claims("finite", "Entropy (IL) is the same", "Turn one label")
+@claims("finite", "Entropy (IL) is the same", "Flip one label")
 def test_entropy_is_the_same_for_all_and_one_label_moves_the_best_partition():
     result = found("finite")
     assert np.ptp(result.every.irreducible) < 1e-12

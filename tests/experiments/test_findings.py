@@ -41,7 +41,7 @@ def test_log_loss_counts_the_finite_runs():
     found = EXPERIMENTS["log_loss"].simulate(random_state=0, draws=20, tests=50)
     drawn = FIGURES["log_loss"].prepare(found, run=3)
     finite = np.isfinite(found.log_loss("dir")).all(axis=1).mean()
-    assert f"finite in {finite:.0%} of 20 runs" in drawn.title
+    assert f"finite in {100 * finite:.0f} % of 20 runs" in drawn.title
     assert drawn.finite["dir"][-1] == finite
     assert drawn.traces["full"][-1] == pytest.approx(found.log_loss("full")[2].mean(), abs=1e-12)
 

@@ -299,7 +299,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     for key in ("reliability", "reliability_log_odds"):  # on two scales, each with its band
         leading = FIGURES["reliability"].prepare(evaluation).leading
         assert FIGURES[key].prepare(evaluation, leading).title in found["Calibration"]
-    assert "95% confidence" in found["Calibration"]
+    assert "95 % confidence" in found["Calibration"]
     assert rows_needed(evaluation)[1].finding in found["Sample size"]
 
 

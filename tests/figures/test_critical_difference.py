@@ -71,7 +71,7 @@ def test_each_name_is_led_to_its_rank_and_bars_span_their_ranks():
 def test_the_title_says_who_leads_and_from_whom_it_is_not_told_apart():
     title = prepare(P2, n=30, what="Brier score").title
     assert title.startswith(
-        "RF_large has the best average rank by Brier score (2.5), not told apart from RF_opt"
+        "RF_large has the best average rank by Brier score (2.5), not significantly different from RF_opt"
     )
     clear = pd.Series([1.0, 2.9, 2.1], index=["a", "b", "c"])
     tied = pd.Series({"a": 1.5, "b": 1.5, "c": 3.0})
@@ -81,11 +81,11 @@ def test_the_title_says_who_leads_and_from_whom_it_is_not_told_apart():
     )
     assert (
         prepare(tied, n=2).title
-        == "a and b share the best average rank (1.5); no setup is told apart from them"
+        == "a and b share the best average rank (1.5); no setup differs significantly from them"
     )
     assert prepare(tied.iloc[:2], n=2).title == "a and b share the best average rank (1.5)"
     assert prepare(clear, n=100).title == "a has the best average rank (1.0), significantly (Bergmann–Hommel)"
-    assert prepare(clear, n=2).title.endswith("no setup is told apart from it")
+    assert prepare(clear, n=2).title.endswith("no setup differs significantly from it")
 
 
 def test_many_setups_have_nemenyis_bars_alone_and_it_is_said():
@@ -131,7 +131,7 @@ def test_of_very_many_setups_the_best_are_drawn_and_the_caption_says_so():
     assert [note.text for note in figure.layout.annotations] == [f"m{i}" for i in range(40)]
     assert record.caption.endswith("Drawn are the best 40 of 200 setups; the tables have all.")
     assert len(record.to_frame()) == 200
-    assert "m39 51.4. not told apart by Nemenyi: m0, m1, " in record.alt
+    assert "m39 51.4. not significantly different by Nemenyi: m0, m1, " in record.alt
     assert record.alt.endswith(", m10 and 29 others.")
     near = nemenyi_critical_difference(200, 22)  # wider than all that is drawn: one bar
     (bar,) = (trace for trace in figure.data if trace.legendgroup == NEMENYI)

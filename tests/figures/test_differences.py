@@ -77,22 +77,22 @@ def test_chosen_calibrators_alone_are_shown(resampled):
 @pytest.mark.parametrize(
     ("intervals", "words"),
     [
-        ([("platt", -0.2, -0.1), ("venn", -0.2, -0.1)], "Both calibrators lower"),
+        ([("platt", -0.2, -0.1), ("venn", -0.2, -0.1)], "Both calibrators clearly lower"),
         (
             [("platt", -0.2, -0.1), ("venn", -0.2, 0.1)],
-            "Platt scaling lowers the Brier score of the uncalibrated model beyond sampling variability; ",
+            "Platt scaling clearly lowers the Brier score of the uncalibrated model; ",
         ),
         (
             [("platt", -0.2, -0.1)],
-            "Platt scaling lowers the Brier score of the uncalibrated model beyond sampling variability",
+            "Platt scaling clearly lowers the Brier score of the uncalibrated model",
         ),
-        ([("platt", -0.2, 0.1), ("venn", 0.1, 0.2)], "No calibrator lowers"),
+        ([("platt", -0.2, 0.1), ("venn", 0.1, 0.2)], "No calibrator clearly lowers"),
         (
             [("platt", 0.0012, 0.0052)],
-            "Platt scaling raises the Brier score of the uncalibrated model beyond sampling variability",
+            "Platt scaling clearly raises the Brier score of the uncalibrated model",
         ),
-        ([("platt", 0.1, 0.2), ("venn", 0.1, 0.2)], "Each calibrator raises"),
-        ([], "nothing to set against the uncalibrated model"),
+        ([("platt", 0.1, 0.2), ("venn", 0.1, 0.2)], "Each calibrator clearly raises"),
+        ([], "nothing to compare with the uncalibrated model"),
     ],
 )
 def test_the_title_counts_what_is_more_than_sampling_variability(intervals, words):

@@ -82,22 +82,26 @@ def test_the_table_is_that_of_the_metrics():
 @pytest.mark.parametrize(
     ("positives", "said", "title"),
     [
-        (1, {"none": 0.01, "platt": 0.02}, "Too few rows to tell whose Brier score is best"),
+        (
+            1,
+            {"none": 0.01, "platt": 0.02},
+            "Lowest Brier score: 0.0017, the uncalibrated model; no other is clearly different",
+        ),
         (
             300,
             {"none": 0.5, "platt": 0.5, "isotonic": 0.5},
-            "Best Brier score: 0.25, Uncalibrated, and 2 others",
+            "Lowest Brier score: 0.25, the uncalibrated model, and 2 others",
         ),
         # 0.6 loses 0.16 or 0.36 for 0.25, 0.01 ± 0.008 more on average; 0.53 loses 0.0009 ± 0.0024 more
         (
             300,
             {"none": 0.5, "platt": 0.6, "isotonic": 0.53},
-            "Best Brier score: 0.25, Uncalibrated; 1 of 2 others differs beyond sampling variability",
+            "Lowest Brier score: 0.25, the uncalibrated model; 1 of 2 others is clearly different",
         ),
         (
             300,
             {"none": 0.5, "platt": 0.53},
-            "Best Brier score: 0.25, Uncalibrated; no other differs beyond sampling variability",
+            "Lowest Brier score: 0.25, the uncalibrated model; no other is clearly different",
         ),
     ],
 )

@@ -59,10 +59,18 @@ def test_the_title_names_the_winners(table):
         (
             (0, 0.1, 0.1, 0.1),
             (0.1, 0.1),
-            ("all 3 others are higher", "more accurate beyond it with both methods"),
+            ("all 3 others are clearly higher", "clearly more accurate with both methods"),
         ),
-        ((0, 0.1, -0.1, -0.1), (0.1, -0.1), ("1 of 3 others is higher", "beyond it with 1 of 2 methods")),
-        ((0, -0.1, -0.1, -0.1), (-0.1, -0.1), ("none of 3 others is higher", "with none of 2 methods")),
+        (
+            (0, 0.1, -0.1, -0.1),
+            (0.1, -0.1),
+            ("1 of 3 others is clearly higher", "clearly more accurate with 1 of 2 methods"),
+        ),
+        (
+            (0, -0.1, -0.1, -0.1),
+            (-0.1, -0.1),
+            ("none of 3 others is clearly higher", "with none of 2 methods"),
+        ),
     ],
 )
 def test_the_title_claims_no_difference_within_sampling_variability(table, above, gained, words):

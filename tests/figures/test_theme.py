@@ -124,8 +124,13 @@ def test_a_registered_calibrator_has_a_mark_without_saying_so(monkeypatch):
     assert len(MARKS) == len(FIXED) + 1
     assert MARKS["platt"] == FIXED["platt"]
     monkeypatch.undo()
-    with pytest.raises(KeyError):
-        MARKS["mine"]
+
+
+def test_predictions_that_a_person_names_have_a_mark_each_that_stays():
+    first, second = MARKS["their forest"], MARKS["their boosting"]
+    assert first.color != second.color
+    assert first.symbol != second.symbol
+    assert MARKS["their forest"] == first
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

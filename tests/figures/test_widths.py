@@ -41,6 +41,16 @@ def test_every_width_is_counted_once_in_its_bin():
     assert len([trace for trace in draw(record).data if trace.fill]) == 6
 
 
+def test_the_title_compares_the_placements_of_one_method_or_else_the_methods():
+    one, many = prepare(evaluation()), prepare([evaluation(), evaluation(placement="cv", cv=3)])
+    for record, methods in ((one, 2), (many, 1)):
+        widest = record.series[int(record.quantiles[:, 1].argmax())]
+        named = [series for series in record.series if series.name in record.title]
+        assert widest in named
+        assert len(named) == 2
+        assert len({series.calibrator for series in named}) == methods
+
+
 @pytest.mark.parametrize(
     ("narrow", "low"), [(0.5, 0.01), (0.01, 0.01), (0.009, 0.001), (0.0, 1e-6), (1e-9, 1e-6)]
 )

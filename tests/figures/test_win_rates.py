@@ -31,13 +31,13 @@ def test_every_mark_stands_at_its_rate_with_its_interval():
 
 def test_the_words_name_the_best_and_who_wins_for_sure():
     record = prepare(RATES, n=9, what="log loss")
-    assert record.title == ("VAP beats 90% of the others by log loss; 1 of 3 intervals lies above one half")
+    assert record.title == ("VAP beats 90 % of the others by log loss; 1 of 3 intervals lies above one half")
     assert "9 data sets" in record.caption
     assert "VAP 90% [70%, 100%]" in record.alt
-    assert prepare(RATES.iloc[:2]).title == "VAP beats 90% of the others"
+    assert prepare(RATES.iloc[:2]).title == "VAP beats 90 % of the others"
     few = prepare(RATES, n=5)  # five of five on one side: p = 2/32
     assert few.title == (
-        "VAP beats 90% of the others on 5 data sets, too few to tell it from sampling variability"
+        "VAP beats 90 % of the others on 5 data sets, too few to tell it from sampling variability"
     )
 
 

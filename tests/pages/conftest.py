@@ -6,7 +6,6 @@ import pytest
 import streamlit as st
 
 from pages.ui import jobs
-from pages.ui.explore import trees
 from tests.pages.app import App, unfinished
 
 
@@ -14,8 +13,7 @@ from tests.pages.app import App, unfinished
 def asked_on_no_account_of_time(monkeypatch) -> None:
     """How long work is expected to take is measured: on a busy machine anything may be dear. Tests of the
     question say what is."""
-    for module in (jobs, trees):
-        monkeypatch.setattr(module, "UNASKED", 1e9)
+    monkeypatch.setattr(jobs, "UNASKED", 1e9)
 
 
 @pytest.fixture(autouse=True)

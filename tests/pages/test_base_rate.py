@@ -19,6 +19,10 @@ from tests.pages.app import bring, go, headline, page, settled
 QUICK = {"data": "sample:rare_faults", "model": "naive_bayes", "calibrators": "none,platt"}
 
 
+def captions(at):
+    return [element.value.replace("\\", "") for element in at.caption]
+
+
 def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     at = page(**QUICK, **{"reliability.details": "base_rate"})
     at.number_input(key="base_rate").set_value(0.8).run()
@@ -61,16 +65,16 @@ def test_the_rate_of_rows_without_labels_is_taken_by_a_click_and_not_before():
     assert at.session_state["recipe"].base_rate == pytest.approx(found.rate, rel=1e-3)
 
 
-def test_log_odds_are_proposed_where_half_of_the_predictions_are_small_and_taken_by_a_click():
+def test_axes_are_in_log_odds_by_themselves_if_half_of_the_predictions_are_small_with_one_click_back():
     at = page(**QUICK)
-    predictions = next(element.value for element in at.info if "Half of the predictions" in element.value)
-    at.button(key="log_odds").click().run()
-    recipe = settled(at).session_state["recipe"]
-    assert (recipe.setting("reliability.axes"), recipe.binning) == ("log_odds", "quantile")
-    assert predictions not in [element.value for element in at.info]
-    assert "reliability.axes" in at.query_params
+    assert any("Log-odds axes: half of the predictions are at most" in text for text in captions(at))
+    assert "reliability.axes" not in at.query_params
+    settled(at.button(key="whole_axes").click().run())
+    assert at.session_state["recipe"].setting("reliability.axes") == "probability"
+    assert at.query_params["reliability.axes"] == "probability"
+    assert not any("Log-odds axes" in text for text in captions(at))
     at = page(data="sample:breast_cancer", model="naive_bayes")
-    assert not [element for element in at.info if "Half of the predictions" in element.value]
+    assert not any("Log-odds axes" in text for text in captions(at))
 
 
 @pytest.mark.parametrize("stem", ["explore_reliability", "explore_out_of_bag"])

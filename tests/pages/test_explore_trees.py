@@ -207,9 +207,9 @@ def test_a_cancelled_sweep_keeps_its_picture_and_goes_on(monkeypatch):
 
 
 def test_dear_forests_wait_for_a_press_beside_their_price_and_the_tree_is_there_at_once(monkeypatch):
-    from pages.ui.explore import trees
+    from pages.ui import jobs
 
-    monkeypatch.setattr(trees, "UNASKED", -1.0)
+    monkeypatch.setattr(jobs, "UNASKED", -1.0)
     at = opened(**{"trees.depths": "2", "trees.growth": "tree"})
     assert any(
         "Forests of every depth" in text.value and "model fits, about" in text.value

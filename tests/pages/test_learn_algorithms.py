@@ -9,9 +9,9 @@ def learn(**settings):
 
 def test_one_move_at_a_time_forward_and_back():
     at = learn(guess="skip", points="1:0 2:1 3:1 4:0 5:1")
-    assert titles(at) == ["Move 1 of 2: 1/1 is above its right neighbour 0/1; joined they are 1/2"]
+    assert titles(at) == ["Move 1 of 2: 1/1 is above its right neighbour 0/1, so both become 1/2"]
     settled(at.slider(key="pooling.step").set_value(1).run())
-    assert titles(at) == ["Move 2 of 2: 1/1 is above its right neighbour 1/2; joined they are 2/3"]
+    assert titles(at) == ["Move 2 of 2: 1/1 is above its right neighbour 1/2, so both become 2/3"]
     assert settings_in_address(at)["pooling.step"] == 1
     assert [button.key for button in at.main.button if "move" in button.key] == [], "the play bar moves it"
     settled(at.slider(key="pooling.step").set_value(2).run())

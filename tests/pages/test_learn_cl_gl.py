@@ -18,18 +18,18 @@ def test_it_asks_beside_two_groups_and_the_stack():
     settled(at.button(key="guess_3").click().run())
     assert faults(at) == []
     losses, groups, stacked = titles(at)
-    assert losses.startswith("Wrong numbers cost this model ")
+    assert losses.startswith("Miscalibration costs this model ")
     assert any(caption.value.startswith("CL 0") for caption in at.main.caption), (
         "the identity with its numbers"
     )
-    assert "leaves make 2 groups" in groups
-    assert stacked.startswith("The expected Brier score is least")
+    assert "leaves form 2 groups" in groups
+    assert stacked.startswith("The expected Brier score is lowest")
     assert verdicts(at)[0].startswith(":green-badge[")
 
 
 def test_log_loss_of_pure_leaves_is_infinite_and_laplace_makes_it_finite():
     at = learn(guess="skip", n=200, loss="log")
-    assert "cost this model ∞" in titles(at)[0]
+    assert "costs this model ∞" in titles(at)[0]
     settled(at.selectbox(key="cl_gl.leaf").set_value("laplace").run())
     assert faults(at) == []
     assert "∞" not in titles(at)[0]

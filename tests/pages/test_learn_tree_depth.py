@@ -42,7 +42,7 @@ def test_it_asks_beside_the_depths_and_the_trade_off():
     assert faults(at) == []
     depths, curve = titles(at)
     assert depths.startswith("The forest is closest to the truth at depth ")
-    assert curve.startswith("The least CL + GL: one tree ")
+    assert curve.startswith("CL + GL is lowest at depth ")
     assert len(verdicts(at)) == 1
 
 
@@ -90,5 +90,5 @@ def test_another_threshold_grows_nothing_and_moves_along_the_curve(no_fits):
     before = titles(at)
     settled(at.select_slider(key="leaf_estimates.curtail").set_value(10).run())
     assert faults(at) == []
-    assert "comes closest to the truth: TCE " in titles(at)[0]
+    assert "comes closest of the three: TCE " in titles(at)[0]
     assert titles(at)[1] == before[1]

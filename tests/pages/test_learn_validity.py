@@ -69,12 +69,12 @@ def test_an_answer_is_met_with_its_misconception_and_the_first_one_counts_for_th
     (said,) = verdicts(at)
     why = EXPERIMENTS["theorem"].why
     assert said == (
-        f"{WRONG} You said: p0, the lower one. {why[0]} The answer is: The one that belongs to the true label. {why[2]}"
+        f"{WRONG} You said: p0, the lower one. {why[0]} The answer is: The one for the true label. {why[2]}"
     )
     settled(at.button(key="ask_again").click().run())
     settled(at.button(key="guess_3").click().run())
     (said,) = verdicts(at)
-    assert said == f"{RIGHT} You said: The one that belongs to the true label. {why[2]}"
+    assert said == f"{RIGHT} You said: The one for the true label. {why[2]}"
     assert faults(at) == []
     assert list(at.session_state["forecasts"].values()) == [Forecast(0.75, right=False)]
     assert any("the Brier score is 0.56" in box.label.replace("\\", "") for box in at.expander)
@@ -87,7 +87,7 @@ def test_a_setting_turns_the_answer_and_asking_again_goes_back_to_what_the_quest
     assert verdicts(at)[0].startswith(RIGHT)
     settled(at.button(key="turn").click().run())
     assert settings_in_address(at)["narrowing.method"] == "venn"
-    assert "That holds with the usual settings" in verdicts(at)[0]
+    assert "This is so with the default settings" in verdicts(at)[0]
     settled(at.button(key="ask_again").click().run())
     assert settings_in_address(at) == {"validity.experiment": "narrowing"}
 

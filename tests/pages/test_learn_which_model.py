@@ -29,7 +29,7 @@ def test_it_asks_and_the_svm_comes_out():
 def test_the_numbers_stand_beside_and_add_up():
     table = numbers(learn(guess="skip", n=100, trees=10))
     assert list(table.columns) == ["TCE", "Bias²", "Scatter", "CL", "GL", "IL", "Expected Brier"]
-    first = ("Forest", "SVM with Platt", "Logistic regression")
+    first = ("Forest", "SVM with Platt scaling", "Logistic regression")
     assert list(table.index)[:3] == [f"{name}, equal covariances" for name in first]
     values = table.astype(float)
     assert abs(values["Bias²"] + values["Scatter"] - values["TCE"]).max() < 2e-4  # of rounded numbers

@@ -10,13 +10,13 @@ from tests.pages.app import faults, page, query, titles
 PLAYED = {key: experiment for key, experiment in EXPERIMENTS.items() if experiment.plays}
 
 
-def test_pooling_depth_trees_rows_overlap_and_sampling_are_played():
+def test_pooling_depth_trees_overlap_and_sampling_are_played():
     settings = {f"{key}.{experiment.plays}" for key, experiment in PLAYED.items()}
     assert settings >= {
         "pooling.step",
         "tree_depth.depth",
         "tree_count.trees",
-        "cl_gl.n",
+        "cl_gl.depth",
         "overlap.steps",
         "log_loss.run",
     }

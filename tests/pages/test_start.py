@@ -1,8 +1,9 @@
 """The address without a path: what this is, two doors, and one mark of the diagram explained."""
 
+from pathlib import Path
+
 from calib import Recipe
 from calib.analysis.recommendation.mark import telling_mark
-from calib.calibrators import label_of
 from calib.evaluate import evaluate
 from calib.lessons import LESSONS
 from calib.sources import load
@@ -23,19 +24,31 @@ def said(at):
 def test_it_says_what_this_is_and_explains_one_mark_with_its_numbers():
     at = opened()
     assert [title.value for title in at.title] == [start.SENTENCE]
-    assert titles(at)[0].startswith("Platt scaling lowers the Brier score from ")
     mark = telling_mark(evaluate(Recipe(), load(Recipe())))
     assert any(mark.sentence in text for text in said(at))
     assert faults(at) == []
 
 
-def test_steps_of_isotonic_regression_have_no_bins_to_explain():
-    assert not any("the ringed mark" in text for text in said(opened(curve="corp")))
+def test_it_has_no_sidebar_no_settings_and_three_ways_in_with_a_picture_each():
+    at = opened()
+    assert not at.sidebar.children
+    assert at.query_params == {}
+    assert titles(at)[1:] == [way.title for way in start.WAYS]
+    stems = [Path(way.page).stem for way in start.WAYS]
+    shipped = {f"{stem}-{shade}.webp" for stem in stems for shade in ("light", "dark")}
+    assert {path.name for path in start.PICTURES.iterdir()} == shipped
+    assert sum(path.stat().st_size for path in start.PICTURES.iterdir()) < 100_000
+
+
+def test_an_address_without_a_path_but_with_settings_is_a_link_to_reliability():
+    at = opened(calibrators="none,platt")
+    assert at.session_state["page"] == "pages/explore_reliability.py"
+    assert titles(at)[0].startswith("Not calibrated: ")  # the verdict on the sample's model
+    assert not any("How to read one point" in title for title in titles(at))
 
 
 def test_the_doors_lead_to_ones_own_data_and_to_the_first_lesson():
     at = opened()
-    assert any("the ringed mark" in text for text in said(at))
     at.button(key="door_data").click().run()
     assert at.session_state["page"] == "pages/explore_data.py"
     at = opened()
@@ -46,11 +59,8 @@ def test_the_doors_lead_to_ones_own_data_and_to_the_first_lesson():
     assert at.session_state["lesson_open"] == first.steps[0].place
 
 
-def test_its_diagram_is_that_of_the_page_reliability_which_has_no_doors():
-    at = opened(calibrators="none,platt")
-    first = titles(at)[0]
-    assert label_of("platt") in first
-    go(at, "explore_reliability")
-    assert titles(at)[0] == first
-    assert "door_data" not in [button.key for button in at.button]
-    assert not any("the ringed mark" in text for text in said(at))
+def test_ones_own_settings_wait_while_start_is_open():
+    at = go(opened(), "explore_reliability")
+    at.slider(key="bins").set_value(9).run()
+    assert titles(settled(at.switch_page("app.py").run()))
+    assert go(at, "explore_reliability").session_state["recipe"].bins == 9

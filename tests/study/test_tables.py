@@ -96,7 +96,7 @@ def test_one_data_set_alone_has_no_interval_no_t_test_and_no_word_of_sampling_va
     drawn = {one.key: FIGURES[one.name].prepare(one.source, **one.options) for one in drawings(summary)}
     assert list(drawn) == ["critical_difference", "win_rates", "significance"]
     rates = drawn["win_rates"]
-    assert rates.title.endswith("beats 100% of the others by Brier score")
+    assert rates.title.endswith("beats 100 % of the others by Brier score")
     assert "interval" not in rates.caption + rates.alt
     assert "nan" not in rates.alt + str(FIGURES["win_rates"].draw(rates).data[0].customdata)
 

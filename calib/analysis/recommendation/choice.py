@@ -1,18 +1,20 @@
 """Which of the methods compared to use on these rows: the one comparison that advice, headline and titles rest on.
 
-Methods are judged by the Brier score, a proper score that is always finite, by paired intervals on the test
-rows. The choice begins where, over many real tables, least was lost: with Platt, or where that is not
-compared with Venn–Abers (docs/results.md: of all fixed choices Platt lost least in Brier score and in log
-loss, whichever data set is left out). On a single tree, whose leaves tie many rows, it begins with Venn–Abers,
-which lost least there, likewise. Another method is taken where its interval against that one lies below 0, of
-several the lowest. And the probabilities are left as they are where that one does not lower their Brier
-score beyond sampling variability and could not lower it by LITTLE. Where neither is compared, the choice
-begins with the uncalibrated model.
+Whether to calibrate is the verdict's to say (``verdict``), how much it gains the Brier score's, a proper score that is
+always finite, by paired intervals on the test rows.
 
-No method is taken that was surer than its calibration rows allow: a probability nearer to 0 or 1 than SURE of
-a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. The uncalibrated model,
-which learnt from other rows, may be surer where it is better than the start and nothing else is, unless it is
-a single tree: a leaf rests on few rows.
+- The candidate is the method that lost least over many real tables: Platt scaling, or if it is not compared
+  Venn–Abers; on a single tree, whose leaves tie many rows, Venn–Abers (docs/results.md). A method whose interval
+  against the candidate lies below 0 replaces it; of several the one with the lowest score.
+- If the model is miscalibrated the candidate is used. If its score is not below that of the uncalibrated model, the
+  method with the lowest score replaces it; if all scores are clearly above it, no method helps.
+- If nothing, or a negligible miscalibration, was found, the candidate is used only if its score is lower, and by its
+  interval may be lower by ``LITTLE`` of the uncertainty f (1 − f), with f the share of class 1. Otherwise the
+  probabilities stay as they are.
+
+No method is taken that is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than ``SURE``
+of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. Nor do probabilities stay as
+they are if the uncalibrated model is that extreme.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import complexity_of
 from calib.evaluate import Evaluation
 from calib.kernel.memo import once
@@ -31,8 +34,8 @@ from calib.metrics.scoring import log_losses, mean, squared_errors
 from calib.models import MODELS
 
 ROUNDING = 12  # decimals: losses that differ by less are the same
-START = ("platt", "venn_abers")  # where the choice begins, the first that is compared
-LITTLE = 0.005  # of Brier score: what is not worth a calibrator
+START = ("platt", "venn_abers")  # the candidate is the first of these that is compared
+LITTLE = 0.02  # of the uncertainty f (1 − f): a gain in Brier score that is not worth a calibrator
 SURE = 0.01  # of a calibration row: no probability nearer to 0 or 1 rests on the rows
 
 
@@ -43,21 +46,29 @@ class Choice:
     Attributes
     ----------
     choice
-        The method.
+        The method, "none" to leave the probabilities as they are.
     start
-        Where the choice begins.
+        The method that lost least over many real tables.
     table
         A line a method, in the evaluation's order, with columns
 
         - score: its Brier score; infinite: whether its log loss is; same: the simplest method with equal predictions
         - surest: how near it came to 0 or 1, in calibration rows; sure: whether nearer than they allow
-        - change, lower, upper: score − that of the uncalibrated model, with its 95% interval; else NaN
+        - change, lower, upper: score − that of the uncalibrated model, with its 95 % interval; else NaN
         - gap, gap_lower, gap_upper: score − that of the choice, likewise
+    miscalibrated
+        Whether the verdict on the uncalibrated model is so, and not negligibly.
     """
 
     choice: str
     start: str
     table: pd.DataFrame
+    miscalibrated: bool = False
+
+    @property
+    def unhelped(self) -> bool:
+        """Whether the model is miscalibrated, but no method compared helps."""
+        return self.miscalibrated and self.choice == "none"
 
     @property
     def compared(self) -> bool:
@@ -103,9 +114,10 @@ def _advise(evaluation: Evaluation) -> Choice:
     table = table.join(_against(evaluation, "none", ("change", "lower", "upper")))
     start = start_of(table, begins(evaluation))
     to_start = _against(evaluation, start, gaps)
-    choice = choose(table, to_start["gap_upper"] < 0, start, own=not _is_tree(evaluation))
+    wrong = "none" in table.index and verdict_of(evaluation).finding == MISCALIBRATED
+    choice = choose(table, to_start["gap_upper"] < 0, start, miscalibrated=wrong, share=evaluation.share)
     table = table.join(to_start if choice == start else _against(evaluation, choice, gaps))
-    return Choice(choice, start, table)
+    return Choice(choice, start, table, wrong)
 
 
 def _surest(p: np.ndarray) -> float:
@@ -143,11 +155,7 @@ def begins(evaluation: Evaluation) -> tuple[str, ...]:
     >>> begins(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
     ('venn_abers', 'platt')
     """
-    return START[::-1] if _is_tree(evaluation) else START
-
-
-def _is_tree(evaluation: Evaluation) -> bool:
-    return MODELS[evaluation.recipe.model].single_tree
+    return START[::-1] if MODELS[evaluation.recipe.model].single_tree else START
 
 
 def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:
@@ -159,30 +167,43 @@ def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:
 
 
 def choose(
-    table: pd.DataFrame, beats_start: pd.Series, start: str, *, own: bool, little: float = LITTLE
+    table: pd.DataFrame,
+    beats_start: pd.Series,
+    start: str,
+    *,
+    miscalibrated: bool,
+    share: float,
+    little: float = LITTLE,
 ) -> str:
-    """What is better than the start beyond sampling variability, else the start, or nothing where that gains little.
+    """Choose as the module says.
 
     Parameters
     ----------
     table
         As in ``Choice``, without the gaps.
     beats_start
-        Whether a method's interval against the start lies below 0.
-    own
-        Whether the uncalibrated model, though surer than the rows allow, is taken where nothing else beats the start.
+        Whether a method's interval against ``start`` lies below 0.
+    start
+        Where the choice begins.
+    miscalibrated
+        Whether the uncalibrated model is, and not negligibly.
+    share
+        Of class 1.
     """
-    better = table[beats_start & ~table["infinite"]]
-    sober = better[~better["sure"]]
-    if not sober.empty:
-        return _lowest(sober)
-    if "none" in better.index and own:
-        return "none"
-    none = table.loc["none"] if "none" in table.index else None
-    if none is None or none.sure or none.infinite:
-        return start
-    gains_little = table.upper[start] >= 0 and table.lower[start] > -little  # not where no interval is known
-    return "none" if gains_little else start
+    sober = table[~table["infinite"] & ~table["sure"]]
+    others = sober[sober.index != "none"]
+    better = others[beats_start[others.index]]
+    found = start if better.empty else _lowest(better)
+    if "none" not in table.index or (not miscalibrated and "none" not in sober.index):
+        return found
+    score, own = table.score[found], table.score["none"]
+    if miscalibrated and score >= own:
+        lower = others[others.score < own]
+        if not lower.empty:
+            return _lowest(lower)
+        return "none" if table.lower[found] > 0 and not table.infinite["none"] else found
+    little_at_most = table.lower[found] > -little * share * (1 - share)  # False where no interval is known
+    return found if miscalibrated or (score < own and not little_at_most) else "none"
 
 
 def _lowest(table: pd.DataFrame) -> str:

@@ -1,8 +1,8 @@
-"""Whether there are rows enough to say which calibrator to use.
+"""Whether there are rows enough to fit calibrators and to compare them.
 
-A calibrator is fitted on what its rarer class shows. With k such rows even their overall share is known only
-to a relative ±2/√k, 45% for k = 20, and the usual rule asks for ten for each fitted number; Platt's line has
-two. A mean over test rows, too, rests on those of the rarer class.
+A calibrator is fitted on what its minority class shows. With k such rows even their overall share is known only to a
+relative ±2/√k, 45 % for k = 20, and the usual rule asks for ten rows for each fitted number; Platt scaling has two. A
+mean over test rows, too, rests on those of the minority class.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import brief_percent, class_named, counted, rows_told
 from calib.metrics.confidence import FEWEST
 
-# Rows of the rarer class: ten for each of the two numbers of Platt's line (Peduzzi et al. 1996)
-FEWEST_TO_FIT = 20
-FEWEST_TO_COMPARE = 20  # of the test rows: fewer, and a single one is 5% of all that is known of the class
-FEWEST_TO_JUDGE = 100  # of the test rows (Collins, Ogundimu & Altman 2016)
+FEWEST_TO_FIT = 20  # minority rows: ten for each of the two numbers of Platt scaling (Peduzzi et al. 1996)
+FEWEST_TO_COMPARE = 20  # minority rows of the test set: with fewer, a single one is 5 % of all that is known
+FEWEST_TO_JUDGE = 100  # minority rows of the test set (Collins, Ogundimu & Altman 2016)
 
 
 def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
-    """Where rows are too few: a warning where nothing can be told, a remark where intervals are merely wide.
+    """Where rows are few: a warning if they hardly tell methods apart, a remark if intervals are merely wide.
 
-    At a stated base rate too, what is known of a class depends on the rows of it that there are.
+    At a deployment base rate too, what is known of a class depends on the rows of it that there are.
     """
     evaluation = evaluation.before or evaluation
     return tuple(filter(None, (_to_fit(evaluation), _to_judge(evaluation))))
 
 
 def nothing_told(evaluation: Evaluation) -> bool:
-    """Whether rows are so few that nothing can be told: one of the two is a warning."""
+    """Whether rows are so few that methods are hardly told apart."""
     return any(problem.severity == "warning" for problem in too_few(evaluation))
 
 
@@ -49,16 +48,16 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
     counts = evaluation.calibration_weight is not None and are_whole(evaluation.calibration_weight)
     fitted_on = rows_told(n, round(len(y) / folds), n) if counts else counted(n, "row")
     share = (
-        f" Even the overall share of {class_named(evaluation.dataset.classes[1])} is known only as "
-        f"{brief_percent(low)} to {brief_percent(high)} from them."
+        ""
+        if evaluation.dataset.cluster is not None
+        else f" They show the share of {class_named(evaluation.dataset.classes[1])} only as {brief_percent(low)} to "
+        f"{brief_percent(high)}."
     )
     return Problem(
         "warning",
         None,
-        f"The calibrators were fitted on {fitted_on}, only {rare} of the rarer class: too few to tell them apart."
-        + ("" if evaluation.dataset.cluster is not None else share),
-        f"Fit on at least {FEWEST_TO_FIT} of the rarer class, ten for each parameter of Platt’s line: "
-        "more calibration rows, out-of-bag or cross-calibration, or more data.",
+        f"The calibrators were fitted on {fitted_on}, only {rare} of them in the minority class.{share}",
+        f"Fit on at least {FEWEST_TO_FIT} minority rows: use more calibration rows, out-of-bag or cross-calibration.",
     )
 
 
@@ -68,28 +67,24 @@ def _class_rows(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]
     return float(rows.sum()), float(rows @ y)
 
 
-def rarer_rows(evaluation: Evaluation) -> int:
-    """How many of the test rows are of the rarer class."""
+def minority_rows(evaluation: Evaluation) -> int:
+    """How many of the test rows are in the minority class."""
     n, ones = _class_rows(evaluation.y, evaluation.weight)
     return round(min(ones, n - ones))
 
 
 def _to_judge(evaluation: Evaluation) -> Problem | None:
     if evaluation.sample.single_cluster:
-        remedy = "Test on rows of several clusters; or state no cluster if the rows are independent."
+        remedy = "Test on rows of several clusters, or name no cluster if the rows are independent."
         return Problem("warning", None, ONE_CLUSTER, remedy)
-    rare = rarer_rows(evaluation)
+    rare = minority_rows(evaluation)
     if rare >= FEWEST_TO_JUDGE:
         return None
-    remedy = "A larger test share, or every row judged once by folds, gives more."
-    if rare < FEWEST_TO_COMPARE:
-        message = (
-            f"The {evaluation.judged_by} hold {rare} of the rarer class: too few to compare "
-            f"calibrators by; at least {FEWEST_TO_COMPARE} are needed, {FEWEST_TO_JUDGE} are usually asked for."
-        )
-        return Problem("warning", None, message, remedy)
-    message = (
-        f"The test rows hold {rare} of the rarer class; at least {FEWEST_TO_JUDGE} are usually asked for to judge "
-        f"calibration, so expect wide intervals, and none below {FEWEST}."
+    wide = f"intervals need at least {FEWEST}" if rare < FEWEST else "intervals are wide"
+    return Problem(
+        "warning" if rare < FEWEST_TO_COMPARE else "info",
+        None,
+        f"Only {counted(rare, 'test row')} {'is' if rare == 1 else 'are'} in the minority class; "
+        f"{FEWEST_TO_JUDGE} is the usual minimum, and {wide}.",
+        "Use a larger test set or cross-validation.",
     )
-    return Problem("info", None, message, remedy)

@@ -11,7 +11,7 @@ from calib.analysis.clusters import sampling_effect
 from calib.analysis.curves import FEW, curve_of
 from calib.analysis.differences import reference_of
 from calib.analysis.selection import write_ranges
-from calib.calibrators import label_of
+from calib.calibrators import name_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import are_in_class, briefly
 
@@ -57,16 +57,16 @@ class Mark:
         """The prediction beside what happened, and what that means.
 
         >>> Mark("platt", 0.8, 0.85, 22, 0.82, 1.0, "odd").sentence
-        "For 22 rows Platt scaling predicted about 82%. Of them 22 are in class 'odd': 100%. It promised too little."
+        "For these 22 rows Platt scaling predicted 82% on average; 22 are in class 'odd' (100%). It underestimated."
         """
-        whose = "the uncalibrated model" if self.calibrator == "none" else label_of(self.calibrator)
+        whose = "the model" if self.calibrator == "none" else name_of(self.calibrator)
         predicted, observed = briefly(100 * self.predicted, 100 * self.observed, whole=100)
-        verdict = "It promised too much" if self.predicted > self.observed else "It promised too little"
+        verdict = "It overestimated" if self.predicted > self.observed else "It underestimated"
         if not self.beyond_chance:
-            verdict = "Chance alone may do that"
+            verdict = "Chance alone may explain the gap"
         return (
-            f"For {self.rows:,.0f} rows {whose} predicted about {predicted}%. Of them "
-            f"{are_in_class(self.rows * self.observed, self.positive)}: {observed}%. {verdict}."
+            f"For these {self.rows:,.0f} rows {whose} predicted {predicted}% on average; "
+            f"{are_in_class(self.rows * self.observed, self.positive)} ({observed}%). {verdict}."
         )
 
 

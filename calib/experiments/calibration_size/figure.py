@@ -1,4 +1,4 @@
-"""The long experiment on calibration sets: lines by their size, the entropies of Table 3, and one of the mixtures.
+"""The long experiment on calibration sets: measures by size, the entropies of Table 3, and one mixture.
 
 Shaker and Hüllermeier (2025), Figures 11 and 12, Table 3.
 """
@@ -23,6 +23,7 @@ from calib.experiments.shared.forest_lines import (
     of_base,
     span,
     wide,
+    within,
 )
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
@@ -30,7 +31,7 @@ from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Dataset
-from calib.kernel.wording import brief, briefly, number
+from calib.kernel.wording import brief, briefly, capital, number
 
 PUBLISHED_ENTROPY = {
     "rf_d": 5.60,
@@ -44,22 +45,22 @@ PUBLISHED_ENTROPY = {
     "ppa": 6.54,
     "rank": 3.27,
 }
-"""Table 3: the entropy of the predictions of 100 test rows, at most log2 100 = 6.64 bits."""
+"""Entropy of the predictions for 100 test rows in Table 3, at most log2 100 = 6.64 bits."""
 
 CANDIDATES = ("isotonic", "venn_abers", "platt", "rf_opt")
-"""What the reader could have predicted, in the order of the answers."""
+"""Methods in the order of the answers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes(Finding):
-    """The measures of one base by the share of rows that calibrate.
+    """Measures of one base forest by the share of calibration rows.
 
     Attributes
     ----------
     rows
-        Those of one base, with their measure.
+        Rows of one base, with their measure.
     coloured
-        The methods that are not grey.
+        Methods that are not grey.
     """
 
     rows: pd.DataFrame
@@ -68,7 +69,7 @@ class Sizes(Finding):
 
 
 def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Sizes:
-    """One measure by the size of the calibration set."""
+    """Prepare one measure by the size of the calibration set."""
     rows = of_base(found.table, base)
     last = rows[rows["share"] == rows["share"].max()].set_index("method")[measure]
     first = rows[rows["share"] == rows["share"].min()].set_index("method")[measure]
@@ -79,10 +80,9 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     other = measure != "tce" or base != "tuned"
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
-        title=f"With as many calibration as training rows {_extreme(last, best, much, measure, base)}",
-        caption=f"Thick and grey: the {BASES[base].lower()} as it is; in colour: calibrated. Black (white in dark "
-        f"mode): forests that learn from the calibration rows, too. Bands: two standard errors. {needs}"
-        f"{how_made(found)}{GREY}",
+        title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
+        caption=f"Thick grey line: the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
+        f"forests trained on all rows. Bands: two standard errors. {needs}{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -95,34 +95,35 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
 
 
 def _extreme(last: pd.Series, best: str, much: bool, measure: str, base: str) -> str:
-    """Who has the best of a measure, unless it reads the same as that of the forest as it is."""
+    """Name the best method, unless its value looks equal to that of the uncalibrated forest."""
     what, forest, own, venn = MEASURES[measure], BASES[base].lower(), last[UNCALIBRATED], last["venn_abers"]
     if brief(last[best]) == brief(own):
         as_it_is, with_venn = briefly(own, venn)
         side = "above" if much else "below"
         return (
-            f"no method's {what} is clearly {side} that of the {forest}: {as_it_is} as it is; "
+            f"no method's {what} is clearly {side} that of the {forest}: {as_it_is} uncalibrated, "
             f"{with_venn} with Venn–Abers"
         )
     least, as_it_is, with_venn = briefly(last[best], own, venn)
     return (
-        f"{name(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
-        f"as it is, {with_venn} with Venn–Abers"
+        f"{within(best)} has the {'highest' if much else 'lowest'} {what}, {least}; the {forest} has {as_it_is} "
+        f"uncalibrated, {with_venn} with Venn–Abers"
     )
 
 
 def _needs(rows: pd.DataFrame, measure: str) -> str:
-    """From which share on each calibrator has settled, and at which it first beats the forest as it is."""
-    steady = ", ".join(f"{name(key)} {share:.0%}" for key, share in settled(rows, measure).items())
+    """List the share at which each calibrator settles, and at which it first beats the uncalibrated forest."""
+    steady = ", ".join(f"{within(key)} {100 * share:.0f} %" for key, share in settled(rows, measure).items())
     below = beats_none(rows, measure)
     better = ", ".join(
-        f"{name(key)} {'never' if share is None else f'{share:.0%}'}" for key, share in below.items()
+        f"{within(key)} {'never' if share is None else f'{100 * share:.0f} %'}"
+        for key, share in below.items()
     )
-    return f"Within a fifth of its end from: {steady}. First below the forest as it is at: {better}. "
+    return f"Methods settle at these shares: {steady}. They beat no calibration at: {better}. "
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
-    """The first share at which each calibrator's mean is below that of the same forest uncalibrated, least first."""
+    """Return the first share at which each calibrator's mean is below the uncalibrated forest's, lowest first."""
     means = wide(rows, "share", measure)
     below = means[list(PAPER_CALIBRATORS)].lt(means[UNCALIBRATED], axis=0)
     shares = {key: float(below.index[at.argmax()]) if (at := below[key]).any() else None for key in below}
@@ -130,9 +131,9 @@ def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
 
 
 def settled(rows: pd.DataFrame, measure: str) -> dict[str, float]:
-    """The share from which on each calibrator's mean stays within a fifth of where it ends, least first.
+    """Return the share from which each calibrator's mean stays within a fifth of its end value, lowest first.
 
-    Where it ends is the mean at its last five shares; only for measures of which little is good.
+    The end value is the mean at the last five shares. This suits only measures where lower is better.
     """
     means, shares = wide(rows, "share", measure), {}
     for method in PAPER_CALIBRATORS:
@@ -143,12 +144,12 @@ def settled(rows: pd.DataFrame, measure: str) -> dict[str, float]:
 
 
 def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
-    """Lines with bands over the share of the training size."""
+    """Draw lines with bands over the share of calibration rows."""
     figure = go.Figure(
         layout=layout(
             theme,
             height=500,
-            legend={"y": -0.2},  # below the title of the axis on a phone, too
+            legend={"y": -0.2},  # on a phone too it is below the title of the axis
             xaxis={
                 "title": {"text": "Calibration rows, share of the training rows"},
                 "tickformat": ".0%",
@@ -165,19 +166,19 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
 
 @dataclass(frozen=True, eq=False)
 class Entropies(Finding):
-    """The entropies of every method, beside the paper's.
+    """Entropies of every method beside those of the paper.
 
     Attributes
     ----------
     rows
-        Method, entropy, bin_entropy, published (NaN where the paper has none).
+        Method, entropy, bin_entropy, published (NaN if the paper has none).
     """
 
     rows: pd.DataFrame
 
 
 def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
-    """The mean entropies over all sizes, beside the paper's."""
+    """Compute the mean entropies over all sizes beside those of the paper."""
     rows = (
         of_base(found.table, base)
         .groupby("method", sort=False)[["group_entropy", "bin_entropy"]]
@@ -189,10 +190,12 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     away = (known["group_entropy"] - known["published"]).abs()
     least = rows.loc[rows["group_entropy"].idxmin()]
     return Entropies(
-        title=f"{name(least['method'])} gives the fewest different predictions: {brief(least['group_entropy'])} bits",
-        caption="Entropy of the predictions in bits, averaged over the sizes; rings: the paper's Table 3. With n test "
-        "rows it is at most log2 n. The paper speaks of bins, yet 20 bins allow no more than 4.32 bits: its values "
-        f"are those of equal predictions. Mean difference to them here: {number(float(away.mean()), 2)} bits.",
+        title=f"{capital(within(least['method']))} gives the fewest different predictions: "
+        f"{brief(least['group_entropy'])} bits",
+        caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the paper's "
+        "Table 3. With n test rows it is at most log2 n. The paper mentions bins, but 20 bins allow at most 4.32 bits, "
+        f"so its values are for equal predictions. They differ from ours by {number(float(away.mean()), 2)} bits on "
+        "average.",
         alt=" ".join(
             f"{name(m)}: {number(e)}" + (f", published {number(p)}." if p == p else ".")
             for m, e, p in zip(rows["method"], rows["group_entropy"], rows["published"], strict=True)
@@ -204,7 +207,7 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
 
 
 def draw_entropy(record: Entropies, theme: Theme = LIGHT) -> go.Figure:
-    """A dot a method, with a ring where the paper has it."""
+    """Draw one dot per method, and a ring at the paper's value."""
     rows = record.rows.iloc[::-1]
     figure = go.Figure(
         layout=layout(
@@ -247,12 +250,13 @@ class Mixture(Finding):
 
 
 def prepare_data(data: Dataset) -> Mixture:
-    """The training rows of the first repetition."""
+    """Prepare the training rows of the first repetition."""
     assert data.posterior is not None
     bayes = float(np.minimum(data.posterior, 1 - data.posterior).mean())
     return Mixture(
-        title=f"The first of the mixtures: even the best rule there is misclassifies {brief(100 * bayes)}%",
-        caption="Four Gaussians a class, means in U(0, 20), variances in U(1, 5); every repetition draws others.",
+        title=f"The first of the mixtures: even the best possible rule misclassifies {brief(100 * bayes)} %",
+        caption="Each class has four Gaussians with means in U(0, 20) and variances in U(1, 5). Every repetition draws "
+        "new ones.",
         alt=f"Scatter plot of {data.n} rows in two classes of four clusters each.",
         table=data.X.assign(y=data.y, posterior=data.posterior),
         answer=None,
@@ -261,7 +265,7 @@ def prepare_data(data: Dataset) -> Mixture:
 
 
 def draw_data(record: Mixture, theme: Theme = LIGHT) -> go.Figure:
-    """Both classes in the plane."""
+    """Draw both classes in the plane."""
     X, y = record.data.X.to_numpy(), record.data.y
     figure = go.Figure(
         layout=layout(theme, height=440, xaxis={"title": {"text": "x1"}}, yaxis={"title": {"text": "x2"}})

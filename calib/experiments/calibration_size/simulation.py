@@ -1,7 +1,7 @@
-"""How many calibration rows a method needs: calibration sets from 2% to 100% of the training set.
+"""How many calibration rows a method needs, for calibration sets from 2 % to 100 % of the training set.
 
 Shaker and Hüllermeier (2025), appendix C.3.2, Figures 11 and 12 and Table 3. A repetition draws a mixture of
-four Gaussians a class, and from it training rows, a pool whose first rows calibrate, and test rows.
+four Gaussians per class, and from it training rows, a pool whose first rows calibrate, and test rows.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from calib.synthetic.mixture import SHARES, SizeSweep, size_sweep
 
 STREAM = 12
 SETTINGS = ("sizes", "n_train", "n_test", "repetitions")
-MIXTURES = 12  # settings are searched on the first so many; later repetitions use them again from the start
-EVERY = 0.1  # forests that learn from training and calibration rows alike are trained at every tenth only
+MIXTURES = 12  # mixtures with searched settings; later repetitions reuse them in turn
+EVERY = 0.1  # step between shares at which forests on training and calibration rows are trained
 
 
 def chunks(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Chunk]:
-    """The repetitions: name → what computes one."""
+    """Return the repetitions: name → chunk."""
     own = {name: settings[name] for name in SETTINGS if name != "repetitions"}
     return {
         (random_state, i, *own.values()): partial(one_repetition, i, random_state, **own)
@@ -47,7 +47,7 @@ RUN = LongRun(
 def one_repetition(
     repetition: int, random_state: int, sizes: int, n_train: int, n_test: int, watch: Watch | None = None
 ) -> pd.DataFrame:
-    """One mixture at every share, ``sizes`` of them from 1/sizes to 1."""
+    """Evaluate one mixture at every share, ``sizes`` shares from 1/sizes to 1."""
     data, seed = sweep(repetition, random_state, n_train, n_test), random_state + repetition
     found = kept_searches()[case(repetition % MIXTURES)]
     calibrated = Calibrated(data.train, data.pool, data.test, found, seed)
@@ -63,12 +63,12 @@ def one_repetition(
 
 
 def sweep(repetition: int, random_state: int, n_train: int = 800, n_test: int = 100) -> SizeSweep:
-    """The rows of one repetition."""
+    """Draw the rows of one repetition."""
     return size_sweep(np.random.default_rng([random_state, STREAM, repetition]), n_train, n_test)
 
 
 def case(mixture: int) -> str:
-    """The name of a search."""
+    """Return the name of a search."""
     return f"size {mixture}"
 
 
@@ -77,7 +77,7 @@ def _joined(one: Dataset, other: Dataset) -> Dataset:
 
 
 def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch | None = None) -> Dataset:
-    """The training rows of the first repetition (Figure 11).
+    """Draw the training rows of the first repetition (Figure 11).
 
     Parameters
     ----------

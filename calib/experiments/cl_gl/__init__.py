@@ -1,4 +1,4 @@
-"""Calibration and grouping loss: what a model's groups cost, where the true probability is known everywhere."""
+"""Calibration loss and grouping loss of a model's groups, on data with known true probabilities."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ EXPERIMENT = Experiment(
     key="cl_gl",
     page="cl_gl",
     name="CL and GL on Gaussians",
-    question="A tree is grown on 1000 points of two overlapping Gaussian classes until every leaf holds one class "
-    "only. It has more than a hundred leaves. Into how many groups of equal prediction do they fall?",
+    question="A tree grows on 1,000 points of two overlapping Gaussian classes until every leaf holds only one class. "
+    "It has more than a hundred leaves. How many groups of equal predictions do they form?",
     answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(
-        "That takes each leaf as a group. Leaves with the same prediction cannot be told apart by it, and "
-        "pure leaves predict only 0 or 1.",
-        "That would need leaves with about twenty different predictions. Pure leaves predict 0 or 1, whatever "
+        "This counts each leaf as a group. Pure leaves predict only 0 or 1, so many leaves share a prediction.",
+        "This would need leaves with about twenty different predictions. Pure leaves predict 0 or 1, whatever "
         "their size.",
-        "Every leaf holds one class only, so each predicts 0 or 1: two groups.",
+        "Every leaf holds only one class, so it predicts 0 or 1: two groups.",
     ),
     turn={"leaf": "laplace"},
     parameters=(
@@ -32,7 +31,7 @@ EXPERIMENT = Experiment(
             "choice",
             "tree",
             choices=("tree", "forest"),
-            help="One tree, or a forest, whose many predictions are grouped into 20 quantile bins.",
+            help="One tree or a forest. The many predictions of a forest are grouped into 20 quantile bins.",
             extra={"names": {"tree": "Tree", "forest": "Forest"}},
         ),
         Parameter(
@@ -41,7 +40,7 @@ EXPERIMENT = Experiment(
             "choice",
             "brier",
             choices=("brier", "log"),
-            help="Brier score, or log loss, where a certain mistake costs ∞.",
+            help="Brier score or log loss. One certain mistake makes the log loss ∞.",
             extra=view_of(
                 "cl_gl", "cl_gl_groups", "cl_gl_sweep", names={"brier": "Brier score", "log": "Log loss"}
             ),
@@ -52,7 +51,7 @@ EXPERIMENT = Experiment(
             "choice",
             "depth",
             choices=tuple(AGAINST),
-            help="The setting along which the stacked losses are drawn.",
+            help="The setting on the horizontal axis of the stacked losses.",
             extra=view_of(names=AGAINST, numbers_of=("cl_gl_sweep",)),
         ),
         LEAVES,
@@ -62,17 +61,18 @@ EXPERIMENT = Experiment(
     ),
     simulation=one_model,
     notice=(
-        "A group is a union of leaves: all with the same prediction. Pure leaves predict 0 or 1, so there are "
-        "two groups, however many leaves there are. Choose Laplace: leaves of different sizes now predict "
-        "different values, and the two groups split again.",
-        "CL compares a group's prediction with its mean true probability (posterior), GL that mean with the true "
+        "A group is a set of leaves with the same prediction. Pure leaves predict 0 or 1, so there are two groups, "
+        "however many leaves there are. Choose Laplace: leaves of different sizes then predict different values, and "
+        "the two groups split.",
+        "CL compares a group's prediction with its mean true probability. GL compares this mean with the true "
         "probabilities inside the group. Hover over a cell for its group and its share of both.",
-        "Lower the depth: the two groups of a stump (depth 1) are well calibrated (small CL) but lump together what "
-        "differs (large GL). Deeper trees make more groups, and GL falls to its least at a middle depth. From there on "
-        "it rises again, with CL: ever more leaves are pure, and all pure leaves of a class are one group.",
-        "Groups are equal predictions here. Take each leaf as a group instead, as Tree depth does: GL then falls to "
-        "nearly nothing in a deep tree, and CL rises by as much, for the sum of the two is the same.",
-        "IL is the same for every model: it is what nobody could know. The three add up to the expected loss.",
+        "Lower the depth: the two groups of a stump (depth 1) are well calibrated (small CL), but each mixes "
+        "different rows (large GL). Deeper trees make more groups, and GL is lowest at a middle depth. Beyond this "
+        "depth both GL and CL rise, because more leaves are pure, and all pure leaves of a class form one group.",
+        "Here a group is all rows with the same prediction. If each leaf is a group, as on the page Tree depth, GL "
+        "falls to almost nothing in a deep tree. CL then rises by the same amount, because their sum does not change.",
+        "IL is the same for every model, because it comes from chance in the labels. The three parts add up to the "
+        "expected loss.",
     ),
     formulas=(
         r"\underbrace{\tfrac1n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac1n\sum (c-\pi)^2}_{\text{GL}} + "
@@ -83,5 +83,5 @@ EXPERIMENT = Experiment(
     source=f"{PAPER}, eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015).",
     more_figures=("cl_gl_groups",),
     also={"cl_gl_sweep": sweep},
-    plays="n",
+    plays="depth",
 )

@@ -1,4 +1,4 @@
-"""The true posterior beside the model's, the groups it makes, and CL, GL and IL stacked along one setting.
+"""True and predicted probability, the model's groups, and CL, GL and IL stacked along one setting.
 
 Shaker and Hüllermeier (2025), eq. 7, Figures 1 and 6.
 """
@@ -27,8 +27,8 @@ from calib.metrics.decomposition import LossDecomposition
 LOSSES = {"brier": "Brier score", "log": "log loss"}
 MOST_SHOWN = 500  # training rows drawn over the heat map
 OTHER_GROUPS = (
-    " Short black lines (white in dark mode) show where GL would end if each leaf were a group, as on Tree depth: pure "
-    "leaves all predict 0 or 1 and so make two groups here; leaf by leaf, the same loss counts as CL."
+    " Short black lines (white in dark mode) show the end of GL if each leaf were a group, as on Tree depth. Pure "
+    "leaves form only two groups here; leaf by leaf, their loss counts as CL."
 )
 
 
@@ -38,7 +38,7 @@ class Surfaces(Finding):
 
 
 def identity(parts: LossDecomposition, total: float, loss: str) -> str:
-    """CL + GL + IL = the expected loss, with its numbers."""
+    """Write CL + GL + IL = the expected loss with its numbers."""
     terms = f"CL {number(parts.calibration)} + GL {number(parts.grouping)} + IL {number(parts.irreducible)}"
     if abs(parts.remainder) >= 5e-7:
         sign = "−" if parts.remainder < 0 else "+"
@@ -47,19 +47,19 @@ def identity(parts: LossDecomposition, total: float, loss: str) -> str:
 
 
 def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
-    """Both posteriors on the grid, and the identity with its numbers."""
+    """Compare true and predicted probabilities on the grid, and sum up the losses."""
     point, plane = found.point, found.plane
     total = expected_loss(plane.posterior, point.p, loss)
     parts = point.losses[loss]
     sum_of_terms = identity(parts, total, loss)
     far = float(np.abs(point.grid_p - plane.grid_posterior).mean())
     return Surfaces(
-        title=f"Wrong numbers cost this model {brief(parts.calibration)} (CL), coarse groups "
+        title=f"Miscalibration costs this model {brief(parts.calibration)} (CL), and coarse groups cost "
         f"{brief(parts.grouping)} (GL); {brief(parts.irreducible)} is unavoidable (IL)",
-        caption=f"{sum_of_terms}. {_groups(point.binned)} Probability of class 1, true and predicted, from blue (0) "
-        f"to orange (1); the line is one half. Marks are training rows, {_shown(plane):,} of {len(plane.y):,}. The "
-        f"losses are means over {len(plane.posterior):,} new rows with their true posteriors.",
-        alt=f"Two heat maps over x1 and x2; mean distance between the true and the predicted probability "
+        caption=f"{sum_of_terms}. {_groups(point.binned)} Colours show the true and the predicted probability of class "
+        f"1, from blue (0) to orange (1); the line is one half. Marks are {_shown(plane):,} of {len(plane.y):,} "
+        f"training rows. The losses are means over {len(plane.posterior):,} new rows with known true probabilities.",
+        alt=f"Two heat maps over x1 and x2; the mean distance between the true and the predicted probability is "
         f"{number(far)}. {sum_of_terms}.",
         table=pd.DataFrame(
             {
@@ -76,7 +76,7 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
 
 
 def _groups(binned: int | None) -> str:
-    """Which rows CL and GL take together, in words."""
+    """Describe the groups of CL and GL."""
     return f"Groups: {f'{binned} quantile bins of the predictions' if binned else 'rows with equal predictions'}."
 
 
@@ -85,7 +85,7 @@ def _shown(plane: Plane) -> int:
 
 
 def _scale(theme: Theme) -> list[list[Any]]:
-    """From class 0 through the paper to class 1."""
+    """Return a colour scale from class 0 through the background to class 1."""
     return [[0, theme.negative], [0.5, theme.paper], [1, theme.positive]]
 
 
@@ -94,7 +94,7 @@ def _square(plane: Plane, values: np.ndarray, digits: int = 3) -> list[list[floa
 
 
 def _training(plane: Plane, theme: Theme, **axes) -> list[go.Scatter]:
-    """The first training rows; the legend names those of the first panel."""
+    """Draw the first training rows; only the first panel has legend entries."""
     X, y = plane.X[: _shown(plane)], plane.y[: _shown(plane)]
     marker = {"size": 5, "line": {"color": theme.ink, "width": 0.6}}
     return both_classes(X, y, theme, marker, "diamond", showlegend=not axes, hoverinfo="skip", **axes)
@@ -107,7 +107,7 @@ def _axes(plane: Plane) -> tuple[dict, dict]:
 
 
 def draw_surfaces(record: Surfaces, theme: Theme = LIGHT) -> go.Figure:
-    """Two heat maps side by side on the same axes and colours."""
+    """Draw two heat maps side by side with the same axes and colours."""
     point, plane = record.found.point, record.found.plane
     x, y = _axes(plane)
     figure = go.Figure(
@@ -152,28 +152,28 @@ class GroupMap(Finding):
 
 
 def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
-    """How many leaves make how many groups, and which group costs most."""
+    """Count leaves and groups, and find the costliest group."""
     table, point = found.table, found.point
     groups, leaves = len(table), point.leaves
     cost = table[f"calibration_{loss}"] + table[f"grouping_{loss}"]
     worst = table.loc[cost.idxmax()]
     part = cost.max() / cost.sum() if np.isfinite(cost.sum()) else float("nan")
-    share = f"causes {part:.0%} of CL + GL" if np.isfinite(part) else "makes CL infinite"
+    share = f"causes {100 * part:.0f} % of CL + GL" if np.isfinite(part) else "makes CL infinite"
     exact = point.binned is None
     shown = table.rename(columns={"posterior": "mean_posterior"}).rename_axis("group").reset_index()
     colours = " ".join(
-        f"p {number(row.p)}: mean true probability {number(row.posterior)}, {row.share:.0%} of the rows."
+        f"p {number(row.p)}: mean true probability {number(row.posterior)}, {100 * row.share:.0f} % of the rows."
         for row in table.head(32).itertuples()
     )
     return GroupMap(
-        title=f"{leaves:,.0f} leaves {'a tree ' if point.trees > 1 else ''}make {groups} groups"
-        f"{'' if exact else ' by quantiles'}; the costliest group predicts {brief(worst.p)} where the mean true "
-        f"probability is {brief(worst.posterior)}, and {share}",
-        caption="One colour a group, in the order of their predictions: "
-        + ("all places that get the same one." if exact else "a quantile bin of the predictions each.")
+        title=f"{leaves:,.0f} leaves {'per tree ' if point.trees > 1 else ''}form {groups} groups"
+        f"{'' if exact else ' by quantiles'}; the costliest predicts {brief(worst.p)} instead of "
+        f"{brief(worst.posterior)} (mean true probability) and {share}",
+        caption="Each group has one colour, in the order of predictions. A group is "
+        + ("all places with the same prediction." if exact else "a quantile bin of the predictions.")
         + " Hover over a place for its group's prediction, its mean true probability and its share of CL and GL.",
         alt=f"{groups} groups. {colours}",
-        drawn=f"A map over x1 and x2 with a colour for each group. {colours}",
+        drawn=f"A map over x1 and x2 with one colour per group. {colours}",
         table=shown,
         answer=(1 if groups == round(leaves) else 3 if groups == 2 else 2) if point.trees == 1 else None,
         found=found,
@@ -182,7 +182,7 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
 
 
 def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
-    """A heat map of the groups, with what each contributes on hover."""
+    """Draw a map of the groups, with the losses of each group on hover."""
     found, plane, loss = record.found, record.found.plane, record.loss
     table, group = found.table, found.grid_group
     x, y = _axes(plane)
@@ -223,20 +223,20 @@ def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
 
 @dataclass(frozen=True, eq=False)
 class Stacked(Finding):
-    """The terms of the expected loss, stacked, along the values of one setting.
+    """Terms of the expected loss along the values of one setting.
 
     Attributes
     ----------
     names
-        Those of the values.
+        Names of the values.
     terms
         Term → (k,).
     total : (k,)
-        The expected loss.
+        Expected loss.
     current
-        Which of the values is chosen on the page.
+        Index of the value chosen on the page.
     by_leaf : (k,)
-        GL were each leaf a group; NaN where that is not asked.
+        GL if each leaf were a group; NaN if not computed.
     """
 
     against: str
@@ -249,7 +249,7 @@ class Stacked(Finding):
 
 
 def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
-    """The three terms for every value; where their sum is least."""
+    """Compute the three terms for every value, and where their sum is lowest."""
     parts = [point.losses[loss] for point in found.points]
     terms = {term: np.array([getattr(part, term) for part in parts]) for term in TERMS}
     total = np.array([expected_loss(point.plane.posterior, point.p, loss) for point in found.points])
@@ -258,20 +258,16 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
     finite, binned = np.isfinite(total).any(), {point.binned for point in found.points}
     by_leaf = np.array([_leaf_grouping(point, loss) for point in found.points])
     return Stacked(
-        title=f"The expected {LOSSES[loss]} is least, {brief(total[best])}, at {label} = {names[best]}; from "
+        title=f"The expected {LOSSES[loss]} is lowest, {brief(total[best])}, at {label} = {names[best]}; from "
         f"{names[0]} to {names[-1]}, CL goes {_course(terms['calibration'])}, GL {_course(terms['grouping'])}"
         if finite
-        else f"Every expected {LOSSES[loss]} is infinite along {label}: some leaf is certain and wrong",
-        caption="From below: what nobody could know (IL), what lumping together costs (GL), what wrong numbers cost "
-        "(CL). The ring is where the pictures above are. The three add up to the expected loss"
-        + (
-            ", up to the spread inside the bins. "
-            if binned != {None}
-            else "; ∞ stands where CL is infinite. "
-        )
+        else f"The expected {LOSSES[loss]} is infinite for every {label}: some leaf is certain and wrong",
+        caption="Bars from below: irreducible loss (IL), grouping loss (GL), calibration loss (CL). The ring marks the "
+        "current settings. The three add up to the expected loss"
+        + (", except for the spread inside the bins. " if binned != {None} else "; ∞ marks an infinite CL. ")
         + (
             " or, with many different predictions, ".join(
-                [_groups(None).rstrip("."), "20 quantile bins of them."]
+                [_groups(None).rstrip("."), "20 quantile bins of the predictions."]
             )
             if len(binned) > 1
             else _groups(*binned)
@@ -309,7 +305,7 @@ def _leaf_grouping(point: Point, loss: str) -> float:
 
 
 def _course(values: np.ndarray) -> str:
-    """From where to where, and by way of which turning point inside.
+    """Describe a course by its ends, and by its lowest value if it turns.
 
     >>> _course(np.array([0.2, 0.1, 0.4]))
     'from 0.20 down to 0.10 and up to 0.40'
@@ -334,7 +330,7 @@ def _value_name(value: Any) -> str:
 
 
 def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
-    """Stacked bars, one a value of the setting."""
+    """Draw one stacked bar per value of the setting."""
     heights = np.sum([np.where(np.isfinite(values), values, 0) for values in record.terms.values()], axis=0)
     figure = go.Figure(
         layout=layout(
@@ -369,19 +365,19 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
         x=[record.names[record.current]],
         y=[heights[record.current]],
         mode="markers",
-        name="the pictures above",
+        name="current settings",
         hoverinfo="skip",
         marker=ring,
     )
 
 
 def _by_leaf(record: Stacked, theme: Theme) -> go.Scatter:
-    """A short line where GL would end if each leaf were a group."""
+    """Draw a short line at the end of GL if each leaf were a group."""
     return go.Scatter(
         x=record.names,
         y=record.terms["irreducible"] + record.by_leaf,
         mode="markers",
-        name="GL would end here if each leaf were a group",
+        name="end of GL if each leaf were a group",
         hovertemplate="GL by leaf: %{customdata}<extra></extra>",
         customdata=[number(value) for value in record.by_leaf],
         marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": theme.ink}},
@@ -389,7 +385,7 @@ def _by_leaf(record: Stacked, theme: Theme) -> go.Scatter:
 
 
 def _infinite(record: Stacked, heights: np.ndarray, theme: Theme) -> go.Scatter:
-    """∞ above the bars of an infinite loss."""
+    """Draw ∞ above the bars of an infinite loss."""
     at = np.flatnonzero(~np.isfinite(record.total))
     return go.Scatter(
         x=[record.names[i] for i in at],
@@ -403,7 +399,7 @@ def _infinite(record: Stacked, heights: np.ndarray, theme: Theme) -> go.Scatter:
 
 
 FIGURES = (
-    FigureEntry("cl_gl", "True and predicted posterior", prepare_surfaces, draw_surfaces),
-    FigureEntry("cl_gl_groups", "Groups of equal prediction", prepare_groups, draw_groups),
+    FigureEntry("cl_gl", "True and predicted probability", prepare_surfaces, draw_surfaces),
+    FigureEntry("cl_gl_groups", "Groups of equal predictions", prepare_groups, draw_groups),
     FigureEntry("cl_gl_sweep", "CL, GL and IL along one setting", prepare_sweep, draw_sweep),
 )

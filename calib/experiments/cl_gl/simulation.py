@@ -1,8 +1,8 @@
-"""Calibration and grouping loss on two Gaussians: what a tree or forest says, the groups it makes, and what they cost.
+"""Calibration and grouping loss on two Gaussians: predictions of a tree or forest, its groups, and their losses.
 
 Shaker and Hüllermeier (2025), eq. 7, Figure 1 and appendix C.1; Kull and Flach (2015). The losses are means
-over TESTS new rows with their known posteriors π, so that no label adds noise; groups are the rows with the
-same prediction, and where hardly any two coincide, as in most forests, quantile bins of the prediction.
+over TESTS new rows with known true probabilities π, so that no label adds noise. Groups are rows with equal
+predictions, or quantile bins if most predictions differ, as in most forests.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ LEAVES = Parameter(
     "choice",
     None,
     choices=(2, 3, 4, 6, 8, 12, 16, 32, 64, 128, None),
-    help="Leaves a tree may have, at most.",
+    help="Most leaves of a tree.",
 )
 TREES = Parameter(
-    "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Of the forest; a tree is one."
+    "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Number of trees in the forest."
 )
 SWEPT = {setting.name: setting for setting in (DEPTH, LEAVES, TREES, SIZE, LEAF)}
 NO_GROUP = -1
@@ -53,19 +53,19 @@ class Point:
     Attributes
     ----------
     p : (m,)
-        Its predictions for the test rows.
+        Predictions for the test rows.
     grid_p : (g · g,)
-        Those on the grid.
+        Predictions on the grid.
     leaves
-        Mean number a tree.
+        Mean number of leaves per tree.
     trees
-        Their number.
+        Number of trees.
     binned
-        The number of quantile bins, None where groups are identical predictions.
+        Number of quantile bins; None if groups are equal predictions.
     losses
-        "brier" and "log" decomposed.
+        Decompositions of "brier" and "log".
     leaf_grouping
-        Brier GL were each leaf a group of its own, of a single tree; else None.
+        GL of the Brier score if each leaf were a group, for a single tree; else None.
     """
 
     plane: Plane
@@ -88,7 +88,7 @@ def one_point(
     leaves: int | None,
     leaf: str,
 ) -> Point:
-    """Fit and judge one model; a pure function of numbers and words, so that it can be remembered."""
+    """Fit and evaluate one model; a pure function of numbers and strings, so that it can be cached."""
     plane = draw_plane(covariances, n, random_state)
     fitted = plane.fit(
         model, trees, max_depth=depth, max_leaf_nodes=leaves, leaf=leaf, random_state=random_state
@@ -105,7 +105,7 @@ def one_point(
 
 
 def _leaf_grouping(leaf: Array, posterior: Array) -> float:
-    """Mean squared distance of π to its mean in the leaf, both (m,)."""
+    """Compute the mean squared distance of π to its mean in the leaf."""
     count = np.maximum(np.bincount(leaf), 1)
     means = np.bincount(leaf, posterior) / count
     return float(((posterior - means[leaf]) ** 2).mean())
@@ -113,15 +113,15 @@ def _leaf_grouping(leaf: Array, posterior: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The groups of one model.
+    """Groups of one model.
 
     Attributes
     ----------
     table
-        One row a group: p (its prediction), posterior (mean π), share (of the rows), and for both losses its
-        contribution to CL and GL, "calibration_brier", …; they add up to the decomposition.
+        One row per group: p (its prediction), posterior (mean π), share (of the rows), and for both losses its
+        contribution to CL and GL, "calibration_brier", …; contributions add up to the decomposition.
     grid_group : int (g · g,)
-        The group of each cell, NO_GROUP where no test row has its prediction.
+        Group of each cell; NO_GROUP if no test row has its prediction.
     """
 
     point: Point
@@ -134,7 +134,7 @@ class Groups:
 
 
 def groups_of(point: Point) -> Groups:
-    """The groups of a model with what each contributes."""
+    """Compute the groups of a model with their contributions to the losses."""
     if point.binned is None:
         values, index = np.unique(point.p, return_inverse=True)
         place = np.minimum(np.searchsorted(values, point.grid_p), len(values) - 1)
@@ -165,14 +165,14 @@ def groups_of(point: Point) -> Groups:
 def one_model(
     settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., Point] = one_point
 ) -> Groups:
-    """One model on two Gaussians and its groups.
+    """Fit one model on two Gaussians, and compute its groups.
 
     Parameters
     ----------
     settings
-        Those of ``one_point``.
+        Settings of ``one_point``.
     point
-        ``one_point``, or something that remembers what it returned.
+        ``one_point``, or a cached version of it.
     """
     watch.step(0.0, "fitting")
     return groups_of(point(random_state, **settings))
@@ -180,16 +180,16 @@ def one_model(
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """The decompositions along one setting.
+    """Decompositions along one setting.
 
     Attributes
     ----------
     values : (k,)
-        Those of the setting.
+        Values of the setting.
     points
-        One for each value.
+        One point per value.
     own
-        The value that is chosen on the page.
+        Value chosen on the page.
     """
 
     against: str
@@ -201,9 +201,9 @@ class Sweep:
 def sweep(
     settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., Point] = one_point
 ) -> Sweep:
-    """The same with the setting that ``against`` names run through all its values; its own value is only noted.
+    """Evaluate the model for all values of the setting that ``against`` names; the chosen value is only recorded.
 
-    Tree and trees: along ``trees`` the model is a forest.
+    Along ``trees`` the model is always a forest.
     """
     values = dict(settings)
     against = values.pop("against")

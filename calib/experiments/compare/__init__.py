@@ -1,4 +1,4 @@
-"""Six ways to a probability on the same draws."""
+"""Six methods for a probability, compared on the same draws."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ EXPERIMENT = Experiment(
     key="compare",
     page=PAGE,
     name="Six methods, the same draws",
-    question="A scorer that looks through a narrow window knows its training rows too well. Calibrate its scores on "
-    "the same training rows, on a held-out third, or by refitting with every new row. Whose probabilities come "
-    "closest to the true ones?",
+    question="A scorer with a narrow window knows its training rows too well. You can calibrate its scores on these "
+    "training rows, on a held-out third, or by refitting with every new row. Which method comes closest to the true "
+    "probabilities?",
     answers=tuple(METHODS.values()),
     right=5,
     why=(
-        "Through a narrow window a score rests on few neighbours, so it is too often near 0 or 1.",
-        "It believes the training scores, which are surer than scores of new rows will ever be.",
-        "A held-out third is honest, but it has few rows, and the scorer has to do without them.",
-        "A sigmoid is the right shape here, but it is fitted to training scores that are too sure.",
-        "It reuses the training scores, too, but its pair takes back some of their certainty.",
-        "It alone keeps a promise, by widening its pairs: they become so wide that they say little.",
+        "With a narrow window a score depends on few neighbours, so it is too often near 0 or 1.",
+        "It trusts the training scores, which are more extreme than the scores of new rows.",
+        "The scores of a held-out third are honest, but they are few, and the scorer loses these rows.",
+        "A sigmoid is the right shape here, but it is fitted to training scores that are too extreme.",
+        "It also reuses the training scores, but its pair moves the result back towards one half.",
+        "It alone is guaranteed to be valid. But for this its pairs become so wide that they say little.",
     ),
     turn={"window": 1.0},
     parameters=(
@@ -35,19 +35,19 @@ EXPERIMENT = Experiment(
             "choice",
             20,
             choices=(5, 10, 20, 50),
-            help="All methods are judged by the same ones.",
+            help="Test rows per draw, equal for all methods.",
         ),
         draws(200, 50, 100, 200, 500),
     ),
     simulation=compare_methods,
     notice=(
-        "Narrow the window: the training scores become 0 and 1, and direct isotonic regression, which believes them, "
-        "is among the worst. Full Venn–Abers does not: its intervals grow towards [0, 1] and its p moves to 1/2.",
-        "Widen the window: simplified and full become the same, since refitting no longer changes the order of "
-        "the scores. Platt is hard to beat then, because the true probability is a sigmoid of x.",
-        "A held-out third does not inherit the certainty of training scores: with a narrow window it beats isotonic "
-        "regression on the training scores. But the scorer has to do without these rows: with a wide window, "
-        "where training scores can be trusted, it is the worst of the six.",
+        "Narrow the window: the training scores become 0 and 1. Direct isotonic regression trusts them, and is among "
+        "the worst. Full Venn–Abers does not: its intervals grow towards [0, 1] and its p moves to 1/2.",
+        "Widen the window: simplified and full Venn–Abers become equal, since refitting no longer changes the order of "
+        "the scores. Platt scaling is then hard to beat, because the true probability is a sigmoid of x.",
+        "The scores of a held-out third are not too extreme. With a narrow window they beat isotonic regression on the "
+        "training scores. But the scorer loses these rows: with a wide window training scores are good, and the "
+        "held-out third is the worst of the six.",
     ),
     formulas=(
         r"\text{full:}\quad p_y = g_y(s_y(x))",

@@ -1,4 +1,4 @@
-"""Six methods on the same draws: how far from the true probabilities, and whether what they say comes true.
+"""Six methods on the same draws: their distance to the true probabilities, and their reliability.
 
 Vovk and Petej (2014), section 5; true calibration error: Shaker and Hüllermeier (2025), eq. 4.
 """
@@ -31,7 +31,7 @@ class Compare(Finding):
     levels
         Method → mean p and frequency of class 1 in ten groups.
     coloured
-        The methods whose line below is not grey.
+        Methods with a coloured line in the lower picture.
     """
 
     levels: dict[str, pd.DataFrame]
@@ -39,7 +39,7 @@ class Compare(Finding):
 
 
 def prepare(found: Compared) -> Compare:
-    """True calibration error, Brier score and log loss of every method with standard errors over the draws."""
+    """Compute TCE, Brier score and log loss of every method with standard errors over the draws."""
     rows = []
     for key, p in found.p.items():
         tce, brier, log = (
@@ -65,10 +65,10 @@ def prepare(found: Compared) -> Compare:
     )
     return Compare(
         title=f"{METHODS[best.method]} comes closest to the true probabilities, with a TCE of {brief(best.tce)}"
-        + (f"; {METHODS[second.method]}, {brief(second.tce)}, cannot be told apart from it" if tied else ""),
-        caption="Above: mean squared distance to the true probability (TCE) with two standard errors over the draws; "
-        "less is better. Below: frequency of class 1 in ten groups of equal predictions; on the diagonal, what "
-        "was predicted came true. Open marks reuse the training scores. "
+        + (f"; {METHODS[second.method]}, {brief(second.tce)}, is not clearly different" if tied else ""),
+        caption="The upper picture shows TCE, the mean squared distance to the true probability, with two standard "
+        "errors over the draws; lower is better. The lower picture shows the frequency of class 1 in ten groups of "
+        "equal predictions; on the diagonal, predictions match outcomes. Open marks reuse the training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here.")
         + GREY,
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
@@ -84,23 +84,23 @@ def prepare(found: Compared) -> Compare:
 
 
 def _way(level: pd.DataFrame) -> str:
-    """Where the line of a method begins and ends."""
+    """Describe the first and the last point of a method's line."""
     ends = (
-        f"{number(round(row.p, 3))} came true in {number(row.observed)}"
+        f"predicted {number(round(row.p, 3))}, observed {number(row.observed)}"
         for row in level.iloc[[0, -1]].itertuples()
     )
     return " and ".join(ends)
 
 
 def _tied(found: Compared, one: str, other: str) -> bool:
-    """Whether the difference of two TCEs on the same draws is within two standard errors."""
+    """Tell whether the difference of two TCEs on the same draws is within two standard errors."""
     squared = [(found.p[key] - found.posterior) ** 2 for key in (one, other)]
     mean, error = found.mean_and_error(squared[0] - squared[1])
     return abs(mean) <= 2 * error
 
 
 def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
-    """Distances above, reliability below, where three lines are in colour."""
+    """Draw distances above, and reliability below with three coloured lines."""
     figure = go.Figure(diagonal(theme, xaxis="x2", yaxis="y2"), _layout(record, theme))
     for i, row in enumerate(record.table.itertuples()):
         mark, levels = METHOD_MARKS[row.method], record.levels[row.method]
@@ -153,7 +153,7 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
         },
         xaxis2={"title": {"text": "Predicted"}, "range": [-0.02, 1.02], "anchor": "y2"},
         yaxis2={"title": {"text": "Observed"}, "range": [-0.02, 1.02], "domain": [0, 0.52], "anchor": "x2"},
-        annotations=[heading("Distance to the truth", "y"), heading("Reliability", "y2")],
+        annotations=[heading("Distance to the true probabilities", "y"), heading("Reliability", "y2")],
     )
 
 

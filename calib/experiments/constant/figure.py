@@ -1,4 +1,4 @@
-"""Two valid predictors over the line: one interval for everybody, and one that follows the true probability.
+"""Two valid predictors: one interval for everybody, and one that follows the true probability.
 
 Vovk and Petej (2014), section 2.
 """
@@ -18,8 +18,8 @@ from calib.figures.base import FigureEntry
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import briefly, number
 
-SAID = 5  # places at which the bands are told in words
-NAMES = {"constant": "constant Venn predictor", "full": "Venn–Abers"}
+SAID = 5  # places at which words describe the bands
+NAMES = {"constant": "Constant Venn predictor", "full": "Venn–Abers"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Constant(Finding):
 
 
 def prepare(found: OneTrainingSet) -> Constant:
-    """Mean error of P_Y, mean width and Brier score of both over many draws; and their answers over the line."""
+    """Compute mean error of P_Y, mean width and Brier score of both over many draws, and their bands over x."""
     errors, brier, words = {}, {}, []
     for key, draws in found.many.items():
         run = running_mean(draws.y - draws.selected)
@@ -41,26 +41,23 @@ def prepare(found: OneTrainingSet) -> Constant:
     low, high = found.constant
     valid = all(abs(mean) <= 3 * error for mean, error in errors.values())
     useless = brier["constant"] > brier["full"]
-    title = "Both are valid" if valid else "By chance one mean error lies beyond three standard errors"
+    title = "Both are valid" if valid else "By chance one mean error exceeds three standard errors"
     worth = (
         "but the constant predictor is worse" if useless else "and here the constant predictor is no worse"
     )
     own, other = briefly(brier["constant"], brier["full"])
     return Constant(
         title=f"{title}, {worth}: its Brier score is {own}, that of Venn–Abers {other}",
-        caption="One training set: marks at the bottom and the top are its rows of class 0 and 1, the thin line is "
-        "the true probability. Bands run from p0 to p1. Over many training sets, "
-        f"{'; '.join(words)}.",
-        alt=f"Intervals over x of two Venn predictors. {'; '.join(words)}.",
+        caption="The marks at the bottom and the top are the rows of class 0 and 1 in one training set. The thin line "
+        "is the true probability, and bands run from p0 to p1. The numbers are means over many training sets. "
+        f"{'. '.join(words)}.",
+        alt=f"Intervals over x of two Venn predictors. {'. '.join(words)}.",
         drawn=f"Bands from p0 to p1 over x. {NAMES['constant']}: from {number(low)} to {number(high)} everywhere. "
-        + NAMES["full"]
-        + ", "
-        + "; ".join(
-            f"at x = {number(found.x[i])} from {number(found.p0[i])} to {number(found.p1[i])}, the truth is "
-            f"{number(found.posterior[i])}"
+        + " ".join(
+            f"{NAMES['full']} at x = {number(found.x[i])}: from {number(found.p0[i])} to {number(found.p1[i])}, the "
+            f"true probability is {number(found.posterior[i])}."
             for i in np.linspace(0, len(found.x) - 1, SAID).astype(int)
-        )
-        + ".",
+        ),
         table=pd.DataFrame(
             {"x": found.x, "posterior": found.posterior, "p0": found.p0, "p1": found.p1}
         ).assign(constant_p0=found.constant[0], constant_p1=found.constant[1]),
@@ -70,7 +67,7 @@ def prepare(found: OneTrainingSet) -> Constant:
 
 
 def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
-    """Bands over x."""
+    """Draw the bands over x."""
     found, color = record.found, MARKS["venn_abers"].color
     figure = go.Figure(
         layout=layout(
@@ -96,7 +93,7 @@ def draw(record: Constant, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _training(found: OneTrainingSet, theme: Theme) -> list[go.Scatter]:
-    """The rows of class 0 at the bottom, those of class 1 at the top."""
+    """Draw rows of class 0 at the bottom, rows of class 1 at the top."""
     traces = []
     for label, at, ink, symbol in (
         (0, -0.03, theme.negative, "circle"),

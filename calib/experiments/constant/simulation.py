@@ -1,4 +1,4 @@
-"""The constant Venn predictor beside Venn–Abers: as valid, and worth no more than the frequency of class 1.
+"""The constant Venn predictor beside Venn–Abers: equally valid, but no better than the frequency of class 1.
 
 Vovk and Petej (2014), section 2: {k/(l + 1), (k + 1)/(l + 1)}.
 """
@@ -22,12 +22,12 @@ GRID = 161
 
 @dataclass(frozen=True, eq=False)
 class OneTrainingSet:
-    """What both predictors say over the line, from the same training objects; and how they do over many draws.
+    """Predictions of both methods over x from one training set, and their results over many draws.
 
     Attributes
     ----------
     x, posterior, p0, p1 : (g,)
-        The full Venn–Abers pair.
+        Full Venn–Abers pair.
     constant
         (p0, p1) of the constant predictor.
     train_x, train_y : (l,)
@@ -46,7 +46,7 @@ class OneTrainingSet:
 
 
 def set_side_by_side(settings: Mapping[str, Any], random_state: int, watch: Watch) -> OneTrainingSet:
-    """One training set and its answers over the line, and ``draws`` training sets with one answer each.
+    """Predict over x from one training set, and once from each of ``draws`` training sets.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Proposition 2: simplified Venn–Abers can settle beside the frequency."""
+"""Proposition 2: simplified Venn–Abers can converge to an interval without the frequency."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ EXPERIMENT = Experiment(
     key="counterexample",
     page=PAGE,
     name="Proposition 2",
-    question="A score is 0 or 1 on training rows, by the sign of x, and 2 on every row it has not seen. Class 1 "
-    "has probability 1/3 on the left of zero and 2/3 on the right, 1/2 overall. Where will the simplified Venn–Abers "
-    "interval of a new row lie?",
+    question="A score is 0 or 1 on training rows, depending on the sign of x, and 2 on every new row. Class 1 has "
+    "probability 1/3 to the left of zero and 2/3 to the right, 1/2 overall. Where is the simplified Venn–Abers "
+    "interval of a new row?",
     answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
     right=3,
     why=(
-        "That is what a valid predictor would do. This score tells new rows from training rows, and so the promise "
-        "is broken.",
-        "These are the probabilities of the two sides. But a new row scores 2, and so belongs to neither.",
-        "A new row scores above all others: with label 1 it is alone, with label 0 it joins the right side.",
+        "A valid predictor would do this. But this score distinguishes new rows from training rows, so the guarantee "
+        "is lost.",
+        "These are the probabilities of the two sides. But a new row scores 2, so it belongs to neither.",
+        "A new row scores above all others. With label 1 it is alone, with label 0 it joins the right side.",
     ),
     parameters=(draws(200, 50, 100, 200, 500, 1000),),
     simulation=settle,
     notice=(
-        "A new row scores above every calibration score. With label 1 it is a pool of its own, so that p1 = 1; with "
-        "label 0 it joins the pool of the right side, so that p0 is near 2/3. The frequency 1/2 lies outside.",
-        "More training rows do not help: the interval settles in the wrong place.",
-        "Full Venn–Abers lets the score see the new row too. It then scores 0 or 1 like the others, and the mean "
-        "interval closes in on 1/2 from both sides.",
+        "A new row scores above every calibration score. With label 1 it forms its own pool, so p1 = 1. With label 0 "
+        "it joins the pool of the right side, so p0 is near 2/3. The frequency 1/2 lies outside.",
+        "More training rows do not help: the interval converges to the wrong place.",
+        "With full Venn–Abers the score sees the new row too. It then scores 0 or 1 like the others, and the mean "
+        "interval approaches 1/2 from both sides.",
     ),
     formulas=(
         r"s(x) = \begin{cases}0 & x \in \{x_1,\dots,x_l\},\ x<0\\ 1 & x \in \{x_1,\dots,x_l\},\ x>0\\ "

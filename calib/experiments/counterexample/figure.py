@@ -1,4 +1,4 @@
-"""Mean intervals of a new object by the number of training objects. Vovk and Petej (2014), proposition 2."""
+"""Mean intervals of a new row by the number of training rows. Vovk and Petej (2014), proposition 2."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Counterexample(Finding):
 
 
 def prepare(found: Settling) -> Counterexample:
-    """Where both mean intervals have settled with the most training objects."""
+    """Compare both mean intervals for the largest training sets."""
     simplified, full = (found.means[key][-1] for key in ("simplified", "full"))
     outside = simplified[0] > 0.5 + 3 * found.errors["simplified"][-1, 0]
-    verdict = "beside" if outside else "around"
+    verdict = "excludes" if outside else "includes"
     return Counterexample(
-        title=f"The simplified interval settles at [{brief(simplified[0])}, {brief(simplified[1])}], {verdict} the "
-        "frequency 1/2",
+        title=f"The simplified interval converges to [{brief(simplified[0])}, {brief(simplified[1])}] and {verdict} "
+        "the frequency 1/2",
         caption=f"Mean p0 (dashed) and p1 (dotted) of a new row over {found.draws:,} training sets of each size. "
         "The line is P(Y = 1) = 1/2, which by corollary 1 should lie between the two. Simplified Venn–Abers "
-        "misses it ever more clearly; the full one closes in on it, up to the sampling error of so many draws.",
-        alt=f"With {found.sizes[-1]:,} training rows: simplified p0 "
+        "misses it more clearly with more rows; full Venn–Abers approaches it, up to sampling error.",
+        alt=f"With {found.sizes[-1]:,} training rows, simplified p0 "
         f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
         f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",
         drawn=f"Two bands from p0 to p1 over {found.sizes[0]:,} to {found.sizes[-1]:,} training rows, and a line at "
@@ -60,13 +60,13 @@ def prepare(found: Settling) -> Counterexample:
 
 
 def _widths(found: Settling, key: str) -> str:
-    """How wide a band is with the fewest and with the most rows."""
+    """Describe the width of a band with the fewest and with the most rows."""
     few, many = (found.means[key][i] for i in (0, -1))
     return f"The band of {NAMES[key]} is {number(few[1] - few[0])} wide at first, {number(many[1] - many[0])} at last."
 
 
 def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:
-    """Two bands over the size of the training set."""
+    """Draw two bands over the size of the training set."""
     found = record.found
     figure = go.Figure(
         layout=layout(

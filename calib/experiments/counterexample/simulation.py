@@ -1,4 +1,4 @@
-"""Proposition 2 as training objects accumulate: the simplified interval settles down beside the frequency of class 1.
+"""Proposition 2 for growing training sets: the simplified interval converges without the frequency of class 1.
 
 Vovk and Petej (2014), proposition 2, with the distribution and the memorising score of ``calib.synthetic``.
 """
@@ -18,12 +18,12 @@ from calib.synthetic import SignExample
 
 STREAM = 4
 SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-UNSEEN = 2.0  # the score of an object that is not among the training objects
+UNSEEN = 2.0  # score of a row that is not among the training rows
 
 
 @dataclass(frozen=True, eq=False)
 class Settling:
-    """Mean pairs of a new object by the number of training objects.
+    """Mean pairs of a new row by the number of training rows.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Settling:
     means, errors
         Method → (k, 2), mean p0 and p1 and their standard errors.
     draws
-        At each size.
+        Number of draws at each size.
     """
 
     sizes: Array
@@ -41,7 +41,7 @@ class Settling:
 
 
 def settle(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Settling:
-    """Simplified and full Venn–Abers with the memorising score, ``draws`` training sets of every size.
+    """Simulate simplified and full Venn–Abers with the memorising score, ``draws`` training sets of every size.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The finite example: a line of a few points, where every way to split it can be worked out."""
+"""The finite example: a line of a few points, with the losses of every partition."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ START = "1:0.05:0 2:0.2:0 3:0.25:0 4:0.3:1 5:0.35 6:0.4 | 7:0.5 8:0.6:1 9:0.75:0
 FLAT = (
     "1:0.45:0 2:0.46:0 3:0.47:0 4:0.48:1 5:0.49 6:0.49 | 7:0.51 8:0.51:1 9:0.52:0 10:0.53:1 11:0.54 12:0.55:1"
 )
-"""The same labels where almost nothing can be told apart: one leaf is best."""
+"""The labels of ``START`` with probabilities near one half, where one leaf is best."""
 
 EXPERIMENT = Experiment(
     key="finite",
     page="finite_example",
     name="Finite example",
-    question="Twelve points on a line have known probabilities; eight of them carry a label. A tree may leave the line "
-    "whole, split it once, or split it until every leaf holds labels of one class. Which of the three has the lowest "
-    "expected loss?",
+    question="Twelve points on a line have known probabilities; eight of them have a label. A tree can keep the line "
+    "whole, split it once, or split it until each leaf holds labels of one class. Which tree has the lowest expected "
+    "loss?",
     answers=("One leaf", "One split", "Pure leaves"),
     right=2,
     why=(
-        "It is calibrated, but lumps everything together: all that could be told apart is lost.",
-        "One split tells the two halves apart, and its leaves still hold enough labels.",
-        "Fitting every label is not the same as knowing the probabilities: a single 0 among ones decides for its "
-        "whole neighbourhood.",
+        "It is calibrated, but gives all points the same prediction, so its grouping loss is large.",
+        "One split separates the two halves, and its leaves still hold enough labels.",
+        "A tree that fits every label does not know the probabilities. A single 0 among ones decides for all points "
+        "around it.",
     ),
     turn={"line": FLAT},
     parameters=(
@@ -36,7 +36,7 @@ EXPERIMENT = Experiment(
             "Points, as position:probability:label, and | for a cut",
             "line",
             START,
-            help=f"From 2 to {MOST_ON_LINE} points from left to right, separated by spaces; a point without a label is "
+            help=f"From 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point without a label is "
             "not a training row.",
             extra={
                 "drawn_by_page": True,
@@ -47,15 +47,15 @@ EXPERIMENT = Experiment(
     ),
     simulation=every_partition,
     notice=(
-        "A leaf predicts the share of class 1 among its labels, whatever the probabilities are. Points are taken as "
-        "equally likely, and losses are summed over both classes, as in the paper: twice the Brier score used "
-        "elsewhere here.",
-        "One leaf is calibrated: half of the labels are 1, and so is the mean probability. What it loses is grouping "
-        "loss (GL). One split takes most of that away and stays calibrated, or nearly so.",
-        "Pure leaves predict only 0 or 1, so there are two groups, however many leaves; the single 0 on the right "
-        "decides for its neighbourhood. They are worse than one leaf, although they fit every label.",
-        "Entropy (IL) is the same for all partitions. Turn one label and see how far the best partition moves: the "
-        "tree sees labels only, never the true probabilities.",
+        "A leaf predicts the share of class 1 among its labels, whatever the probabilities are. All points count "
+        "equally. As in the paper, losses are summed over both classes, which gives twice the Brier score of the "
+        "other pages.",
+        "One leaf is calibrated: half of the labels are 1, and the mean probability is one half. Its excess loss is "
+        "grouping loss (GL). One split removes most of it and stays almost calibrated.",
+        "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
+        "right decides for all points around it. Pure leaves are worse than one leaf, although they fit every label.",
+        "Entropy (IL) is the same for all partitions. Flip one label and see how far the best partition moves: the "
+        "tree sees only labels, never the true probabilities.",
     ),
     formulas=(
         r"p_x = \frac{\text{labels 1 in the leaf of } x}{\text{labels in the leaf of } x}",
@@ -63,7 +63,7 @@ EXPERIMENT = Experiment(
         r"\underbrace{\tfrac2n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac2n\sum (c-\pi)^2}_{\text{GL}} + "
         r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{entropy, IL}}",
     ),
-    source=f"{PAPER}, section 3.1 and Figure 2. The paper does not print its points; these give its values.",
+    source=f"{PAPER}, section 3.1 and Figure 2. The paper does not print its points; these points give its values.",
     more_figures=("finite_losses", "finite_all"),
     drawn=False,
 )

@@ -1,4 +1,4 @@
-"""A line of points with their probabilities and leaves; what a few partitions cost; and all partitions, CL against GL.
+"""A line of points with probabilities and leaves, the losses of a few partitions, and CL against GL of all.
 
 Shaker and Hüllermeier (2025), section 3.1 and Figure 2. Losses are summed over both classes.
 """
@@ -26,7 +26,7 @@ NAMES = {
     "one_leaf": "One leaf",
     "one_split": "One split",
     "pure_leaves": "Pure leaves",
-    "least": "Least loss",
+    "least": "Lowest loss",
 }
 
 
@@ -35,7 +35,7 @@ def _leaves(count: int) -> str:
 
 
 def _number(value: float) -> str:
-    return number(round(float(value), 9))  # what rounding leaves of a zero is a zero
+    return number(round(float(value), 9))  # rounding errors of a zero become zero
 
 
 def _brief(value: float) -> str:
@@ -48,7 +48,7 @@ class OnLine(Finding):
 
 
 def prepare_line(found: EveryPartition) -> OnLine:
-    """What the own partition says of every point, and its losses."""
+    """Compute the predictions and losses of the reader's partition."""
     every, row, line = found.every, found.rows["own"], found.line
     cl, gl, il, total = (
         _number(values[row]) for values in (every.calibration, every.grouping, every.irreducible, every.loss)
@@ -72,11 +72,11 @@ def prepare_line(found: EveryPartition) -> OnLine:
         title=f"{_leaves(leaf[-1] + 1)} in {groups} {'group' if groups == 1 else 'groups'} cost "
         f"{_brief(every.loss[row])}: "
         f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and entropy "
-        f"{_brief(every.irreducible[row])}, which nobody could avoid",
+        f"{_brief(every.irreducible[row])}, which is unavoidable",
         caption=f"CL {cl} + GL {gl} + entropy {il} = {total}, the expected loss. A group is all points with equal "
-        "predictions, and may be several leaves. Marks are the true probabilities, filled where there is a label. "
-        "Thick lines are what the leaves predict; thin lines are what their group should predict, its mean "
-        "probability. From thick to thin is CL, from thin to the marks is GL.",
+        "predictions, and may consist of several leaves. Marks are the true probabilities, filled if the point has a "
+        "label. Thick lines are the predictions of leaves; thin lines are the mean probabilities of groups. CL comes "
+        "from thick to thin lines, GL from thin lines to marks.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
@@ -90,7 +90,7 @@ def prepare_line(found: EveryPartition) -> OnLine:
 
 
 def draw_line(record: OnLine, theme: Theme = LIGHT) -> go.Figure:
-    """Points, leaves and gaps over the line."""
+    """Draw points, leaves and gaps."""
     x = record.table.position.to_numpy()
     gaps = (x[1:] + x[:-1]) / 2
     edge = 0.04 * (x[-1] - x[0])
@@ -118,7 +118,7 @@ def draw_line(record: OnLine, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _leaf_lines(table: pd.DataFrame, ends: np.ndarray, theme: Theme) -> list[go.Scatter]:
-    """What each leaf says, and what its group should say; point i's place on the line is ends[i] to ends[i + 1]."""
+    """Draw the prediction of each leaf and the mean of its group; point i covers ends[i] to ends[i + 1]."""
     leaves = [part for _, part in table.groupby("leaf")]
     x = [at for part in leaves for at in (ends[part.index[0]], ends[part.index[-1] + 1], None)]
     return [
@@ -142,7 +142,7 @@ def _leaf_lines(table: pd.DataFrame, ends: np.ndarray, theme: Theme) -> list[go.
 
 
 def _points(table: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
-    """Points at their probability, by label; a click turns it."""
+    """Draw points at their probability, by label; a click flips the label."""
     traces = []
     for label, name, symbol, color in (
         (0, "class 0", "circle", theme.negative),
@@ -167,7 +167,7 @@ def _points(table: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
 
 
 def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
-    """A sign in every gap; a click cuts there, or mends."""
+    """Draw a sign in every gap; a click adds or removes a cut."""
     cut = [i in record.found.line.cuts for i in range(len(gaps))]
     return go.Scatter(
         x=gaps,
@@ -189,12 +189,12 @@ def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
 
 @dataclass(frozen=True, eq=False)
 class Costs(Finding):
-    """The terms of the expected loss, by partition.
+    """Terms of the expected loss by partition.
 
     Attributes
     ----------
     names
-        Those of the partitions.
+        Names of the partitions.
     terms
         Term → (k,).
     """
@@ -203,14 +203,14 @@ class Costs(Finding):
     terms: dict[str, np.ndarray]
 
     def formatted(self) -> pd.DataFrame:
-        """The table with numbers for people."""
+        """Format the table for readers."""
         return self.table.assign(
             **{name: self.table[name].map(_number) for name in ("CL", "GL", "IL", "loss")}
         )
 
 
 def prepare_losses(found: EveryPartition) -> Costs:
-    """The own partition beside the presets and the best."""
+    """Compare the reader's partition with the presets and the best."""
     every, rows = found.every, list(found.rows.values())
     names = [NAMES[name] for name in found.rows]
     terms = {term: getattr(every, term)[rows] for term in TERMS}
@@ -218,9 +218,9 @@ def prepare_losses(found: EveryPartition) -> Costs:
     cost = dict(zip(found.rows, map(_brief, total), strict=True))
     return Costs(
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
-        f"the least is {cost['least']}",
-        caption="The expected loss, summed over both classes, from below: entropy (IL), the same for all; grouping "
-        "loss (GL); calibration loss (CL). Groups are points with equal predictions.",
+        f"the lowest loss is {cost['least']}",
+        caption="Bars show the expected loss, summed over both classes. From below: entropy (IL, equal for all), "
+        "grouping loss (GL), calibration loss (CL). Groups are points with equal predictions.",
         alt=" ".join(
             f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, entropy "
             f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
@@ -244,7 +244,7 @@ def prepare_losses(found: EveryPartition) -> Costs:
 
 
 def draw_losses(record: Costs, theme: Theme = LIGHT) -> go.Figure:
-    """Stacked bars, one a partition."""
+    """Draw one stacked bar per partition."""
     figure = go.Figure(
         stacked_bars(record.names, record.terms, theme),
         layout=layout(
@@ -281,7 +281,7 @@ class Cloud(Finding):
     Attributes
     ----------
     shown
-        Number of one partition for every place.
+        Index of one partition for every place.
     """
 
     found: EveryPartition
@@ -289,7 +289,7 @@ class Cloud(Finding):
 
 
 def prepare_all(found: EveryPartition) -> Cloud:
-    """All partitions; how many are better than one's own."""
+    """Collect all partitions, and count those that are better than the reader's."""
     every, own, least = found.every, found.rows["own"], found.rows["least"]
     better = int((every.loss < every.loss[own] - 1e-9).sum())
     count, leaves = f"{len(every.loss):,}", every.cuts.sum(axis=1) + 1
@@ -297,11 +297,11 @@ def prepare_all(found: EveryPartition) -> Cloud:
     return Cloud(
         title=f"Yours is the best of all {count} partitions"
         if better == 0
-        else f"Better than yours: {better:,} of {count} partitions; the best has {_leaves(leaves[least])}",
-        caption="Every partition by its GL and its CL, with equal predictions as groups, shaded by its number of "
-        f"leaves; {len(shown):,} places, since many partitions cost the same; the one with the fewest leaves stands "
-        "for them. All on a thin line have the same expected loss.",
-        alt=f"Scatter of {count} partitions. Least expected loss {number(every.loss[least])} at CL "
+        else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(leaves[least])}",
+        caption="Each mark is a partition by its GL and CL, shaded by its number of leaves. Groups are equal "
+        f"predictions. There are {len(shown):,} places, since many partitions cost the same; each shows the one with "
+        "the fewest leaves. All partitions on a thin line have the same expected loss.",
+        alt=f"Scatter of {count} partitions. Lowest expected loss {number(every.loss[least])} at CL "
         f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours {number(every.loss[own])} "
         f"at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",
         table=pd.DataFrame(
@@ -325,7 +325,7 @@ def _axis(title: str, end: float) -> dict:
 
 
 def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
-    """A scatter with the best and one's own marked."""
+    """Draw all partitions, with marks for the best and the reader's own."""
     every = record.found.every
     ends = {term: 1.06 * max(float(getattr(every, term).max()), 0.01) for term in ("grouping", "calibration")}
     lines = np.linspace(0, sum(ends.values()), 17)[1:]
@@ -356,7 +356,7 @@ def draw_all(record: Cloud, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _partitions(every: Partitions, rows: np.ndarray, theme: Theme) -> go.Scatter:
-    """These partitions as marks, shaded by their number of leaves; a click asks for one."""
+    """Draw partitions as marks, shaded by their number of leaves; a click selects one."""
     leaves = every.cuts[rows].sum(axis=1) + 1
     scale = [[i / (len(theme.scale) - 1), ink] for i, ink in enumerate(theme.scale)]
     shades = {"colorscale": scale, "cmin": 1, "cmax": every.cuts.shape[1] + 1}
@@ -375,13 +375,13 @@ def _partitions(every: Partitions, rows: np.ndarray, theme: Theme) -> go.Scatter
 
 
 def _equal_loss(total: float, theme: Theme) -> dict[str, Any]:
-    """The line on which CL and GL add up to ``total``."""
+    """Draw the line on which CL and GL add up to ``total``."""
     ends = {"x0": total, "y0": 0, "x1": 0, "y1": total}
     return {"type": "line", **ends, "line": {"color": theme.grid, "width": 1}, "layer": "below"}
 
 
 FIGURES = (
     FigureEntry("finite", "Points on a line and their leaves", prepare_line, draw_line),
-    FigureEntry("finite_losses", "What a few partitions cost", prepare_losses, draw_losses),
+    FigureEntry("finite_losses", "Losses of a few partitions", prepare_losses, draw_losses),
     FigureEntry("finite_all", "All partitions, CL against GL", prepare_all, draw_all),
 )

@@ -1,4 +1,4 @@
-"""Every partition of a line of points: what each leaf says, and what it costs.
+"""Every partition of a line of points, with predictions and losses.
 
 Shaker and Hüllermeier (2025), section 3.1 and Figure 2.
 """
@@ -21,7 +21,7 @@ PRESETS = ("one_leaf", "one_split", "pure_leaves")
 
 @dataclass(frozen=True)
 class Line:
-    """Points (position, posterior, label or None) from left to right, and after which of them the line is cut.
+    """Points (position, true probability, label or None) from left to right, and cuts after some of them.
 
     >>> line = Line.of("1:0.1:0 2:0.7 | 3:0.9:1")
     >>> str(line.turned(0)), str(line.cut_at([0]))
@@ -33,12 +33,12 @@ class Line:
 
     @classmethod
     def of(cls, text: str) -> Line:
-        """The line that a text describes.
+        """Parse a line from a text.
 
         Raises
         ------
         InputError
-            Where it describes none, with what is wrong.
+            If the text is not valid, with the reason.
         """
         points, cuts = cut_line(text, "line")
         return cls(tuple(points), tuple(cuts))
@@ -51,23 +51,23 @@ class Line:
         return " ".join(parts)
 
     def turned(self, point: int) -> Line:
-        """With the point's label turned; a point without one gets a 1."""
+        """Return the line with a point's label flipped; a point without a label gets 1."""
         points = list(self.points)
         x, pi, label = points[point]
         points[point] = x, pi, 1 - (label or 0)
         return replace(self, points=tuple(points))
 
     def cut_at(self, cuts: Iterable[int]) -> Line:
-        """With these cuts in place of its own."""
+        """Return the line with these cuts."""
         return replace(self, cuts=tuple(sorted(cuts)))
 
     def moved(self, cut: int, to: int) -> Line:
-        """With one of its cuts elsewhere."""
+        """Return the line with one cut moved."""
         return self.cut_at({*self.cuts} - {cut} | {to})
 
     @property
     def example(self) -> FiniteExample:
-        """The same as data with known posteriors."""
+        """Return the points as data with known true probabilities."""
         x, posterior, _ = zip(*self.points, strict=True)
         train_x, train_y = zip(*((at, y) for at, _, y in self.points if y is not None), strict=True)
         return FiniteExample(x, posterior, train_x, train_y)
@@ -77,9 +77,8 @@ class Line:
 class EveryPartition:
     """A line with all its partitions, and the rows of a few: "own", the three PRESETS, and "least".
 
-    "one_split" is the single cut of least expected loss, "pure_leaves" cuts half-way between labels that
-    differ, and "least" is the partition of least expected loss; of equally good ones that with fewest cuts,
-    then furthest left.
+    "one_split" is the single cut with the lowest expected loss, and "pure_leaves" cuts half-way between different
+    labels. "least" is the partition with the lowest expected loss; ties go to the fewest cuts, then to the left.
     """
 
     line: Line
@@ -87,7 +86,7 @@ class EveryPartition:
     rows: dict[str, int]
 
     def cuts(self, which: str | int) -> tuple[int, ...]:
-        """After which points the partition of this name, or in this row, cuts the line."""
+        """Return the points after which a partition, given by name or row, cuts the line."""
         row = self.rows[which] if isinstance(which, str) else which
         return tuple(np.flatnonzero(self.every.cuts[row]).tolist())
 
@@ -95,7 +94,7 @@ class EveryPartition:
 def every_partition(
     settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None
 ) -> EveryPartition:
-    """All partitions of ``settings["line"]``, a text of points and cuts; nothing is drawn.
+    """Evaluate all partitions of ``settings["line"]``, a text of points and cuts; nothing is random.
 
     >>> found = every_partition({"line": "1:0.1:0 2:0.3 | 3:0.9:1"})
     >>> found.every.loss.round(3).tolist(), found.cuts("least")
@@ -120,7 +119,7 @@ def _row(cuts: tuple[int, ...]) -> int:
 
 
 def _pure(line: Line) -> tuple[int, ...]:
-    """The gaps with the middle between each two neighbouring labels that differ."""
+    """Find the gap at the middle between each two neighbouring labels that differ."""
     x = np.array([at for at, _, _ in line.points])
     labelled = [(at, label) for at, _, label in line.points if label is not None]
     middles = [(a + b) / 2 for (a, y), (b, z) in pairwise(labelled) if y != z]
@@ -128,7 +127,7 @@ def _pure(line: Line) -> tuple[int, ...]:
 
 
 def fewest_cuts(every: Partitions) -> Array:
-    """Of all partitions with the same CL and GL the one with fewest cuts, as row numbers."""
+    """Return row numbers of one partition per place of CL and GL, each with the fewest cuts there."""
     places = np.column_stack([every.calibration, every.grouping]).round(9)
     order = np.argsort(every.cuts.sum(axis=1), kind="stable")
     return order[np.unique(places[order], axis=0, return_index=True)[1]]

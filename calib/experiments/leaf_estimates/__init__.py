@@ -1,4 +1,4 @@
-"""What a leaf says: frequency, Laplace, curtailment."""
+"""Leaf estimates: frequency, Laplace and curtailment."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ EXPERIMENT = Experiment(
     key="leaf_estimates",
     page="tree_depth",
     name="Leaf estimates",
-    question="A tree is grown until every leaf is pure, so that it predicts 0 or 1. Which comes closest to the true "
-    "probabilities: Laplace's (n1 + 1)/(n + 2) in its leaves, curtailment (leaves with fewer than 30 rows take the "
-    "frequency of an ancestor), or a forest of 100 such pure trees?",
+    question="A tree grows until every leaf is pure, so it predicts 0 or 1. Laplace uses (n1 + 1)/(n + 2) in leaves. "
+    "With curtailment, leaves with fewer than 30 rows take the frequency of an ancestor. A forest averages 100 such "
+    "pure trees. Which comes closest to the true probabilities?",
     answers=("Laplace", "Curtailment", "The forest"),
     right=2,
     why=(
-        "Laplace moves 1/1 to 2/3, which is better than 1. But the leaf still rests on a single row.",
-        "Curtailment asks an ancestor with enough rows: it repairs the cause, leaves that are too small.",
-        "A mean over pure trees helps a lot. But all of them have learnt from the same rows, noise included.",
+        "Laplace moves 1/1 to 2/3, which is better than 1. But the leaf still has only a single row.",
+        "Curtailment uses an ancestor with enough rows, so it removes the cause: leaves that are too small.",
+        "The mean of pure trees helps a lot. But all trees have learnt from the same rows, noise included.",
     ),
     turn={"curtail": 5},
     parameters=(
@@ -31,10 +31,10 @@ EXPERIMENT = Experiment(
     ),
     simulation=with_leaves,
     notice=(
-        "Frequencies of pure leaves are 0 and 1: two rows of points. Laplace pulls small leaves towards one half; the "
-        "leaf itself stays as small as it was.",
-        "Curtailment does without small leaves: they take the share of an ancestor with enough rows. The threshold "
-        "acts like a depth that adapts to the place, and again the best one lies in between.",
+        "The frequencies of pure leaves are 0 and 1, so the points form two rows. Laplace pulls small leaves towards "
+        "one half, but the leaves stay small.",
+        "With curtailment, small leaves take the share of an ancestor with enough rows. The threshold acts like a "
+        "depth that adapts to the region, and again the best value is in between.",
         "In a forest pure leaves do less harm, because their errors differ from tree to tree. Curtailed trees "
         "still help.",
     ),
@@ -42,7 +42,7 @@ EXPERIMENT = Experiment(
         r"\text{frequency: } \frac{n_1}{n} \qquad \text{Laplace: } \frac{n_1+1}{n+2}",
         r"\text{curtailed: } \frac{n_1}{n} \text{ of the first ancestor with } n \ge v",
     ),
-    source=f"{PAPER}, appendix A.4; Zadrozny and Elkan (2001); Provost and Domingos (2003).",
+    source=f"{PAPER}, appendix A.4. Zadrozny and Elkan (2001). Provost and Domingos (2003).",
     also={"leaf_estimates_curve": curve_by_threshold},
     plays="curtail",
 )

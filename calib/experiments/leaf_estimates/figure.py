@@ -1,4 +1,4 @@
-"""Leaf estimates against the truth, and the error along the threshold of curtailment.
+"""Leaf estimates against the true probabilities, and the error along the threshold of curtailment.
 
 Shaker and Hüllermeier (2025), appendix A.4.
 """
@@ -15,24 +15,31 @@ from calib.kernel.wording import brief
 
 
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
-    """Laplace and curtailment in one tree, against a forest of plain ones."""
+    """Compare Laplace and curtailment in one tree with a forest of pure trees."""
     tree, *others = (errors.tce for errors in found.shown[:4])
-    names = ("Laplace's estimate", "curtailment", f"the forest ({found.settings['trees']} trees)")
-    best = int(np.argmin(others))
+    names, best = ("Laplace", "curtailment", "forest"), int(np.argmin(others))
     against = [
-        f"{name} has {brief(tce)}"
-        for i, (name, tce) in enumerate(zip(names, others, strict=True))
-        if i != best
+        f"{brief(tce)} ({name})" for i, (name, tce) in enumerate(zip(names, others, strict=True)) if i != best
     ]
     title = (
-        f"{names[best][0].upper()}{names[best][1:]} comes closest to the truth: TCE {brief(others[best])}; "
-        f"{', '.join(against)} and the plain tree {brief(tree)}"
+        f"{'The forest' if best == 2 else names[best].capitalize()} comes closest of the three: "
+        f"TCE {brief(others[best])}, against {', '.join(against)} and {brief(tree)} (plain tree)"
+        f"{_both(found, others[best])}"
     )
     return against_truth(found.shown, found.columns, cloud, title, 1 + best)
 
 
+def _both(found: SideBySide, least: float) -> str:
+    """Name a forest of Laplace or curtailed trees that comes even closer than the three answers."""
+    laplace, curtailed = (errors.tce for errors in found.shown[4:6])
+    if min(laplace, curtailed) >= least:
+        return ""
+    how = "Laplace" if laplace < curtailed else "curtailment"
+    return f"; {how} in the forest has {brief(min(laplace, curtailed))}"
+
+
 def prepare_curve(found: SettingCurve) -> Lines:
-    """The best threshold of curtailment, for one tree and for the forest."""
+    """Find the best threshold of curtailment for one tree and for the forest."""
     shown = {
         name: {"frequency": found.curves[model]["frequency"], "Laplace": found.curves[model]["laplace"]}
         for model, name in (("tree", "One tree"), ("forest", forest_of(found)))
@@ -45,13 +52,13 @@ def prepare_curve(found: SettingCurve) -> Lines:
         "Curtail below",
         f"Curtailing below {a} takes one tree's TCE from {brief(one[0])} to {brief(one.min())}, below {b} the "
         f"forest's from {brief(many[0])} to {brief(many.min())}",
-        "A leaf with fewer rows takes the estimate of an ancestor; 0 leaves all as they are. Rings mark the least. "
-        "Too small a threshold leaves noise, too large a threshold lumps different rows together.",
+        "A leaf with fewer rows takes the estimate of an ancestor; 0 changes nothing. Rings mark the lowest value. A "
+        "threshold that is too small leaves noise; one that is too large mixes different rows.",
         ringed="all",
     )
 
 
 FIGURES = (
-    FigureEntry("leaf_estimates", "Leaf estimates against the truth", prepare, *PANELS),
+    FigureEntry("leaf_estimates", "Leaf estimates against the true probabilities", prepare, *PANELS),
     FigureEntry("leaf_estimates_curve", "TCE along the threshold of curtailment", prepare_curve, *CURVES),
 )

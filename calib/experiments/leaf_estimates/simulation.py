@@ -1,4 +1,4 @@
-"""Frequencies, Laplace's estimate and curtailment in a tree and in a forest, and both by the threshold of curtailment.
+"""Frequencies, Laplace's estimate and curtailment in a tree and a forest, also along the threshold of curtailment.
 
 Shaker and Hüllermeier (2025), appendix A.4.
 """
@@ -22,12 +22,12 @@ LEAVES = ("frequency", "laplace", "curtailed")
 def with_leaves(
     settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow
 ) -> SideBySide:
-    """A tree and a forest, each with frequencies, with Laplace's estimate, and curtailed.
+    """Evaluate a tree and a forest, each with frequencies, with Laplace's estimate, and curtailed.
 
     Parameters
     ----------
     settings
-        Of EXPERIMENTS["leaf_estimates"].
+        Settings of EXPERIMENTS["leaf_estimates"].
     """
     shown = []
     for model in watch.loop(MODELS, "models"):
@@ -45,7 +45,7 @@ def with_leaves(
 def curve_by_threshold(
     settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow
 ) -> SettingCurve:
-    """TCE of a tree and of a forest for every threshold of curtailment, with either estimate."""
+    """Compute TCE of a tree and a forest for every threshold of curtailment, with both leaf estimates."""
     curves = {}
     for model in watch.loop(MODELS, "models"):
         grown = grown_for(settings, random_state, grow, model=model)

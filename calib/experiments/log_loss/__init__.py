@@ -1,4 +1,4 @@
-"""Infinite log loss: who is certain and wrong."""
+"""Infinite log loss: which methods are certain and wrong."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ EXPERIMENT = Experiment(
     key="log_loss",
     page=PAGE,
     name="Infinite log loss",
-    question="A method that predicts 0 or 1 and is wrong once has infinite log loss for ever. Isotonic "
-    "regression predicts 0 below and 1 above its outermost mistakes. After 100 test rows, how many of the runs of "
-    "direct isotonic regression are still finite?",
+    question="A method that predicts 0 or 1 and is wrong once has infinite log loss for ever. Isotonic regression "
+    "predicts 0 and 1 beyond its outermost mistakes. After 100 test rows, in how many runs is the log loss of direct "
+    "isotonic regression still finite?",
     answers=("Nearly all", "About half", "Hardly any"),
     right=3,
     why=(
-        "Each mistake is rare. But one of a hundred test rows on the wrong side of certainty is enough.",
-        "It is worse: every row beyond the outermost mistakes gets 0 or 1, and a hundred rows test that.",
-        "A hundred rows test the certain ends, and one on the wrong side makes the loss infinite for ever.",
+        "Each mistake is rare. But one certain mistake in a hundred test rows is enough.",
+        "It is worse: every row beyond the outermost mistakes gets 0 or 1, and a hundred rows test this.",
+        "A hundred rows test the predictions of 0 and 1, and one mistake makes the loss infinite for ever.",
     ),
     turn={"tests": 20},
     parameters=(
         Parameter(
-            "tests", "Test rows", "choice", 100, choices=(20, 50, 100, 200), help="One after the other."
+            "tests",
+            "Test rows",
+            "choice",
+            100,
+            choices=(20, 50, 100, 200),
+            help="Test rows per run, one after the other.",
         ),
         WINDOW,
         training_objects(50),
@@ -37,18 +42,18 @@ EXPERIMENT = Experiment(
             1,
             1,
             20,
-            help="Which draw the upper picture follows.",
+            help="The run in the upper picture.",
             extra=view_of("log_loss"),
         ),
     ),
     simulation=compare_methods,
     notice=(
-        "Every certain mistake ends a run of isotonic regression, whether fitted on the training scores (DIR) "
-        "or on a held-out third.",
-        "With a window of 0.5 the other four lines never end. Platt's curve only comes near 0 and 1, and so does the "
+        "Every certain mistake ends a run of isotonic regression, fitted on the training scores (DIR) or on a held-out "
+        "third.",
+        "With a window of 0.5 the other four lines never end. Platt scaling only comes near 0 and 1, and so does the "
         "score itself: with the narrowest window its runs end as well.",
-        "Only the two Venn–Abers predictors can promise this, whatever the score: p0 < 1 and p1 > 0, because the row "
-        "itself is always in its pool. No clipping is needed, and none is done here.",
+        "Only the two Venn–Abers predictors guarantee this for every score: p0 < 1 and p1 > 0, because the row itself "
+        "is always in its pool. They need no clipping, and none is done here.",
     ),
     formulas=(
         r"\lambda_{\ln}(p, y) = \begin{cases}-\ln(1-p) & y = 0\\ -\ln p & y = 1\end{cases}",

@@ -1,4 +1,4 @@
-"""Log loss as test objects come in: the share of runs that are still finite, and one run followed.
+"""Log loss by the number of test rows: one run, and the share of runs that are still finite.
 
 Vovk and Petej (2014), lemma 2 and Table 1.
 """
@@ -23,16 +23,16 @@ from calib.kernel.wording import number
 
 @dataclass(frozen=True, eq=False)
 class LogLoss(Finding):
-    """The log loss of one run as it goes on, and how many runs have made no certain mistake.
+    """Log loss of one run by test rows, and the share of runs without a certain mistake.
 
     Attributes
     ----------
     run
-        Its number, from 1.
+        Number of the run, from 1.
     traces
-        Method → mean log loss of its first t objects, ∞ from a certain mistake on.
+        Method → mean log loss of its first t rows, ∞ after a certain mistake.
     finite
-        Method → share of the runs without a certain mistake among the first t objects; all (m,).
+        Method → share of runs without a certain mistake in the first t rows; all (m,).
     """
 
     run: int
@@ -41,7 +41,7 @@ class LogLoss(Finding):
 
 
 def prepare(found: Compared, run: int = 1) -> LogLoss:
-    """The runs' log losses; ``run`` is the draw that is followed."""
+    """Compute the log losses; ``run`` is the draw in the upper picture."""
     losses = {key: found.log_loss(key) for key in found.p}
     t = np.arange(1, found.y.shape[1] + 1)
     traces = {key: np.cumsum(values[run - 1]) / t for key, values in losses.items()}
@@ -50,20 +50,20 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
     early = max(1, len(t) // 10)
     safe = all(finite[key][-1] == 1 for key in ("simplified", "full"))
     pairs = (
-        "both Venn–Abers predictors in all of them" if safe else "Venn–Abers not in all, which must not be"
+        "both Venn–Abers predictors in all of them" if safe else "Venn–Abers not in all, which is an error"
     )
     return LogLoss(
-        title=f"After {t[-1]} test rows the log loss of DIR is finite in {left:.0%} of {found.y.shape[0]} runs, "
-        f"that of {pairs}",
-        caption=f"Above: the mean log loss of run {run} so far; a line ends at the cross where it becomes infinite. "
-        "Below: the share of all runs that are still finite.",
+        title=f"After {t[-1]} test rows the log loss of DIR is finite in {100 * left:.0f} % of {found.y.shape[0]} "
+        f"runs, that of {pairs}",
+        caption=f"The upper picture shows the mean log loss of run {run} so far; a line ends with a cross when it "
+        "becomes infinite. The lower picture shows the share of runs that are still finite.",
         alt="Share of runs with finite log loss: "
-        + "; ".join(f"{METHODS[key]} {share[-1]:.0%}" for key, share in finite.items())
+        + "; ".join(f"{METHODS[key]} {100 * share[-1]:.0f} %" for key, share in finite.items())
         + ".",
         drawn=f"Run {run} above: "
         + "; ".join(_ends(METHODS[key], trace) for key, trace in traces.items())
-        + f". Below, of all {found.y.shape[0]} runs so many are finite after {early} rows: "
-        + "; ".join(f"{METHODS[key]} {share[early - 1]:.0%}" for key, share in finite.items())
+        + f". Below, the share of {found.y.shape[0]} runs that are finite after {early} rows: "
+        + "; ".join(f"{METHODS[key]} {100 * share[early - 1]:.0f} %" for key, share in finite.items())
         + ".",
         table=pd.concat(
             [
@@ -82,14 +82,14 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
 
 
 def _ends(name: str, trace: Array) -> str:
-    """Where the line of one run stands, or ends."""
+    """Describe the last value of a line, or where it ends."""
     if np.isfinite(trace[-1]):
         return f"{name} {number(trace[-1])} after {len(trace)} rows"
     return f"{name} ends at row {1 + int(np.argmin(np.isfinite(trace)))}"
 
 
 def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
-    """One run above, all runs below, on one axis of test objects."""
+    """Draw one run above and all runs below, on one axis of test rows."""
     m = len(next(iter(record.traces.values())))
     ends = np.concatenate([trace[min(4, m - 1) :] for trace in record.traces.values()])
     known = ends[np.isfinite(ends)]
@@ -126,7 +126,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _line(key: str, values: Array, hover: str) -> go.Scatter:
-    """A method's line over the test objects so far."""
+    """Draw a method's line over the test rows so far."""
     mark = METHOD_MARKS[key]
     return go.Scatter(
         x=np.arange(1, len(values) + 1),
@@ -140,7 +140,7 @@ def _line(key: str, values: Array, hover: str) -> go.Scatter:
 
 
 def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
-    """A cross where a line becomes infinite."""
+    """Draw a cross where a line becomes infinite."""
     return go.Scatter(
         x=[x],
         y=[y],

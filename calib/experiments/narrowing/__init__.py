@@ -1,4 +1,4 @@
-"""How intervals narrow with the calibration set."""
+"""Interval width: how it falls with the number of calibration rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ EXPERIMENT = Experiment(
     answers=("Like 1/n: halved when n doubles", "Like n to the −2/3", "Like 1/√n"),
     right=2,
     why=(
-        "That holds for pools that are a fixed share of the data. There are ever more isotonic pools, so each "
-        "grows more slowly.",
-        "Isotonic pools grow like n to the 2/3, since there are ever more of them, and a row counts for less in a "
-        "larger pool.",
-        "That is how fast means get precise. An interval is not a mean: it shows how far one more row moves the fit.",
+        "This holds for pools with a fixed share of the data. The number of isotonic pools grows, so each pool grows "
+        "more slowly.",
+        "The number of pools grows too, so a pool grows like n to the 2/3. One row weighs less in a larger pool.",
+        "The standard error of a mean falls like this. But an interval shows how far one more row moves the fit.",
     ),
     turn={"method": "venn"},
     parameters=(
@@ -29,7 +28,7 @@ EXPERIMENT = Experiment(
             "choice",
             "venn_abers",
             choices=("venn_abers", "venn"),
-            help="Inductive Venn–Abers, or Venn with two categories.",
+            help="Inductive Venn–Abers, or a Venn predictor with two categories.",
             extra={"names": {"venn_abers": "Venn–Abers", "venn": "Venn"}},
         ),
         GAP,
@@ -37,15 +36,15 @@ EXPERIMENT = Experiment(
     ),
     simulation=narrow,
     notice=(
-        "An interval is wide where one more row counts for much: where its pool (the rows that get the same "
-        "probability) is small. Isotonic pools grow slower than the data, because there are ever more of "
-        "them: that is the price for following the curve ever more finely.",
-        "The two categories of the Venn predictor take a fixed share of all rows each: its interval shrinks like "
-        "1/n, around a probability that stays coarse.",
-        "The band holds the middle 80% of the rows. By scores, intervals are about a fifth wider towards both "
-        "ends than in between with a thousand calibration rows or more, and hardly with a hundred.",
+        "An interval is wide if its pool is small, because one more row then has much weight. A pool is the set of "
+        "rows with the same probability. Isotonic pools grow more slowly than the data, because their number grows "
+        "too: the fit follows the curve more finely.",
+        "The two categories of the Venn predictor each hold a fixed share of all rows. Its interval shrinks like 1/n, "
+        "but its probability stays coarse.",
+        "The band holds the middle 80 % of the rows. With 1,000 calibration rows or more, intervals at both ends of "
+        "the scores are about a fifth wider than in between. With 100 they are hardly wider.",
     ),
     formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),
-    source=f"{PAPER}, section 3; the size of isotonic pools, of order n to the 2/3, is that of Brunk's cube-root "
+    source=f"{PAPER}, section 3. The size of isotonic pools, of order n to the 2/3, follows from Brunk's cube-root "
     "asymptotics (1970).",
 )

@@ -1,4 +1,4 @@
-"""Widths of intervals by the number of calibration objects, on logarithmic axes: a power law is a straight line."""
+"""Widths of intervals by the number of calibration rows, on logarithmic axes: a power law is a straight line."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ class Narrow(Finding):
 
 
 def prepare(found: Narrowing) -> Narrow:
-    """The mean width at every size and the power of n that it follows."""
+    """Compute the mean width at every size, and the power of n that it follows."""
     names = list(POWERS)
     nearest = min(names, key=lambda name: abs(POWERS[name] - found.slope))
     return Narrow(
-        title=f"{label_of(found.method)}: mean width {brief(found.mean[0])} with {found.sizes[0]} calibration "
-        f"rows, {brief(found.mean[-1])} with {found.sizes[-1]:,}; it falls like n to the {brief(found.slope)}",
-        caption=f"Line: mean width of p1 − p0, band: the middle 80% of the rows. Both axes are "
-        f"logarithmic, so that a power of n is a straight line; the thin ones are 1/n, n^(−2/3) and 1/√n. Nearest "
-        f"here: {nearest}. Ten times the rows divide the width by {number(10**-found.slope)}.",
+        title=f"The mean width of {label_of(found.method)} intervals falls like n to the {brief(found.slope)}: "
+        f"{brief(found.mean[0])} with {found.sizes[0]} calibration rows, {brief(found.mean[-1])} with "
+        f"{found.sizes[-1]:,}",
+        caption="The line is the mean width p1 − p0, the band the middle 80 % of the rows. On logarithmic axes a power "
+        f"of n is a straight line; thin lines are 1/n, n^(−2/3) and 1/√n. The nearest is {nearest}. Ten times the rows "
+        f"divide the width by {number(10**-found.slope)}.",
         alt="Mean width by calibration size: "
         + ", ".join(f"{n:,}: {number(w)}" for n, w in zip(found.sizes, found.mean, strict=True))
         + ".",
@@ -51,7 +52,7 @@ def prepare(found: Narrowing) -> Narrow:
 
 
 def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
-    """Width against size on logarithmic axes, with three powers to compare with."""
+    """Draw width against size on logarithmic axes, with three powers for comparison."""
     found, color = record.found, MARKS[record.found.method].color
     figure = go.Figure(
         layout=layout(
@@ -87,7 +88,7 @@ def draw(record: Narrow, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _powers(found: Narrowing, theme: Theme) -> list[go.Scatter]:
-    """Straight lines to compare with, all through the mean width in the middle."""
+    """Draw straight lines for comparison, all through the mean width in the middle."""
     sizes, middle = found.sizes, len(found.sizes) // 2
     return [
         go.Scatter(

@@ -1,4 +1,4 @@
-"""How the interval of an inductive Venn or Venn–Abers predictor narrows with the number of calibration objects."""
+"""Interval width of an inductive Venn or Venn–Abers predictor by the number of calibration rows."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ TESTS = 400
 
 @dataclass(frozen=True, eq=False)
 class Narrowing:
-    """Widths p1 − p0 by the number of calibration objects, arrays (k,).
+    """Widths p1 − p0 by the number of calibration rows, arrays (k,).
 
     Attributes
     ----------
     mean, error
-        Over objects and draws, with its standard error.
+        Mean over rows and draws, and its standard error.
     low, high
-        The middle 80% of the objects.
+        Range of the middle 80 % of the rows.
     slope
-        Of ln mean width on ln n, over sizes from 100 on.
+        Slope of ln mean width on ln n, over sizes from 100 on.
     """
 
     method: str
@@ -42,7 +42,7 @@ class Narrowing:
 
 
 def narrow(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Narrowing:
-    """``draws`` calibration sets of every size, each with TESTS new objects; the score is x itself.
+    """Simulate ``draws`` calibration sets of every size, each with TESTS new rows; the score is x itself.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Theorem 2: why a Venn predictor must not look at the order of the training objects."""
+"""Theorem 2: why a Venn predictor must ignore the order of the training rows."""
 
 from __future__ import annotations
 
@@ -11,21 +11,26 @@ EXPERIMENT = Experiment(
     key="order",
     page=PAGE,
     name="Theorem 2: the order of the rows",
-    question="A predictor looks at no row at all. With k ones among l training labels it predicts k/l or (k + 1)/l "
-    "when the first label is 0, and (k − 1)/l or k/l when it is 1. Can a predictor that depends on the first label be "
+    question="A predictor sees only the labels, with k ones among l training labels. It predicts k/l or (k + 1)/l if "
+    "the first label is 0, and (k − 1)/l or k/l if it is 1. Can a predictor that depends on the first label be "
     "perfectly calibrated?",
     answers=("Yes, perfectly", "Only roughly, for large l", "No"),
     right=1,
     why=(
-        "All orderings are equally likely, and among those with the same answer the share of ones is exactly that "
-        "answer.",
-        "It is exact for every l: counting the orderings shows it, without any limit.",
-        "Depending on the order is unwise, but it breaks no promise: within each first label the counts come out "
-        "exactly.",
+        "All orderings are equally likely. Among the orderings with the same prediction, the share of ones is exactly "
+        "this prediction.",
+        "It is exact for every l. Counting the orderings shows this without any limit.",
+        "It is unwise to depend on the order, but this breaks no guarantee. For each first label the counts are exact.",
     ),
     parameters=(
         Parameter(
-            "objects", "Training labels l", "integer", 6, 2, 20, help="The test row's label comes after them."
+            "objects",
+            "Training labels l",
+            "integer",
+            6,
+            2,
+            20,
+            help="Number of training labels; the test row's label comes after them.",
         ),
         Parameter(
             "ones",
@@ -34,18 +39,18 @@ EXPERIMENT = Experiment(
             3,
             1,
             20,
-            help="What is known when the order of the labels has been forgotten; at most l.",
+            help="Number of ones among all labels, at most l. It is known even if the order is forgotten.",
         ),
     ),
     simulation=count_orderings,
     notice=(
-        "Every ordering of the labels is equally likely. Where the first label is 0 the selected probability is m/l, "
-        "where it is 1 it is (m − 1)/l, and among those orderings class 1 comes last in just that share.",
-        "It is therefore perfectly calibrated, and yet it contains no Venn predictor: that would ignore the order, "
-        "and could only predict what both answers share, k/l alone.",
-        "Theorem 2 says that among predictors that ignore the order of the training rows, those that keep the "
-        "promise of theorem 1 contain a Venn predictor. This example shows why it speaks only of predictors that "
-        "ignore the order.",
+        "Every ordering of the labels is equally likely. The selected probability is m/l if the first label is 0, and "
+        "(m − 1)/l if it is 1. Among these orderings, class 1 comes last in exactly this share.",
+        "The predictor is therefore perfectly calibrated, yet it contains no Venn predictor. A Venn predictor ignores "
+        "the order, so it could only predict k/l, the value that both cases share.",
+        "Theorem 2 is about predictors that ignore the order of the training rows. If such a predictor has the "
+        "guarantee of theorem 1, it contains a Venn predictor. This example shows why the theorem needs this "
+        "condition.",
     ),
     formulas=(
         r"\{P_0, P_1\} = \begin{cases}\{k/l,\ (k+1)/l\} & y_1 = 0\\ \{(k-1)/l,\ k/l\} & y_1 = 1\end{cases}",

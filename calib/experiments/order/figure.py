@@ -1,4 +1,4 @@
-"""Four forms of orderings, and the share of class 1 among those that get the same probability.
+"""Four forms of orderings, and the share of class 1 among orderings with the same probability.
 
 Vovk and Petej (2014), the remark after theorem 2.
 """
@@ -23,7 +23,7 @@ class Order(Finding):
 
 
 def prepare(orderings: Orderings) -> Order:
-    """The counts of the four forms, and whether the selected probability is the frequency in both columns."""
+    """Count the four forms, and check that the selected probability is the frequency in both columns."""
     selected = {form.first: form.selected for form in orderings.forms}
     found = {first: orderings.frequency(first) for first in (0, 1)}
     perfect = all(found[first] in (selected[first], None) for first in (0, 1))
@@ -36,9 +36,9 @@ def prepare(orderings: Orderings) -> Order:
     size = orderings.objects + 1
     return Order(
         title=("Perfectly calibrated: " if perfect else "Not calibrated: ") + equals,
-        caption=f"All orderings of {size} labels of which {orderings.ones} are 1, by the first label. The height of a "
-        "part is the number of orderings that end with that label of the test row. Within a column the predictor "
-        "selects the same probability, and class 1 fills exactly that share of it.",
+        caption=f"All orderings of {size} labels with {orderings.ones} ones, by the first label. The height of a part "
+        "is the number of orderings with this label of the test row. Within a column the predictor selects one "
+        "probability, and class 1 fills exactly this share.",
         alt=f"Orderings of {size} labels with {orderings.ones} ones. {equals}.",
         table=pd.DataFrame(
             [
@@ -63,12 +63,12 @@ def _count(orderings: Orderings, first: int) -> str:
 
 
 def _fraction(orderings: Orderings, value: Fraction) -> str:
-    """k/l, not shortened."""
+    """Write k/l without reducing it."""
     return f"{value * orderings.objects}/{orderings.objects}"
 
 
 def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
-    """Two stacked columns, one for each first label."""
+    """Draw two stacked columns, one per first label."""
     forms = record.orderings.forms
     selected = {form.first: _fraction(record.orderings, form.selected) for form in forms}
     names = [f"First label {first}<br>it selects {selected[first]}" for first in (0, 1)]

@@ -1,4 +1,4 @@
-"""A perfectly calibrated predictor that depends on the order of its training labels, counted out exactly.
+"""A perfectly calibrated predictor that depends on the order of its training labels, with exact counts.
 
 Vovk and Petej (2014), the remark after theorem 2.
 """
@@ -17,14 +17,14 @@ from calib.kernel.progress import Watch
 
 @dataclass(frozen=True)
 class Form:
-    """The orderings that begin with label ``first`` and end with the test object's label ``last``.
+    """Orderings that begin with label ``first`` and end with the test row's label ``last``.
 
     Attributes
     ----------
     orderings
-        Their number.
+        Number of orderings.
     selected
-        P_Y, what the predictor says for the label that comes.
+        P_Y, the prediction for the true label.
     """
 
     first: int
@@ -35,14 +35,14 @@ class Form:
 
 @dataclass(frozen=True)
 class Orderings:
-    """All orderings of l + 1 labels of which m are 1, in four forms."""
+    """All orderings of l + 1 labels with m ones, in four forms."""
 
     objects: int
     ones: int
     forms: tuple[Form, ...]
 
     def frequency(self, first: int) -> Fraction | None:
-        """The share of class 1 in the last place among the orderings that begin with ``first``; None without any."""
+        """Return the share of class 1 in the last place among orderings that begin with ``first``; None without any."""
         counts = {form.last: form.orderings for form in self.forms if form.first == first}
         return Fraction(counts[1], sum(counts.values())) if sum(counts.values()) else None
 
@@ -50,7 +50,7 @@ class Orderings:
 def count_orderings(
     settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None
 ) -> Orderings:
-    """The four forms 0…0, 0…1, 1…0, 1…1 with their number and the selected probability; nothing is drawn.
+    """Count the four forms 0…0, 0…1, 1…0, 1…1, with their selected probabilities; nothing is random.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def count_orderings(
     Raises
     ------
     InputError
-        For m above l.
+        If m is above l.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Overlap: from two classes that are the same to two that hardly touch, and where calibrating a forest helps."""
+"""Overlap: from two identical classes to two that hardly overlap, and where calibrating a forest helps."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ EXPERIMENT = Experiment(
     key="overlap",
     page="overlap",
     name="Overlap",
-    question="Two classes are pulled apart step by step, from the same distribution to hardly any overlap. Where does "
-    "calibrating a forest of fully grown trees in two dimensions lower its true calibration error (TCE) most?",
+    question="Two classes move apart step by step, from the same distribution to hardly any overlap. A forest of fully "
+    "grown trees learns them in two dimensions. Where does calibration lower its true calibration error (TCE) most?",
     answers=("Where they overlap completely", "Half-way", "Where they hardly overlap"),
     right=1,
     why=(
-        "Every true probability is one half there, and a fully grown forest still predicts less than 0.3 or more than "
-        "0.7 for more than a quarter of the rows.",
-        "It is so in many dimensions. In two, the forest is furthest from the truth where there is nothing to learn.",
-        "There is nearly nothing left to repair there: a forest that predicts 0 or 1 is right.",
+        "Every true probability is one half there. Yet the forest predicts below 0.3 or above 0.7 for more than a "
+        "quarter of the rows.",
+        "This is true in many dimensions. In two, the forest is furthest from the truth if there is nothing to learn.",
+        "There is almost nothing to correct there: a forest that predicts 0 or 1 is right.",
     ),
     parameters=(
         measure("overlap"),
@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
             "choice",
             "all",
             choices=("all", *CHOICES),
-            help="How many features; one of the four alone is computed four times as fast.",
+            help="Number of features. A single choice computes four times as fast as all four.",
             extra={"names": NAMES},
         ),
         Parameter(
@@ -43,7 +43,7 @@ EXPERIMENT = Experiment(
             "choice",
             "2",
             choices=CHOICES,
-            help="The dimensions of the small pictures of all measures, and of the data drawn below.",
+            help="Dimensions of the small pictures of all measures, and of the data below.",
             extra=view_of("overlap_measures", names=NAMES, numbers_of=("overlap_data",)),
         ),
         Parameter(
@@ -53,7 +53,7 @@ EXPERIMENT = Experiment(
             STEPS,
             1,
             STEPS,
-            help="From the left, where both classes are the same, to here. The headline is about all of them.",
+            help="Last step shown; at the first step both classes are the same. The headline is about all steps.",
             extra=view_of("overlap", "overlap_measures"),
         ),
         Parameter(
@@ -62,8 +62,8 @@ EXPERIMENT = Experiment(
             "choice",
             "pca",
             choices=tuple(EMBEDDINGS),
-            help="How rows of more than two dimensions are drawn on the page: the plane of largest spread, or "
-            "neighbours kept together.",
+            help="Projection of more than two dimensions: the plane of largest variance, or a map that keeps "
+            "neighbours together.",
             extra=view_of(names=EMBEDDINGS, drawn_by_page=True, numbers_of=("overlap_data",)),
         ),
         RESULTS,
@@ -73,10 +73,15 @@ EXPERIMENT = Experiment(
             "choice",
             5,
             choices=(1, 2, 5, 10, 20),
-            help="Lines are their means.",
+            help="Number of repetitions; lines show their means.",
         ),
         Parameter(
-            "n", "Rows", "choice", 1000, choices=(200, 500, 1000, 2000), help="To learn from, at each step."
+            "n",
+            "Rows",
+            "choice",
+            1000,
+            choices=(200, 500, 1000, 2000),
+            help="Rows for learning at each step.",
         ),
         Parameter(
             "share",
@@ -85,37 +90,37 @@ EXPERIMENT = Experiment(
             0.2,
             0.05,
             0.5,
-            help="Of the rows, for calibrators; the forests without one learn from all.",
+            help="Share of the rows for the calibrators. Forests without a calibrator learn from all rows.",
         ),
     ),
     simulation=RUN,
     notice=(
-        "At the left the classes are the same, every true probability is one half, and a fully grown forest "
-        "still predicts less than 0.3 or more than 0.7 for more than a quarter of the rows: it has learnt noise. "
-        "Calibration pulls it back to the middle, and so does tuning (RF_opt: few, large leaves).",
-        "In two dimensions more trees do not help there (RF_large): all of them have learnt the same noise.",
-        "Compare with the thick line, the same forest not calibrated. Choose Tuned forest: in two dimensions there is "
-        "little left to repair, and most calibrators, which learn from a fifth of the rows, make it worse at most "
-        "distances. Venn–Abers does at all twenty here.",
-        "With more dimensions the trees differ more, their mean is less extreme, and at complete overlap there is less "
-        "to repair. Half-way the forest is now too modest, and there calibration helps, also with the tuned forest.",
-        "PPA only moves probabilities away from the middle, so that it cannot help where they are too extreme "
-        "already. Platt, beta and isotonic can.",
-        "Beta over the tuned forest has peaks where a calibration row with a score of 0 was of class 1, and the "
-        "log-odds of 0 lie far beyond all others. One such row bends the whole map. Platt, which takes the score "
-        "itself, hardly notices.",
-        "With the tuned forest choose the measure ECE, which real data allow, too, and switch on Venn in the "
-        "legend. It predicts only two values: between overlap and half-way in two dimensions it has the smallest ECE, "
-        "and the largest TCE of the calibrators.",
+        "At the left the classes are the same, so every true probability is one half. A fully grown forest has learnt "
+        "noise: it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls it back to "
+        "one half, and so does tuning (RF_opt: few, large leaves).",
+        "In two dimensions more trees do not help there (RF_large), because all trees have learnt the same noise.",
+        "Compare with the thick line, the same forest uncalibrated. Choose Tuned forest: in two dimensions there is "
+        "little left to correct. Most calibrators learn from only a fifth of the rows, and make it worse at most "
+        "distances. Venn–Abers does so at all twenty here.",
+        "With more dimensions the trees differ more and their mean is less extreme, so at complete overlap there is "
+        "less to correct. Half-way the forest is now underconfident, and calibration helps even the tuned forest.",
+        "PPA only moves probabilities away from one half, so it cannot help if they are already too extreme. Platt "
+        "scaling, beta and isotonic regression can.",
+        "Beta calibration of the tuned forest has peaks, where a calibration row with a score of 0 was in class 1. "
+        "The log-odds of 0 lie far beyond all others, so one such row bends the whole map. Platt scaling uses the "
+        "score itself and hardly changes.",
+        "With the tuned forest choose the measure ECE, which real data also allow, and switch on Venn in the legend. "
+        "It predicts only two values. Between overlap and half-way in two dimensions, it has the smallest ECE but the "
+        "largest TCE of the calibrators.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",
         r"D_B = \tfrac18\, c^2 \sum_j 1/\sigma_j^2",
         r"c \text{: the shift of every mean}",
     ),
-    source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not print how it splits its "
-    "1000 rows: here a fifth calibrates, and 1000 fresh rows judge. Platt is fitted on probabilities, as in the paper; "
-    "the Explore pages fit it on log-odds.",
+    source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not say how it splits its "
+    "1,000 rows: here a fifth calibrates, and 1,000 fresh rows form the test set. Platt scaling uses probabilities, as "
+    "in the paper; the Explore pages use log-odds.",
     more_figures=("overlap_measures",),
     terms=(*FORESTS, "bhattacharyya"),
     large=True,

@@ -1,4 +1,4 @@
-"""The long experiment on overlap: one panel a dimension, one a measure, and the data themselves.
+"""The long experiment on overlap: panels by dimension, panels by measure, and the data.
 
 Shaker and Hüllermeier (2025), Figures 4, 9 and 10.
 """
@@ -23,6 +23,7 @@ from calib.experiments.shared.forest_lines import (
     of_base,
     span,
     wide,
+    within,
 )
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
@@ -33,7 +34,15 @@ from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief, number
 from calib.synthetic.overlap import STEPS
 
-TICKS = (0, 0.5, 1, 2, 3, 4, 5.72)  # distances, on an axis of their roots: equal shifts are equal steps
+TICKS = (
+    0,
+    0.5,
+    1,
+    2,
+    3,
+    4,
+    5.72,
+)  # distances, on an axis of their square roots, where equal shifts are equal steps
 XAXIS = {
     "title": {"text": "Bhattacharyya distance"},
     "tickvals": [float(np.sqrt(tick)) for tick in TICKS],
@@ -41,22 +50,22 @@ XAXIS = {
     "range": [-0.06, float(np.sqrt(TICKS[-1])) + 0.06],
 }
 THIRD = ("venn_abers", "rf_opt", "rf_d")
-"""In colour beside the forest as it is, where the headline names nothing else."""
+"""Coloured beside the uncalibrated forest if the headline names no other method."""
 SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
 class Panels(Finding):
-    """The measures along the overlap, panel by panel.
+    """Measures along the overlap, panel by panel.
 
     Attributes
     ----------
     panels
-        (title, rows of one base, measure) of each; the rows have ``root``, the root of the distance.
+        (title, rows of one base, measure) of each; the rows have ``root``, the square root of the distance.
     columns
-        Panels side by side.
+        Number of panels side by side.
     coloured
-        The methods that are not grey.
+        Methods that are not grey.
     """
 
     panels: tuple[tuple[str, pd.DataFrame, str], ...]
@@ -65,7 +74,7 @@ class Panels(Finding):
 
 
 def prepare(found: LongResult, measure: str = "tce", base: str = "default", steps: int = STEPS) -> Panels:
-    """One measure along the distance, as far as so many steps, a panel for every number of dimensions."""
+    """Prepare one measure along the distance for the first ``steps`` steps, with one panel per dimension."""
     table = _rooted(of_base(found.table, base))
     title, answer, named = _finding(table, measure, BASES[base].lower())
     table = _as_far_as(table, steps)
@@ -74,10 +83,10 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
     return Panels(
         title=title,
-        caption="From the left, where both classes are the same, to the right, where they hardly touch. Lines in "
-        f"colour: calibrators of the {BASES[base].lower()}, which is trained on the rows that do not calibrate; "
-        "thick and grey: this forest as it is; black lines (white in dark mode): forests that learn from "
-        f"everything. {how_made(found)}{_of_all(steps)}{GREY}",
+        caption="At the left both classes are the same, at the right they hardly overlap. Coloured lines are "
+        f"calibrators of the {BASES[base].lower()}, which is trained on the other rows. The thick grey line is this "
+        "forest uncalibrated. Black lines (white in dark mode) are forests that learn from all rows. "
+        f"{how_made(found)}{_of_all(steps)}{GREY}",
         alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -94,14 +103,14 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
 def prepare_measures(
     found: LongResult, detail: str = "2", base: str = "default", steps: int = STEPS
 ) -> Panels:
-    """All measures for one number of dimensions, as far as so many steps."""
+    """Prepare all measures for one number of dimensions and the first ``steps`` steps."""
     d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
     table = _rooted(of_base(found.table[found.table["d"] == d], base))
     named, table = _finding(table, "tce", BASES[base].lower())[2], _as_far_as(table, steps)
     return Panels(
         title=f"All measures in {d} dimensions",
-        caption="The Brier score falls with the distance because IL does: what nobody could know. CL + GL is what the "
-        "method adds: TCE, plus the noise of the labels. ECE is measured without the truth." + GREY,
+        caption="The Brier score falls with the distance because IL, the unavoidable loss, falls. CL + GL is the loss "
+        "that the method adds: TCE plus label noise. ECE needs no true probabilities." + GREY,
         alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
         table=table.drop(columns="root"),
         answer=None,
@@ -112,9 +121,11 @@ def prepare_measures(
 
 
 def _of_all(steps: int) -> str:
-    """That the headline knows more than is shown."""
+    """Say that the headline is about all steps if only some are shown."""
     return (
-        f" Shown are the first {steps} of {STEPS} steps; the headline is about all." if steps < STEPS else ""
+        f" The picture shows the first {steps} of {STEPS} steps; the headline is about all."
+        if steps < STEPS
+        else ""
     )
 
 
@@ -127,9 +138,9 @@ def _rooted(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int | None, tuple[str, ...]]:
-    """What the first panel shows, which third of the way calibration helps most in, and which calibrator is named.
+    """Return the headline of the first panel, the third in which calibration helps most, and the named calibrators.
 
-    Calibrated forests are compared with the same forest uncalibrated.
+    The comparison is with the same forest uncalibrated.
     """
     if measure not in ("tce", "ece", "brier", "excess"):
         return f"{MEASURES[measure]} from complete overlap to none", None, ()
@@ -147,25 +158,25 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     best = calibrated.loc[step].idxmin()
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
-        f"In {d} dimensions calibrating the {forest} helps most at distance {brief(distance)}: {MEASURES[measure]} "
-        f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {name(best)}; at {steps} most "
-        "calibrators make it worse"
+        f"In {d} dimensions calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
+        f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {within(best)}); most "
+        f"make it worse at {steps}"
     )
     return title, 1 + min(2, 3 * (step - 1) // last), (str(best),)
 
 
 def _worse(as_it_is: pd.Series, calibrated: pd.DataFrame) -> int:
-    """At how many steps more than half of the calibrators have a larger error than the forest as it is."""
+    """Count the steps at which more than half of the calibrators have a larger error than the uncalibrated forest."""
     return int((calibrated.gt(as_it_is, axis=0).mean(axis=1) > 0.5).sum())
 
 
 def _told(loss: float) -> str:
-    """CL + GL is estimated with the noise of the labels, which can take it below zero."""
+    """Write a loss; label noise can make an estimate of CL + GL negative."""
     return brief(loss) if loss > 0 else "no more than noise"
 
 
 def _ends(rows: pd.DataFrame, measure: str) -> str:
-    """RF_d and RF_opt at both ends, for readers who do not see the lines."""
+    """Describe RF_d and RF_opt at both ends, for readers who do not see the lines."""
     ends = []
     for method in ("rf_d", "rf_opt"):
         line = rows[rows["method"] == method][measure]
@@ -174,7 +185,7 @@ def _ends(rows: pd.DataFrame, measure: str) -> str:
 
 
 def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
-    """Panels of lines; one legend for all."""
+    """Draw panels of lines with one legend."""
     figure = panels(
         theme,
         [(title,) for title, _, _ in record.panels],
@@ -211,7 +222,7 @@ class Drawn(Finding):
 
 
 def prepare_data(found: DrawnSteps) -> Drawn:
-    """The rows of four steps on the page."""
+    """Prepare the rows of four steps."""
     how = "as they are" if found.d == 2 else f"by {EMBEDDINGS[found.embedding]}"
     frames = [
         pd.DataFrame({"step": step, "distance": distance, "class": y, "u": at[:, 0], "v": at[:, 1]})
@@ -219,11 +230,11 @@ def prepare_data(found: DrawnSteps) -> Drawn:
     ]
     return Drawn(
         title=f"The data in {found.d} dimensions at four of the twenty steps, {how}",
-        caption="Both features, on the same scale in every panel."
+        caption="The axes are the two features, with the same scale in every panel."
         if found.d == 2
-        else "Every panel has its own plane, that of the largest spread."
+        else "Every panel has its own plane, the plane of largest variance."
         if found.embedding == "pca"
-        else "t-SNE keeps neighbours together; distances between groups, sizes and axes mean nothing.",
+        else "t-SNE keeps neighbours together; distances between groups, sizes and axes have no meaning.",
         alt=f"Scatter plots of both classes at the Bhattacharyya distances "
         f"{', '.join(number(distance) for _, distance, _, _ in found.steps)}.",
         table=pd.concat(frames),
@@ -233,7 +244,7 @@ def prepare_data(found: DrawnSteps) -> Drawn:
 
 
 def draw_data(record: Drawn, theme: Theme = LIGHT) -> go.Figure:
-    """Four scatter plots, on one scale where the axes are the features."""
+    """Draw four scatter plots, with one scale if the axes are the features."""
     steps = record.found.steps
     everything = np.vstack([at for _, _, at, _ in steps])
     low, high = everything.min(axis=0) - 0.3, everything.max(axis=0) + 0.3

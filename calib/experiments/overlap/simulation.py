@@ -1,8 +1,8 @@
-"""From complete overlap to none, step by step: where calibrating a forest helps, and where it does not.
+"""Overlap from complete to none, step by step: where calibrating a forest helps, and where it does not.
 
 Shaker and Hüllermeier (2025), section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The means of one class
-move away in equal steps; at each, every forest and calibrator is judged on fresh rows whose true
-probabilities are known.
+move away in equal steps. At each step every forest and calibrator is evaluated on fresh rows with known true
+probabilities.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DRAWN, DRAWN_OBJECTS = (1, 7, 13, STEPS), 600
 
 
 def chunks(random_state: int, settings: Mapping[str, Any]) -> dict[Any, Chunk]:
-    """The steps in the chosen dimensions: name → what computes one."""
+    """Return the steps in the chosen dimensions: name → chunk."""
     dimensions = DIMENSIONS if settings["d"] == "all" else (int(settings["d"]),)
     own = {name: settings[name] for name in SETTINGS}
     return {
@@ -60,7 +60,7 @@ RUN = LongRun(
 def one_step(
     d: int, step: int, random_state: int, n: int, share: float, repetitions: int, watch: Watch | None = None
 ) -> pd.DataFrame:
-    """All repetitions of one step: n rows to learn from, of which a share calibrates, and TESTS to judge on."""
+    """Compute all repetitions of one step: n learning rows, a share of which calibrates, and TESTS test rows."""
     pair, found = path(d, random_state)[step - 1], kept_searches()[case(d, step)]
     size, tables = round(share * n), []
     for repetition in (watch or Watch()).loop(range(repetitions), "repetitions"):
@@ -72,28 +72,28 @@ def one_step(
 
 
 def path(d: int, random_state: int) -> list[GaussianPair]:
-    """The twenty pairs in d dimensions."""
+    """Return the twenty pairs in d dimensions."""
     return overlap_path(d, STEPS, random_state=np.random.default_rng([random_state, STREAM, d]))
 
 
 def generator(d: int, step: int, repetition: int, random_state: int) -> np.random.Generator:
-    """What draws the rows of one repetition; repetition −1 are those that are searched on."""
+    """Return the generator for the rows of one repetition; repetition −1 is for the search."""
     return np.random.default_rng([random_state, STREAM, d, step, repetition + 1])
 
 
 def case(d: int, step: int) -> str:
-    """The name of a search."""
+    """Return the name of a search."""
     return f"overlap {d} {step}"
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnSteps:
-    """Drawn data of some steps.
+    """Data of some steps.
 
     Attributes
     ----------
     steps
-        Of each, its number, distance, places on the page (n, 2) and labels (n,).
+        For each step its number, distance, coordinates (n, 2) and labels (n,).
     """
 
     d: int
@@ -102,14 +102,14 @@ class DrawnSteps:
 
 
 def draw_data(settings: Mapping[str, Any], random_state: int, watch: Watch) -> DrawnSteps:
-    """Rows of four steps, laid on the page: by PCA, or t-SNE, beyond two dimensions (Figure 9).
+    """Draw rows of four steps, projected by PCA or t-SNE beyond two dimensions (Figure 9).
 
     Parameters
     ----------
     settings
         detail (the dimensions) and embedding.
     """
-    from sklearn.decomposition import PCA  # only here: not all who compute draw
+    from sklearn.decomposition import PCA  # imported here: most computations do not draw
     from sklearn.manifold import TSNE
 
     d, embedding = int(settings["detail"]), settings["embedding"]

@@ -1,4 +1,4 @@
-"""Algorithms, one move at a time."""
+"""Pool adjacent violators, one move at a time."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ EXPERIMENT = Experiment(
     key="pooling",
     page="algorithms",
     name="Pool adjacent violators",
-    question="Labels in the order of their scores are to be fitted by a function that never falls. Every point "
-    "begins as a pool of its own. Wherever a pool's share of class 1 is larger than that of its right neighbour, the "
-    "two are joined. How many such moves can n points need?",
+    question="Labels in the order of their scores are fitted by a function that never falls. At first every point is a "
+    "pool. If a pool's share of class 1 is larger than the share of its right neighbour, the two are joined. How many "
+    "moves can n points need?",
     answers=("At most n − 1", "Up to n squared", "No limit: joined pools may have to be split again"),
     right=1,
     why=(
-        "Every move takes one pool away, and one must be left.",
-        "Pairs do not have to be tried again: a pool, once joined, is never split, so each move leaves one pool "
-        "fewer.",
-        "A joined pool may be joined again, but it never has to be split: its parts would fall again.",
+        "Every move removes one pool, and one must be left.",
+        "Joined pools are never split, so each move leaves one pool fewer.",
+        "A joined pool may be joined again, but never has to be split: its parts would fall again.",
     ),
     parameters=(
         Parameter(
@@ -30,8 +29,8 @@ EXPERIMENT = Experiment(
             "Points, as score:label",
             "points",
             START,
-            help=f"Up to {MOST_POINTS}, separated by spaces. Equal scores are pooled before the first move. Click a "
-            "point of the upper picture to turn its label.",
+            help=f"Up to {MOST_POINTS} points, separated by spaces. Equal scores are pooled before the first move. "
+            "Click a point of the upper picture to flip its label.",
         ),
         Parameter(
             "step",
@@ -40,7 +39,7 @@ EXPERIMENT = Experiment(
             0,
             0,
             MOST_POINTS,
-            help="How many moves have been made.",
+            help="Number of moves made.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
         Parameter(
@@ -50,26 +49,26 @@ EXPERIMENT = Experiment(
             0.55,
             -FARTHEST,
             FARTHEST,
-            help="Where p0 and p1 are taken: the fits at this score with the new row added, as class 0 and as class 1.",
+            help="The score for p0 and p1, the fits at this score with the new row as class 0 and as class 1.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
     ),
     simulation=pool_step_by_step,
     notice=(
-        "Every move takes one pool away, and none is ever split again. Whichever pair is joined first, the end "
-        "is the same; here it is always the leftmost pair.",
-        "Below, the same in the cumulative-sum diagram: going right counts rows, going up counts class 1. A pool "
-        "is a chord and its share is the chord's slope. Joining two pools cuts off a corner that points upward.",
-        "When no chord is followed by a flatter one, the chords are the lower convex hull of the points: the greatest "
+        "Every move removes one pool, and no pool is ever split again. The result does not depend on which pair is "
+        "joined first; here it is always the leftmost pair.",
+        "The lower picture is the cumulative-sum diagram: rows are counted to the right, rows of class 1 upwards. A "
+        "pool is a chord, and its share is the chord's slope. Joining two pools cuts off a corner that points upwards.",
+        "When no chord is followed by a flatter one, the chords form the lower convex hull of the points, the greatest "
         "convex curve below them. Its slopes are the isotonic fit.",
-        "Turn a label and start again: one label can change most of the fitted values, or only a few.",
+        "Flip a label and start again: one label can change most of the fitted values, or only a few.",
     ),
     formulas=(
         r"g(C_1 \cup C_2) = \frac{a_1 + a_2}{N_1 + N_2}",
         r"P_i = \Big(\sum_{j \le i} N_{(j)},\ \sum_{j \le i} a_{(j)}\Big)",
         r"\text{slope from } P_i \text{ to } P_k = \frac{a_{(i+1)} + \dots + a_{(k)}}{N_{(i+1)} + \dots + N_{(k)}}",
     ),
-    source="Ayer, Brunk, Ewing, Reid and Silverman (1955); as in lemma 1 of Vovk and Petej, Venn–Abers predictors "
+    source="Ayer, Brunk, Ewing, Reid and Silverman (1955), as in lemma 1 of Vovk and Petej, Venn–Abers predictors "
     "(2014).",
     drawn=False,
     plays="step",

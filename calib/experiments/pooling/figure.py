@@ -1,4 +1,4 @@
-"""Pools over the scores, and the same pools as chords of the cumulative-sum diagram.
+"""Pools over the scores, and pools as chords of the cumulative-sum diagram.
 
 Ayer et al. (1955); Vovk and Petej (2014), lemma 1.
 """
@@ -24,16 +24,16 @@ from calib.kernel.wording import number
 
 @dataclass(frozen=True, eq=False)
 class Pooling(Finding):
-    """One state on the way to the isotonic fit.
+    """One state before the isotonic fit is reached.
 
     Attributes
     ----------
     state
-        The number of moves made.
+        Number of moves made.
     pair
-        The pools that the next move joins, as ranges of scores, or None.
+        Pools that the next move joins, as ranges of scores, or None.
     asked
-        Score of a new row, and the Venn–Abers p0, p1 and p that all the points give it.
+        Score of a new row, and its Venn–Abers p0, p1 and p.
     """
 
     found: Moves
@@ -43,7 +43,7 @@ class Pooling(Finding):
 
 
 def prepare(found: Moves, step: int = 0, score: float = 0.55) -> Pooling:
-    """The state after ``step`` moves, or the last one where there are fewer; and the pair of a new row at ``score``."""
+    """Prepare the state after at most ``step`` moves, and the pair of a new row at ``score``."""
     state = min(step, found.moves)
     bounds, values = found.states[state], found.fitted(state)
     pair = None
@@ -55,13 +55,11 @@ def prepare(found: Moves, step: int = 0, score: float = 0.55) -> Pooling:
     pool = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     return Pooling(
         title=_title(found, state),
-        caption="Above: points by score, class 0 at the bottom and class 1 at the top; lines are pools at their "
-        "share of class 1, and neighbours of equal share stay pools of their own. Below: the cumulative-sum diagram "
-        "with the pools as chords; the thin line is the lower "
-        "convex hull, where it will end. The next pair to be joined is drawn thick. "
-        f"The upright bar is for a new row at score {score:g}: with it as class 0 the fit would end at "
-        f"p0 = {number(p0)} there, with it as class 1 at p1 = {number(p1)}. The star is p = {number(fits.p)}, "
-        "combined from both.",
+        caption="The upper picture shows points by score, class 0 at the bottom and class 1 at the top. Lines are "
+        "pools at their share of class 1; neighbours with equal shares remain separate pools. The lower picture is the "
+        "cumulative-sum diagram with pools as chords; the thin line is the lower convex hull, the final result. The "
+        f"next pair is drawn thick. The vertical bar is a new row at score {score:g}. As class 0 it would get "
+        f"p0 = {number(p0)}, as class 1 p1 = {number(p1)}; the star is the merged p = {number(fits.p)}.",
         alt=f"After {state} of {found.moves} moves there are {len(bounds) - 1} pools: "
         + ", ".join("{}/{}".format(*found.ratio(state, b)) for b in range(len(bounds) - 1))
         + ".",
@@ -87,11 +85,11 @@ def _title(found: Moves, state: int) -> str:
     left = found.joined[state]
     one, other = ("{}/{}".format(*found.ratio(state, pool)) for pool in (left, left + 1))
     after = "{}/{}".format(*found.ratio(state + 1, left))
-    return f"Move {state + 1} of {found.moves}: {one} is above its right neighbour {other}; joined they are {after}"
+    return f"Move {state + 1} of {found.moves}: {one} is above its right neighbour {other}, so both become {after}"
 
 
 def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
-    """Points and pools above, the diagram below."""
+    """Draw points and pools above, the diagram below."""
     found = record.found
     low, high = min(found.scores[0], record.asked[0]), max(found.scores[-1], record.asked[0])
     edge = 0.06 * (high - low or 1.0)
@@ -105,7 +103,7 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
             yaxis={"title": {"text": "Share of class 1"}, "range": [-0.12, 1.12], "domain": [0.58, 1]},
             xaxis2={"title": {"text": "Rows so far"}, "range": [-0.3, rows[-1] + 0.3], "anchor": "y2"},
             yaxis2={
-                "title": {"text": "Of them class 1"},
+                "title": {"text": "Rows of class 1 so far"},
                 "range": [-0.04 * max(1, ones[-1]) - 0.2, ones[-1] + 0.4],
                 "domain": [0, 0.44],
             },
@@ -138,7 +136,7 @@ def _points(record: Pooling, theme: Theme) -> list[go.Scatter]:
 
 
 def _asked(record: Pooling) -> go.Scatter:
-    """The new row: from p0 to p1, and p."""
+    """Draw the new row: a bar from p0 to p1, and p."""
     score, p0, p1, p = record.asked
     mark = MARKS["venn_abers"]
     return go.Scatter(
@@ -157,13 +155,13 @@ def _asked(record: Pooling) -> go.Scatter:
 
 
 def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
-    """One horizontal line a pool, from half-way to the score before to half-way to the score after."""
+    """Draw one horizontal line per pool, between the midpoints to the neighbouring scores."""
     found, mark = record.found, MARKS["isotonic"]
     scores, values, bounds = found.scores, found.fitted(record.state), found.states[record.state]
     span = float(scores[-1] - scores[0]) or 1.0
     middle = (scores[1:] + scores[:-1]) / 2
     ends = np.concatenate([[scores[0] - 0.03 * span], middle, [scores[-1] + 0.03 * span]])
-    gap = 0.004 * span  # so that two pools on one level are seen to be two
+    gap = 0.004 * span  # so that two pools on one level look like two
     traces = []
     for b in range(len(bounds) - 1):
         thick = record.pair is not None and bounds[b] in record.pair[:2]
@@ -183,7 +181,7 @@ def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
 
 
 def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
-    """The sums with their hull, and the pools as chords."""
+    """Draw the sums with their hull, and the pools as chords."""
     found, mark = record.found, MARKS["isotonic"]
     rows, ones = found.diagram()
     here, last = np.array(found.states[record.state]), np.array(found.states[-1])
@@ -203,7 +201,7 @@ def _diagram(record: Pooling, theme: Theme) -> list[go.Scatter]:
     ]
     if record.pair is not None:
         thick = {"color": theme.ink, "width": 6}
-        traces.append(of(np.array(record.pair), "next to be joined", "lines", line=thick, **silent))
+        traces.append(of(np.array(record.pair), "the next pair", "lines", line=thick, **silent))
     return traces
 
 

@@ -1,8 +1,8 @@
-"""Pool adjacent violators one move at a time, with every state on the way.
+"""Pool adjacent violators one move at a time, with every intermediate state.
 
-Ayer et al. (1955), in the form of lemma 1 of Vovk and Petej (2014): cells of adjacent scores with a ratio a/N
-each; the leftmost pair of cells whose ratios fall is joined, until none falls. Counts are whole numbers and
-compared as such.
+Ayer et al. (1955), in the form of lemma 1 of Vovk and Petej (2014): cells of adjacent scores have a
+ratio a/N each. The leftmost pair of cells with falling ratios is joined, until none falls. Counts are whole numbers,
+and are compared exactly.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Moves:
     Attributes
     ----------
     points
-        (score, label) as they were given.
+        Input points (score, label).
     scores, rows, ones : (k,)
-        Distinct scores, how many rows have each, and how many of them label 1.
+        Distinct scores, with the number of rows and of rows with label 1 for each.
     states
         Bounds of the pools after 0, 1, … moves; pool b holds the scores bounds[b] to bounds[b + 1] − 1.
     joined
-        For every move the number of the left pool of the pair, in the state before.
+        For every move, the index of the left pool of the pair in the state before.
     """
 
     points: tuple[tuple[float, int], ...]
@@ -48,26 +48,26 @@ class Moves:
         return len(self.joined)
 
     def ratio(self, state: int, pool: int) -> tuple[int, int]:
-        """(a, N) of a pool: label-1 rows and rows."""
+        """Return (a, N) of a pool: its rows with label 1, and its rows."""
         low, high = self.states[state][pool : pool + 2]
         return int(self.ones[low:high].sum()), int(self.rows[low:high].sum())
 
     def fitted(self, state: int) -> Array:
-        """The value a/N of every score's pool, (k,)."""
+        """Return the value a/N of every score's pool, (k,)."""
         bounds = np.array(self.states[state])
         return np.repeat(
             np.add.reduceat(self.ones, bounds[:-1]) / np.add.reduceat(self.rows, bounds[:-1]), np.diff(bounds)
         )
 
     def diagram(self) -> tuple[Array, Array]:
-        """The cumulative-sum diagram: rows and ones up to each score, (k + 1,), from (0, 0)."""
+        """Return the cumulative-sum diagram: rows and ones up to each score, (k + 1,), from (0, 0)."""
         return np.append(0, np.cumsum(self.rows)), np.append(0, np.cumsum(self.ones))
 
 
 def pool_step_by_step(
     settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None
 ) -> Moves:
-    """The moves on ``settings["points"]``, a text of score:label; nothing is drawn.
+    """Compute the moves for ``settings["points"]``, a text of score:label; nothing is random.
 
     >>> moves = pool_step_by_step({"points": "1:0 2:1 3:1 4:0 5:1"})
     >>> [moves.fitted(state).round(2).tolist() for state in range(moves.moves + 1)]

@@ -1,4 +1,4 @@
-"""Merging: the one probability with the least regret for two."""
+"""Merging two probabilities into one with the smallest worst-case regret."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ EXPERIMENT = Experiment(
     key="regret",
     page=PAGE,
     name="One number for two",
-    question="Someone has to act on a single probability p, and the label may still turn out either way. "
-    "With label 0 it would have been better to say p0, with label 1 p1: what p costs beyond that "
-    "is its regret. Which p keeps the larger of the two regrets as small as it can be?",
+    question="You must act on a single probability p, and the label is not known yet. With label 0 it would have been "
+    "better to predict p0, with label 1 to predict p1. The regret of p is its extra loss. Which p makes the larger of "
+    "the two regrets as small as possible?",
     answers=("The midpoint", "A p nearer to 1/2 than the midpoint", "A p further from 1/2 than the midpoint"),
     right=2,
     why=(
         "The midpoint is half-way between the numbers, not between the regrets: an error near 0 or 1 costs more.",
-        "Near 0 and 1 the loss is steeper, so that the regret is evened out nearer to one half.",
-        "That would bet on the more certain side, where the loss of a mistake is steepest.",
+        "Near 0 and 1 the loss is steeper, so the two regrets are equal nearer to one half.",
+        "This p is on the more certain side, where a mistake costs most.",
     ),
     turn={"p1": 0.9},
     parameters=(
@@ -34,7 +34,14 @@ EXPERIMENT = Experiment(
             extra={"step": 0.01},
         ),
         Parameter(
-            "p1", "p1", "number", 0.5, 0.01, 1.0, help="The probability if it is 1.", extra={"step": 0.01}
+            "p1",
+            "p1",
+            "number",
+            0.5,
+            0.01,
+            1.0,
+            help="The probability if the label is 1.",
+            extra={"step": 0.01},
         ),
         Parameter(
             "loss",
@@ -42,16 +49,16 @@ EXPERIMENT = Experiment(
             "choice",
             "log",
             choices=("log", "square"),
-            help="What is regretted: log loss or square loss.",
+            help="The loss behind the regret: log loss or square loss.",
             extra=view_of("regret", names={"log": "Log loss", "square": "Square loss"}),
         ),
     ),
     simulation=regrets,
     notice=(
-        "One regret rises with p, the other falls. Where they cross, the worse of the two is smallest: that is the "
+        "One regret rises with p, the other falls. At their crossing the larger of the two is smallest: this is the "
         "minimax rule of the loss.",
-        "Both rules move p from the midpoint towards 1/2: the wider the interval, the more careful the answer.",
-        "As long as p0 < p1 both rules stay strictly between the two, so that p is never 0 or 1 and the log loss never "
+        "Both rules move p from the midpoint towards 1/2, further for a wider interval.",
+        "If p0 < p1, both rules stay strictly between the two. So p is never 0 or 1, and the log loss is never "
         "infinite.",
     ),
     formulas=(

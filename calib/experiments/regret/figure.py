@@ -16,7 +16,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import Array
 from calib.kernel.wording import brief, number
 
-SAID = 6  # places at which the curves are told in words
+SAID = 6  # places at which words describe the curves
 LOSSES = {"log": "log loss", "square": "square loss"}
 
 
@@ -27,17 +27,17 @@ class Regret(Finding):
 
 
 def prepare(found: Regrets, loss: str = "log") -> Regret:
-    """The regrets of one loss, and what its rule saves against the midpoint."""
+    """Prepare the regrets of one loss, and compare its rule with the midpoint."""
     best, midpoint = found.rules[loss], found.rules["midpoint"]
     worst, worst_mid = found.worst(loss, best), found.worst(loss, midpoint)
     moved = abs(best - 0.5) - abs(midpoint - 0.5)
     near = abs(best - midpoint) < 1e-9
     return Regret(
-        title=f"p = {brief(best)} keeps the worse regret at {brief(worst)}; the midpoint {brief(midpoint)} risks "
+        title=f"p = {brief(best)} has a worst-case regret of {brief(worst)}; at the midpoint {brief(midpoint)} it is "
         f"{brief(worst_mid)}",
-        caption=f"Regret in {LOSSES[loss]} of using p instead of p0 = {number(found.p0)} if the label is 0 (rising), "
-        f"and instead of p1 = {number(found.p1)} if it is 1 (falling). The thick line is the worse of the two; the "
-        "star marks its lowest point, the open circle the midpoint.",
+        caption=f"The rising curve is the regret in {LOSSES[loss]} of p instead of p0 = {number(found.p0)} if the "
+        f"label is 0. The falling curve is the regret of p instead of p1 = {number(found.p1)} if it is 1. The thick "
+        "line is the larger of the two. The star marks its lowest point, the open circle the midpoint.",
         alt=f"Two regret curves over p. They cross at {number(best)}, where both are {number(worst)}.",
         drawn="Two regret curves over p, rising if the label is 0, falling if it is 1. "
         + " ".join(
@@ -54,7 +54,7 @@ def prepare(found: Regrets, loss: str = "log") -> Regret:
 
 
 def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
-    """Both regrets, the worse of them, and the two rules."""
+    """Draw both regrets, the larger of the two, and the two rules."""
     found, loss = record.found, record.loss
     zero, one = found.against_p0[loss], found.against_p1[loss]
     best, midpoint = found.rules[loss], found.rules["midpoint"]
@@ -75,7 +75,7 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
     dotted = {"color": theme.positive, "width": 2.4, "dash": "dot"}
     figure.add_traces(
         [
-            _line(found.p, np.maximum(zero, one), "the worse of the two", line=thick, hoverinfo="skip"),
+            _line(found.p, np.maximum(zero, one), "the larger of the two", line=thick, hoverinfo="skip"),
             _line(found.p, zero, "if the label is 0, against p0", line=dashed, hovertemplate=hover),
             _line(found.p, one, "if the label is 1, against p1", line=dotted, hovertemplate=hover),
         ]
@@ -91,13 +91,13 @@ def draw(record: Regret, theme: Theme = LIGHT) -> go.Figure:
             mode="markers",
             name=name,
             marker={"symbol": symbol, "size": size, "color": theme.ink, "line": rim},
-            hovertemplate=f"{name}: p = %{{x:.4f}}, worse regret %{{y:.4f}}<extra></extra>",
+            hovertemplate=f"{name}: p = %{{x:.4f}}, larger regret %{{y:.4f}}<extra></extra>",
         )
     return figure
 
 
 def _line(p: Array, values: Array, name: str, **style: Any) -> go.Scatter:
-    """Regrets over p, where they are finite."""
+    """Draw a regret over p where it is finite."""
     return go.Scatter(x=p, y=np.where(np.isfinite(values), values, np.nan), mode="lines", name=name, **style)
 
 

@@ -1,4 +1,4 @@
-"""The regret of one probability for two: where the rising and the falling regret meet lies the minimax rule.
+"""The regret of one probability for two: the rising and the falling regret meet at the minimax rule.
 
 Vovk and Petej (2014), section 4, eq. 10 (log loss) and 11 (square loss).
 """
@@ -20,12 +20,12 @@ GRID = 401
 
 @dataclass(frozen=True, eq=False)
 class Regrets:
-    """For both losses the regret of using p where the label is 0 (against p0) and where it is 1 (against p1), (g,).
+    """Regrets of p for both losses, if the label is 0 (against p0) and if it is 1 (against p1), (g,).
 
     Attributes
     ----------
     rules
-        Merge rule → the p it takes.
+        Merge rule → its p.
     """
 
     p0: float
@@ -36,7 +36,7 @@ class Regrets:
     rules: dict[str, float]
 
     def worst(self, loss: str, p: float) -> float:
-        """The larger of the two regrets at p."""
+        """Return the larger of the two regrets at p."""
         return float(
             max(_loss(loss, p, 0) - _loss(loss, self.p0, 0), _loss(loss, p, 1) - _loss(loss, self.p1, 1))
         )
@@ -49,7 +49,7 @@ def _loss(loss: str, p: Array | float, y: int) -> Array:
 
 
 def regrets(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | None = None) -> Regrets:
-    """Regret curves over p in [0, 1] and the p of every merge rule; nothing is drawn.
+    """Compute regret curves over p in [0, 1] and the p of every merge rule; nothing is random.
 
     Parameters
     ----------

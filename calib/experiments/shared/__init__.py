@@ -1,1 +1,1 @@
-"""What several experiments share: data, models, what predictions are worth, and shapes of their pictures."""
+"""Data, models, measures and pictures that several experiments share."""

@@ -1,4 +1,4 @@
-"""The record of an experiment's figure, and the few shapes that several of them share."""
+"""The record of an experiment's figure, and a few shapes that several figures share."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from calib.kernel.wording import number
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What every record says.
+    """Record of a figure, with title, caption, alt text and answer.
 
     Attributes
     ----------
     answer
-        The number, from 1, of the prediction that came true; None where no single one did.
+        Number, from 1, of the right answer; None if no single answer is right.
     drawn
-        What can be seen in the picture, for those who cannot see it while the question beside it is open: where
-        ``alt`` tells the answer.
+        Description of the picture without the answer, used in place of ``alt`` while the question is open.
     unasked
-        Why no answer is given where the picture shows something else than what was asked.
+        Why there is no answer if the picture shows something else than the question is about.
     """
 
     title: str
@@ -42,12 +41,12 @@ class Finding:
 
 
 def plus_minus(mean: float, error: float) -> str:
-    """A mean with two standard errors."""
+    """Write a mean with two standard errors."""
     return f"{number(mean)} ± {number(2 * error, 2)}"
 
 
 def band(x: Array, low: Array, high: Array, color: str, **changes) -> go.Scatter:
-    """A translucent band between two curves."""
+    """Draw a translucent band between two curves."""
     return go.Scatter(
         x=[*x, *x[::-1]],
         y=[*high, *low[::-1]],
@@ -62,7 +61,7 @@ def band(x: Array, low: Array, high: Array, color: str, **changes) -> go.Scatter
 
 
 def level(theme: Theme, y: float = 0.0, **changes) -> dict:
-    """A thin horizontal line across a panel, as a shape."""
+    """Return a thin horizontal line across a panel as a shape."""
     return {
         "type": "line",
         "xref": "x domain",
@@ -79,7 +78,7 @@ def level(theme: Theme, y: float = 0.0, **changes) -> dict:
 def both_classes(
     X: Array, y: Array, theme: Theme, marker: dict[str, Any], one: str = "diamond-open", **style: Any
 ) -> list[go.Scatter]:
-    """Rows (m, 2) in their plane, circles for class 0 and the symbol ``one`` for class 1."""
+    """Draw rows (m, 2) in their plane, circles for class 0 and the symbol ``one`` for class 1."""
     return [
         go.Scatter(
             x=np.round(X[y == label, 0], 3),

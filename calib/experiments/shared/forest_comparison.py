@@ -1,9 +1,8 @@
-"""The forests that the long experiments compare, every calibrator on two of them, and what each is worth.
+"""The forests of the long experiments, every calibrator on two of them, and their measures.
 
-Shaker and Hüllermeier (2025), section 5.2 and appendix C.3. RF_d, RF_opt, RF_large and CT learn from
-everything that there is; a calibrated forest gives some of it away for calibration. The entropies of the
-paper's Table 3 show that it calibrated a searched forest: calibrating the default one left its many equal
-scores equal.
+Shaker and Hüllermeier (2025), section 5.2 and appendix C.3. RF_d, RF_opt, RF_large and CT learn from all rows; a
+calibrated forest learns from some and is calibrated on the rest. The entropies of the paper's Table 3 show that it
+calibrated a tuned forest: calibrating the default forest would leave its many equal scores equal.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from calib.metrics.calibration_error import excess_brier, true_calibration_error
 from calib.models import ProbabilityForest
 
 TREES, LARGE = 100, 500
-OPTIONS = {"venn_abers": {"merge": "square"}}  # as the paper merges
+OPTIONS = {"venn_abers": {"merge": "square"}}  # the paper's merge rule
 
 
 def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state: int) -> pd.DataFrame:
-    """RF_d, RF_opt, RF_large and CT trained on all of ``data``: one row each, measured on ``test``."""
+    """Train RF_d, RF_opt, RF_large and CT on ``data``; return one row of measures on ``test`` for each."""
     shapes: dict[str, dict[str, Any]] = {
         "rf_d": {},
         "rf_opt": dict(found.forest),
@@ -43,21 +42,21 @@ def baselines(data: Dataset, test: Dataset, found: ForestSettings, random_state:
 
 
 def forest(data: Dataset, random_state: int, **shape: Any) -> ProbabilityForest:
-    """A forest of TREES trees unless ``shape`` says otherwise."""
+    """Fit a forest of TREES trees unless ``shape`` says otherwise."""
     return ProbabilityForest(**({"n_estimators": TREES} | shape), random_state=random_state).fit(
         data.X, data.y
     )
 
 
 def scores(model: ProbabilityForest, data: Dataset) -> Array:
-    """Probability of class 1, (n,)."""
+    """Return the probability of class 1, (n,)."""
     return model.predict_proba(data.X)[:, 1]
 
 
 class Calibrated:
-    """The two base forests of one training set, with what they and their trees say of a pool and of test rows, kept.
+    """The two base forests of one training set, with stored predictions for a pool and for test rows.
 
-    One pool serves calibration sets of every size: they are its first rows.
+    The first rows of the pool are the calibration set of every size.
     """
 
     def __init__(
@@ -69,12 +68,12 @@ class Calibrated:
         for base, shape in shapes.items():
             model = forest(train, random_state, **shape)
             self.scores[base] = scores(model, pool), scores(model, test)
-            # As rank wants them: else the default's pure leaves are all alike
+            # Rank needs this: pure leaves of the default forest are all equal otherwise
             laplace = model.with_leaf("laplace")
             self.votes[base] = laplace.tree_scores(pool.X), laplace.tree_scores(test.X)
 
     def table(self, size: int) -> pd.DataFrame:
-        """One row a base and calibrator, fitted on the first ``size`` rows of the pool and measured on the test."""
+        """Return one row per base and calibrator, fitted on the first ``size`` rows of the pool."""
         rows = []
         for base in self.scores:
             for key, method in CALIBRATORS.shipped.items():
@@ -85,9 +84,9 @@ class Calibrated:
 
 
 def measured(test: Dataset, p: Array) -> dict[str, float]:
-    """Every measure of MEASURES, the posterior being known; log loss is left out, being infinite for most forests.
+    """Compute every measure of MEASURES; log loss is missing because it is infinite for most forests.
 
-    CL + GL is the Brier score beyond that of the posterior on the same labels, as in the paper's Figure 10.
+    CL + GL is the Brier score minus that of the true probability on the same labels, as in the paper's Figure 10.
     """
     y, posterior = test.y, test.posterior
     assert posterior is not None
@@ -101,7 +100,7 @@ def measured(test: Dataset, p: Array) -> dict[str, float]:
 
 
 def bin_entropy(p: Array, bins: int = 20) -> float:
-    """Entropy, in bits, of the predictions' distribution over equal-width bins, in [0, log2 bins].
+    """Compute the entropy, in bits, of the predictions over equal-width bins, in [0, log2 bins].
 
     >>> bin_entropy(np.array([0.01, 0.02, 0.51, 0.99]))
     1.5

@@ -1,7 +1,7 @@
-"""Lines of forests and calibrators along one setting, shared by the pictures of the two long experiments.
+"""Lines of forests and calibrators along one setting, for the two long experiments.
 
-Calibrators have their own colours; the forests that need no calibration set are in ink, told apart by dash
-and marker.
+Calibrators have their own colours. Forests without a calibration set have the text colour, and differ by dash and
+marker.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.experiments.shared.findings import band
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.experiments.shared.long_run import LongResult
@@ -29,30 +29,35 @@ UNCALIBRATED = "none"
 PAPER_CALIBRATORS = ("platt", "isotonic", "beta", "venn_abers", "ppa", "rank")
 PAPER_METHODS = (*BASELINES, *PAPER_CALIBRATORS)
 DRAWN = (*PAPER_METHODS, UNCALIBRATED)
-"""The paper's, and the forest under the calibrators as it is, which they must beat; others wait in the legend."""
+"""The paper's methods and the uncalibrated forest that they must beat; others can be switched on in the legend."""
 
 
 def mark(method: str, theme: Theme) -> Mark:
-    """Colour, marker and dash of a forest or a calibrator."""
+    """Return colour, marker and dash of a forest or a calibrator."""
     if method == UNCALIBRATED:
         return Mark(theme.muted, "circle", "solid")
     return Mark(theme.ink, *BASELINE_MARKS[method]) if method in BASELINES else MARKS[method]
 
 
 def name(method: str) -> str:
-    """What the legend calls it; UNCALIBRATED is the forest that the others calibrate."""
+    """Return the name in the legend; UNCALIBRATED is the forest that the calibrators start from."""
     return BASELINES.get(method) or (
-        "Same forest, not calibrated" if method == UNCALIBRATED else label_of(method)
+        "Same forest, uncalibrated" if method == UNCALIBRATED else label_of(method)
     )
 
 
+def within(method: str) -> str:
+    """Return the name of a forest or a calibrator within a sentence."""
+    return name_of(BASELINES.get(method, method))
+
+
 def of_base(table: pd.DataFrame, base: str) -> pd.DataFrame:
-    """The forests that need no calibration set, and the calibrators of one base forest."""
+    """Select the forests without a calibration set, and the calibrators of one base forest."""
     return table[table["base"].isin(["", base])]
 
 
 def wide(table: pd.DataFrame, along: str, measure: str) -> pd.DataFrame:
-    """Means of a measure: one row a value of the column ``along``, one column a method."""
+    """Pivot the means of a measure: one row per value of the column ``along``, one column per method."""
     return table.pivot_table(index=along, columns="method", values=measure)
 
 
@@ -68,14 +73,14 @@ def add_lines(
     first: bool,
     bands: bool = False,
 ) -> None:
-    """A line a method of ``measure`` along the column ``x``, with bands of two standard errors where asked for.
+    """Add one line per method of ``measure`` along the column ``x``, with optional bands of two standard errors.
 
     Parameters
     ----------
     where
-        The axes, as traces name them.
+        Axes of the traces.
     hover
-        What x is, in words.
+        Name of x.
     first
         Whether the legend shows these lines.
     """
@@ -106,7 +111,7 @@ def add_lines(
 
 
 def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = DRAWN) -> list[float]:
-    """A vertical range that holds these methods' means, from zero for errors and losses."""
+    """Return a vertical range for these methods' means, from zero for errors and losses."""
     values = table.loc[table["method"].isin(methods), measure]
     low, high = float(values.min()), float(values.max())
     room = 0.06 * (high - low or 1.0)
@@ -114,7 +119,7 @@ def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = DRAWN) ->
 
 
 def how_made(found: LongResult) -> str:
-    """Where the numbers come from, for a caption: made beforehand, or computed here from so many repetitions."""
+    """Say where the numbers come from: stored results, or repetitions computed here."""
     if found.made is not None:
         return found.made.sentence()
     runs = found.table["runs"]

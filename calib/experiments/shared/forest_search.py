@@ -1,7 +1,7 @@
-"""Settings found by search for RF_opt and CT: the costly part of the long experiments, done once and kept as a file.
+"""Search for the settings of RF_opt and CT, the costly part of the long experiments, with stored results.
 
-Shaker and Hüllermeier (2025), Tables 1 and 2. One search serves all repetitions of a step; what was found for
-the experiments' own settings is in ``searches.json``, written by ``scripts/long_experiments.py``.
+Shaker and Hüllermeier (2025), Tables 1 and 2. One search serves all repetitions of a step. The results for the
+experiments' default settings are in ``searches.json``, written by ``scripts/long_experiments.py``.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ FILE = "searches.json"
 
 @dataclass(frozen=True)
 class ForestSettings:
-    """What the search chose.
+    """Settings that the search chose.
 
     Attributes
     ----------
     forest
-        Keyword arguments of a ProbabilityForest, RF_opt's.
+        Keyword arguments of RF_opt, a ProbabilityForest.
     curtail
-        CT's threshold.
+        Threshold of CT.
     """
 
     forest: Mapping[str, Any]
@@ -40,14 +40,14 @@ class ForestSettings:
 def search(
     X: Array, y: Array, random_state: int, draws: int = DRAWS, watch: Watch | None = None
 ) -> ForestSettings:
-    """RF_opt's settings and CT's threshold with the least Brier score over five folds of these rows.
+    """Find RF_opt's settings and CT's threshold with the lowest Brier score over five folds of these rows.
 
     Parameters
     ----------
     X : (n, d)
     y : (n,)
     draws
-        Settings tried for RF_opt.
+        Number of settings tried for RF_opt.
     """
     watch = watch or Watch()
     opt = TunedForest(draws, random_state=random_state).fit(X, y, watch=watch.within(0.0, 0.9))
@@ -57,7 +57,7 @@ def search(
 
 @lru_cache
 def kept_searches() -> dict[str, ForestSettings]:
-    """What was searched beforehand, by the name of the case; for the experiments' own seed."""
+    """Read the stored results by case, for the experiments' default seed."""
     stored = json.loads(
         resources.files("calib.experiments.shared").joinpath(FILE).read_text(encoding="utf-8")
     )
@@ -65,6 +65,6 @@ def kept_searches() -> dict[str, ForestSettings]:
 
 
 def as_json(found: Mapping[str, ForestSettings]) -> str:
-    """What ``kept_searches`` reads, one case a line."""
+    """Write the file that ``kept_searches`` reads, one case per line."""
     lines = (f"{json.dumps(case)}: {json.dumps(asdict(one))}" for case, one in sorted(found.items()))
     return "{\n" + ",\n".join(lines) + "\n}\n"

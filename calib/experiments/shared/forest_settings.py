@@ -1,4 +1,4 @@
-"""What the two long experiments with forests share in words: the forests, the measures, where results come from."""
+"""Words and settings that the two long experiments with forests share: forests, measures and results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from calib.kernel.records import Parameter
 PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
 BASELINES = {"rf_d": "RF_d", "rf_opt": "RF_opt", "rf_large": "RF_large", "ct": "CT"}
 FORESTS = ("rf_d", "rf_opt", "rf_large", "ct")
-"""What the glossary says of them."""
+"""Keys of their glossary entries."""
 BASES = {"tuned": "Tuned forest", "default": "Default forest"}
 MEASURES = {
     "tce": "TCE",
@@ -20,7 +20,7 @@ MEASURES = {
     "group_entropy": "Entropy of the predictions",
     "bin_entropy": "Entropy over 20 bins",
 }
-"""TCE: mean of (p − π)². CL + GL: the Brier score beyond that of π on the same labels. Entropies in bits."""
+"""Measures: TCE is the mean of (p − π)²; CL + GL is the Brier score minus that of π; entropies are in bits."""
 
 RESULTS = Parameter(
     "results",
@@ -28,13 +28,13 @@ RESULTS = Parameter(
     "choice",
     "shipped",
     choices=("shipped", "anew"),
-    help="With the paper's settings and seed 0 the results computed beforehand, at once; or computed here and now.",
-    extra={"names": {"shipped": "Made beforehand", "anew": "Compute here"}},
+    help="Stored results (for the paper's settings and seed 0), or results computed now.",
+    extra={"names": {"shipped": "Stored", "anew": "Compute now"}},
 )
 
 
 def measure(*figures: str) -> Parameter:
-    """What the lines show."""
+    """Return the setting that chooses the measure of the lines."""
     return Parameter(
         "measure",
         "Measure",
@@ -47,13 +47,13 @@ def measure(*figures: str) -> Parameter:
 
 
 def base(*figures: str) -> Parameter:
-    """Which calibrated forest the lines belong to."""
+    """Return the setting that chooses the calibrated forest."""
     return Parameter(
         "base",
         "Calibrated",
         "choice",
         "tuned",
         choices=tuple(BASES),
-        help="The forest under the calibrators: with RF_opt's settings, as in the paper, or scikit-learn's defaults.",
+        help="The calibrated forest: tuned like RF_opt, as in the paper, or with scikit-learn's defaults.",
         extra=view_of(*figures, names=BASES),
     )

@@ -1,7 +1,7 @@
-"""Two Gaussian classes in the plane, known everywhere, and what trees and forests say of their test objects.
+"""Two Gaussian classes in the plane with known probabilities, and predictions of trees and forests.
 
-Shaker and Hüllermeier (2025), appendix C.1. Errors and losses are means over TESTS new objects with their
-posteriors π, so that no label adds noise.
+Shaker and Hüllermeier (2025), appendix C.1. Errors and losses are means over TESTS new rows with true probabilities π,
+so that no label adds noise.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from calib.synthetic import GaussianPair
 
 TESTS = 10_000
 GRID = 72  # cells along each axis of a heat map
-MOST_EXACT = 200  # different predictions that are still groups of their own; beyond, quantile bins
+MOST_EXACT = 200  # most different predictions that form groups; beyond, quantile bins
 FOREST_GROUPS = 20
 
 
@@ -31,7 +31,7 @@ class Plane:
     ----------
     X : (n, 2)
     y : (n,)
-        With X the training rows.
+        Labels of the training rows.
     test : (m, 2)
     posterior : (m,)
         π of the test rows.
@@ -53,16 +53,16 @@ class Plane:
     grid_posterior: Array
 
     def fit(self, model: str, trees: int, **settings) -> Any:
-        """A "tree", or a "forest" of so many, grown on the training objects."""
+        """Grow a "tree", or a "forest" of ``trees``, on the training rows."""
         unfitted = ProbabilityTree(**settings) if model == "tree" else ProbabilityForest(trees, **settings)
         return unfitted.fit(self.X, self.y)
 
 
 @lru_cache(maxsize=16)
 def draw_plane(covariances: str, n: int, random_state: int) -> Plane:
-    """The pair, its test objects and grid depend on the seed alone; more training objects keep those of fewer.
+    """Draw a plane; the pair, its test rows and grid depend on the seed alone, and more training rows keep fewer.
 
-    Models of one plane share it, so that its arrays are read-only.
+    Models share a plane, so its arrays are read-only.
     """
     streams = np.random.SeedSequence(random_state).spawn(3)
     pair = GaussianPair.variant(covariances, 2, np.random.default_rng(streams[0]))
@@ -79,12 +79,12 @@ def draw_plane(covariances: str, n: int, random_state: int) -> Plane:
 
 
 def groups_for(p: Array) -> int | None:
-    """What ``loss_decomposition`` is to group predictions by: themselves or, where they are many, quantile bins."""
+    """Return the ``groups`` of ``loss_decomposition``: distinct predictions, or quantile bins if there are many."""
     return None if len(np.unique(p)) <= MOST_EXACT else FOREST_GROUPS
 
 
 def expected_loss(posterior: Array, p: Array, loss: str) -> float:
-    """Mean of π ℓ(p, 1) + (1 − π) ℓ(p, 0): what the decomposition must add up to.
+    """Compute the mean of π ℓ(p, 1) + (1 − π) ℓ(p, 0), the sum of the decomposition.
 
     >>> expected_loss(np.array([0.5]), np.array([1.0]), "brier")
     0.5

@@ -1,8 +1,8 @@
-"""Trees and forests of any depth, number and leaf estimate against the truth; a tree is grown once for all of them.
+"""Trees and forests of any depth, number and leaf estimate; each tree is grown once.
 
-Shaker and Hüllermeier (2025), section 5.1, appendices A.4, C.1 and C.2, Figures 3 and 8. Leaf estimates only
-change what is read off a leaf, and the first k trees of a forest are the forest of k trees with the same
-seed: so neither costs another fit.
+Shaker and Hüllermeier (2025), section 5.1, appendices A.4, C.1 and C.2, Figures 3 and 8. Leaf estimates change only the
+prediction of a leaf, and the first k trees of a forest are the forest of k trees with the same seed. Neither needs
+another fit.
 """
 
 from __future__ import annotations
@@ -19,42 +19,42 @@ from calib.kernel.checks import Array
 from calib.models.leaves import node_probabilities
 
 STOCKS = (20, 100, 500)
-"""Trees of the forests that are grown: whoever asks for fewer has the first of the next larger one."""
+"""Sizes of the forests that are grown; a smaller forest is the first trees of the next larger one."""
 MODELS = ("tree", "forest")
 
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """Trees on a plane: each one's ``tree_`` of scikit-learn, and the leaf of every test object in it, (T, m)."""
+    """Trees on a plane: their scikit-learn ``tree_`` objects, and the leaf of every test row, (T, m)."""
 
     plane: Plane
     trees: Sequence[Any]
     leaf: Array
 
     def first(self, trees: int) -> Grown:
-        """The first of the trees: with the same seed, those of a forest of so many."""
+        """Return the first trees, which form the forest of this size with the same seed."""
         return Grown(self.plane, self.trees[:trees], self.leaf[:trees])
 
     def votes(self, leaf: str = "frequency", curtail: int = 0) -> list[Array]:
-        """What each tree says of the test objects, (m,) each."""
+        """Return the predictions of each tree for the test rows, (m,) each."""
         return [
             node_probabilities(tree, leaf, curtail).take(at)
             for tree, at in zip(self.trees, self.leaf, strict=True)
         ]
 
     def p(self, leaf: str = "frequency", curtail: int = 0) -> Array:
-        """Their mean, (m,)."""
+        """Return the mean prediction of the trees, (m,)."""
         return np.asarray(sum(self.votes(leaf, curtail))) / len(self.trees)
 
     def leaf_means(self) -> Array:
-        """Mean posterior of the leaf that each test object is in, for a single tree, (m,)."""
+        """Return the mean true probability in the leaf of each test row, for a single tree, (m,)."""
         (at,) = self.leaf
         count = np.bincount(at)
         return (np.bincount(at, self.plane.posterior) / np.maximum(count, 1))[at]
 
 
 def grow(random_state: int, covariances: str, n: int, model: str, depth: int | None, trees: int) -> Grown:
-    """A "tree", or a "forest" of so many; a pure function of numbers and words, so that it can be remembered."""
+    """Grow a "tree", or a "forest" of ``trees``; a pure function of numbers and strings, so that it can be cached."""
     plane = draw_plane(covariances, n, random_state)
     fitted = plane.fit(model, trees, max_depth=depth, random_state=random_state)
     grown = [member.tree_ for member in getattr(fitted, "estimators_", [fitted])]
@@ -67,14 +67,14 @@ Grow = Callable[..., Grown]
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """Models on the same data, one a panel.
+    """Models on the same data, one per panel.
 
     Attributes
     ----------
     columns
-        Panels side by side.
+        Number of panels side by side.
     settings
-        What the models were made with.
+        Settings of the models.
     """
 
     shown: tuple[PredictionErrors, ...]
@@ -89,13 +89,13 @@ class SettingCurve:
     Attributes
     ----------
     values : (k,)
-        Those of the setting.
+        Values of the setting.
     curves
         Model → quantity → (k,).
     own
-        The value that is chosen on the page.
+        Value chosen on the page.
     settings
-        All that the models were made with.
+        Settings of the models.
     """
 
     values: tuple[Any, ...]
@@ -105,7 +105,7 @@ class SettingCurve:
 
 
 def grown_for(settings: Mapping[str, Any], random_state: int, grow: Grow, **own: Any) -> Grown:
-    """The trees that these settings ask for, as the first of those that are grown once for all numbers of them."""
+    """Return the trees for these settings, which are the first trees of the forest that is grown once."""
     given = {**settings, **own}
     kind = given["covariances"], given["n"], given["model"], given["depth"]
     if given["model"] == "tree":
@@ -115,5 +115,5 @@ def grown_for(settings: Mapping[str, Any], random_state: int, grow: Grow, **own:
 
 
 def columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Array]:
-    """The same numbers by name instead of by row, (k,) each."""
+    """Transpose a list of records into arrays by name, (k,) each."""
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}

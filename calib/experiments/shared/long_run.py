@@ -1,8 +1,7 @@
-"""A long experiment: results kept with the package, else independent chunks, computed one by one and averaged.
+"""A long experiment: results stored in the package, or independent chunks, computed one by one and averaged.
 
-Pages compute the chunks as background jobs and show the means of those that are there;
-``scripts/long_experiments.py`` computes them to files, which are found again when it is started once more,
-and keeps the means.
+Pages compute chunks as background jobs and show the means of the finished ones. ``scripts/long_experiments.py``
+computes them to files, resumes from these files, and stores the means.
 """
 
 from __future__ import annotations
@@ -27,23 +26,23 @@ TOOLS = ("numpy", "scikit-learn")
 TABLE, ABOUT = "results.csv.gz", "results.json"
 
 Chunk = Callable[..., pd.DataFrame]
-"""``chunk(watch=…)`` → columns of the run's ``by``, method, base and the measures, one row a repetition."""
+"""``chunk(watch=…)`` → columns of the run's ``by``, method, base and measures, one row per repetition."""
 
 
 @dataclass(frozen=True)
 class HowMade:
-    """When and how kept results were made.
+    """When and how stored results were computed.
 
     Attributes
     ----------
     settings, seed
-        Which run was kept.
+        Settings and seed of the stored run.
     when
-        A date.
+        Date.
     minutes
-        Of processor time, searches apart.
+        Processor time without searches.
     versions
-        Those of what computed it.
+        Versions of the libraries.
     """
 
     settings: Mapping[str, Any]
@@ -53,21 +52,21 @@ class HowMade:
     versions: Mapping[str, str]
 
     def sentence(self) -> str:
-        """One sentence on how it was made."""
+        """Describe how the results were computed, in one sentence."""
         tools = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         return f"Computed beforehand, on {self.when}, with seed {self.seed} ({tools})."
 
 
 @dataclass(frozen=True, eq=False)
 class LongResult:
-    """What the repetitions of a long experiment come to.
+    """Averaged results of a long experiment.
 
     Attributes
     ----------
     table
-        One row a value of the run's ``by``, method and base, with means over the repetitions and standard errors.
+        One row per value of the run's ``by``, method and base, with means over repetitions and standard errors.
     made
-        When and how, where the results were kept.
+        When and how stored results were computed.
     """
 
     table: pd.DataFrame
@@ -76,20 +75,20 @@ class LongResult:
 
 @dataclass(frozen=True)
 class LongRun:
-    """The simulation of a long experiment; its kept results lie in the folder of ``package``.
+    """The simulation of a long experiment; its stored results are in the folder of ``package``.
 
     Attributes
     ----------
     settings
-        Names of those that its chunks depend on.
+        Names of the settings that its chunks depend on.
     chunks
         (random_state, settings) → name → chunk.
     by
-        Columns that tell the rows of a method apart.
+        Columns that identify the rows of a method.
     order
         Columns that rows are sorted by.
     chosen
-        (table, settings) → the rows of kept results that are asked for.
+        (table, settings) → the requested rows of stored results.
     """
 
     package: str
@@ -100,7 +99,7 @@ class LongRun:
     chosen: Callable[[pd.DataFrame, Mapping[str, Any]], pd.DataFrame] = lambda table, settings: table
 
     def __call__(self, settings: Mapping[str, Any], random_state: int, watch: Watch) -> LongResult:
-        """What was kept, or all chunks one after the other."""
+        """Return stored results, or compute all chunks one after the other."""
         kept = self.kept(random_state, settings)
         if kept is not None:
             return kept
@@ -111,9 +110,9 @@ class LongRun:
         )
 
     def kept(self, random_state: int, settings: Mapping[str, Any]) -> LongResult | None:
-        """The kept results, where they are asked for and were made with these settings.
+        """Return stored results if they are requested and were computed with these settings.
 
-        A setting that they do not name chooses among their rows, and so may have any value.
+        A setting that they do not name selects rows, and so may have any value.
         """
         found = _kept(self.package)
         if found is None or settings["results"] != "shipped":
@@ -124,11 +123,11 @@ class LongRun:
         return LongResult(self.chosen(table, settings), made)
 
     def gathered(self, tables: list[pd.DataFrame]) -> LongResult:
-        """The means over the repetitions of the chunks that are there."""
+        """Return the means over the repetitions of these chunks."""
         return LongResult(means(tables, self.by).sort_values(list(self.order), kind="stable"))
 
     def keep(self, tables: list[pd.DataFrame], random_state: int, settings: Mapping[str, Any]) -> None:
-        """Write the means of all chunks, which have a column ``seconds``, where ``kept`` finds them."""
+        """Store the means of all chunks, which have a column ``seconds``, for ``kept``."""
         made = {
             "settings": {name: settings[name] for name in settings if name in self.settings},
             "seed": random_state,
@@ -156,14 +155,14 @@ def _kept(package: str) -> tuple[pd.DataFrame, HowMade] | None:
 
 
 def means(tables: Iterable[pd.DataFrame], by: Iterable[str]) -> pd.DataFrame:
-    """Mean and standard error over the repetitions: columns ``by``, method, base, runs, then TCE, TCE_error, …"""
+    """Average over repetitions: columns ``by``, method, base, runs, then tce, tce_error, …"""
     grouped = pd.concat(list(tables)).groupby([*by, "method", "base"], sort=False)[list(MEASURES)]
     mean, error = grouped.mean(), grouped.sem().add_suffix("_error")
     return pd.concat([grouped.size().rename("runs"), mean, error], axis=1).reset_index()
 
 
 def resumed(chunk: Chunk, file: Path) -> Path:
-    """The file of a chunk's table with the processor time that it took; computed where it is not there yet."""
+    """Return the file of a chunk's table with its processor time; compute it if it does not exist."""
     if not file.exists():
         begin = time.process_time()
         table = chunk()

@@ -12,4 +12,4 @@ METHOD_MARKS = {
     "simplified": Mark(MARKS["venn_abers"].color, "star-open", "dash"),
     "full": MARKS["venn_abers"],
 }
-"""The marks of METHODS: a calibrator's own; open where it reuses the training scores."""
+"""Marks of METHODS: the calibrator's own mark, open if it reuses the training scores."""

@@ -1,7 +1,6 @@
-"""The data of the validity experiments: one feature, two normal classes, independent observations, known posterior.
+"""Data of the validity experiments: one feature, two normal classes, independent rows, known probabilities.
 
-And what is computed of very many small data sets at once: isotonic fits and window scores of all of them in a
-few array operations, one row a data set.
+Isotonic fits and window scores of many small data sets are computed at once, with one row per data set.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ class NormalClasses:
     gap: float
 
     def posterior(self, x: Array) -> Array:
-        """P(Y = 1 | x), of the shape of x."""
+        """Return P(Y = 1 | x), in the shape of x."""
         return expit(self.gap * (x - self.gap / 2))
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> tuple[Array, Array]:
-        """(x, y), independent observations of this shape; labels are drawn, not counted out."""
+        """Draw x and y in this shape; labels are random, not balanced."""
         y = rng.integers(0, 2, shape)
         return rng.standard_normal(shape) + self.gap * y, y
 
 
 def isotonic_rows(scores: Array, y: Array) -> Array:
-    """The isotonic fit of every row's labels on its scores, at the points themselves, (D, k).
+    """Fit isotonic regression to the labels of every row, and return the fitted values, (D, k).
 
-    One compiled fit for all rows: row r is lifted by 2r, so that no pool reaches over two rows. Block means
-    are taken from whole numbers: exact fractions, correctly rounded. Equal scores are pooled first.
+    One compiled fit serves all rows: row r is shifted by 2r, so that no pool spans two rows. Block means come from
+    whole numbers, so they are correctly rounded fractions. Equal scores are pooled first.
 
     Parameters
     ----------
     scores, y : (D, k)
-        A row a data set.
+        One row per data set.
 
     Examples
     --------
@@ -71,10 +70,10 @@ def isotonic_rows(scores: Array, y: Array) -> Array:
 
 
 def venn_abers_pairs(scores0: Array, scores1: Array, y: Array) -> tuple[Array, Array]:
-    """p0 and p1 of every row's last object, (D,) each.
+    """Compute p0 and p1 of the last object of every row, (D,) each.
 
-    The same scores twice make the simplified or inductive predictor, scores refitted with the object the full
-    one.
+    Equal scores for both labels give the simplified or inductive predictor; scores refitted with the object give the
+    full predictor.
 
     Parameters
     ----------
@@ -90,20 +89,20 @@ def venn_abers_pairs(scores0: Array, scores1: Array, y: Array) -> tuple[Array, A
     return fit(scores0, 0), fit(scores1, 1)
 
 
-MOST_AT_ONCE = 2**16  # weights held in memory at a time: few enough to stay in the cache
+MOST_AT_ONCE = 2**16  # weights in memory at a time, few enough for the cache
 
 
 @dataclass(frozen=True, eq=False)
 class WindowScorer:
     """The scoring classifier of these experiments: the mean label in a window, s(x) = Σ K(x, x_i) y_i / Σ K(x, x_i).
 
-    K(x, x') = exp(−(x − x')²/2h²). Trained on D data sets at once, x and y (D, l). A training object's own
-    label counts, so that a narrow window memorises.
+    K(x, x') = exp(−(x − x')²/2h²). Trained on D data sets at once, x and y (D, l). The own label of a
+    training row counts, so a narrow window memorises.
 
     Attributes
     ----------
     mass, ones : (D, l)
-        The sums of K and of K y at the training objects.
+        Sums of K and of K y at the training rows.
 
     Examples
     --------
@@ -127,21 +126,21 @@ class WindowScorer:
 
     @property
     def training(self) -> Array:
-        """Scores of the training objects, (D, l)."""
+        """Return the scores of the training rows, (D, l)."""
         return self.ones / self.mass
 
     def repeated(self, times: int) -> WindowScorer:
-        """Every data set ``times`` times in a row, so that as many new objects can be added to it one by one."""
+        """Repeat every data set ``times`` times, so that as many new rows can be added one by one."""
         x, y, mass, ones = (np.repeat(a, times, axis=0) for a in (self.x, self.y, self.mass, self.ones))
         return WindowScorer(x, y, self.window, mass, ones)
 
     def new(self, x: Array) -> Array:
-        """Scores of new objects x (D, m) by the scorer as it is; one half where no training object is in sight."""
+        """Score new rows x (D, m) without refitting; the score is one half if no training row is near."""
         mass, ones = _sums(x, self.x, self.y, self.window)
         return np.divide(ones, mass, out=np.full_like(mass, 0.5), where=mass > 0)
 
     def with_object(self, x: Array, label: int) -> Array:
-        """Scores of the training objects and of (x, label), one more training object of each data set: (D, l + 1)."""
+        """Return the scores of the training rows and of one more training row (x, label) per data set, (D, l + 1)."""
         weight = _weights(self.x, x[:, None], self.window)
         old = (self.ones + label * weight) / (self.mass + weight)
         own = ((weight * self.y).sum(axis=1) + label) / (weight.sum(axis=1) + 1)
@@ -153,7 +152,7 @@ def _weights(x: Array, other: Array, window: float) -> Array:
 
 
 def _sums(x: Array, centers: Array, y: Array, window: float) -> tuple[Array, Array]:
-    """ΣK and ΣKy at x (D, m) over the centers (D, l), both (D, m)."""
+    """Compute ΣK and ΣKy at x (D, m) over the centres (D, l), both (D, m)."""
     mass, ones = np.empty(x.shape), np.empty(x.shape)
     at_once = max(1, MOST_AT_ONCE // (x.shape[1] * centers.shape[1]))
     for start in range(0, len(x), at_once):

@@ -16,7 +16,7 @@ DEPTH = Parameter(
     "choice",
     None,
     choices=(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, None),
-    help="Splits from the root to a leaf, at most.",
+    help="Most splits from the root to a leaf.",
 )
 LEAF = Parameter(
     "leaf",
@@ -33,7 +33,7 @@ SIZE = Parameter(
     "choice",
     1000,
     choices=(50, 100, 200, 500, 1000, 2000),
-    help="About half of each class; a larger number keeps the rows of a smaller one.",
+    help="About half of them are in each class. A larger number keeps the rows of a smaller one.",
 )
 SPREAD = Parameter(
     "covariances",
@@ -41,11 +41,11 @@ SPREAD = Parameter(
     "choice",
     "separate",
     choices=tuple(COVARIANCES),
-    help="One shared draw, one draw for each class as in the paper, or very unequal ones.",
+    help="One draw for both classes, one draw per class (as in the paper), or very unequal covariances.",
     extra={"names": {"equal": "Equal", "separate": "As printed", "unequal": "Unequal"}},
 )
 TREES = Parameter(
-    "trees", "Trees", "choice", 100, choices=(2, 5, 10, 20, 50, 100), help="Of the forest; a tree is one."
+    "trees", "Trees", "choice", 100, choices=(2, 5, 10, 20, 50, 100), help="Number of trees in the forest."
 )
 CURTAIL = Parameter(
     "curtail",
@@ -53,12 +53,12 @@ CURTAIL = Parameter(
     "choice",
     0,
     choices=(0, 2, 5, 10, 20, 30, 50, 100, 200),
-    help="A leaf with fewer training rows takes the frequencies of its first ancestor that has as many.",
+    help="A leaf with fewer training rows takes the frequencies of its first ancestor with enough.",
 )
 
 
 def cloud(figure: str) -> Parameter:
-    """How the test objects are drawn in this figure."""
+    """Return the setting that chooses how this figure draws test rows."""
     return Parameter(
         "cloud",
         "Draw",

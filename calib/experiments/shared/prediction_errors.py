@@ -1,4 +1,4 @@
-"""Predictions held against the true probabilities: how far off, how much of that is bias and how much is scatter.
+"""Predictions compared with true probabilities: total error, bias and scatter.
 
 True calibration error: Shaker and Hüllermeier (2025), eq. 4. In bins of the true probability, the mean of p −
 π is the bias there and its variance the scatter, so that TCE = bias² + scatter exactly.
@@ -22,12 +22,12 @@ LEVELS = 20  # equal-width bins of the true probability
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """Means by bin of the true probability, of the bins that are not empty. Arrays (k,).
+    """Means by bin of the true probability, without empty bins. Arrays (k,).
 
     Attributes
     ----------
     share
-        Of the rows.
+        Share of the rows.
     posterior, p
         Mean true and predicted probability.
     spread
@@ -55,7 +55,7 @@ class PredictionErrors:
 
     @cached_property
     def tce(self) -> float:
-        """Mean (p − π)²."""
+        """True calibration error, the mean of (p − π)²."""
         return true_calibration_error(self.posterior, self.p)
 
     @cached_property
@@ -71,15 +71,15 @@ class PredictionErrors:
 
     @property
     def bias(self) -> float:
-        """Mean over the rows of (mean p − mean π)² in their bin of π: what is wrong the same way each time."""
+        """Mean over rows of (mean p − mean π)² in their bin of π, the error that these rows have in common."""
         return float((self.levels.share * (self.levels.p - self.levels.posterior) ** 2).sum())
 
     @property
     def scatter(self) -> float:
-        """Mean variance of p − π in the bins: what differs between rows that are equally likely."""
+        """Mean variance of p − π in the bins, the error that differs between rows with similar π."""
         return float((self.levels.share * self.levels.spread).sum())
 
     @cached_property
     def losses(self) -> LossDecomposition:
-        """CL, GL and IL of the Brier score; groups are equal predictions or, where hardly any two coincide, bins."""
+        """CL, GL and IL of the Brier score; groups are equal predictions, or bins if most predictions differ."""
         return loss_decomposition(self.posterior, self.p, groups=groups_for(self.p), corrected=False)

@@ -1,4 +1,4 @@
-"""What many draws show: means as they accumulate, and the frequency of class 1 among equal predictions."""
+"""Summaries of many draws: running means, and the frequency of class 1 among equal predictions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVELS = 10
 
 @dataclass(frozen=True, eq=False)
 class RunningMean:
-    """The mean of the first t values and its standard error, for some t. Arrays (k,)."""
+    """Mean of the first t values and its standard error, for some t. Arrays (k,)."""
 
     t: Array
     mean: Array
@@ -22,7 +22,7 @@ class RunningMean:
 
 
 def running_mean(values: Array, points: int = 200) -> RunningMean:
-    """Means of the first t of (n,) values, t from 10 to n in equal steps of its logarithm.
+    """Compute means of the first t of (n,) values, for t from 10 to n in equal steps of log t.
 
     >>> running_mean(np.array([1.0, 0.0] * 8)).mean[-1:]
     array([0.5])
@@ -35,18 +35,18 @@ def running_mean(values: Array, points: int = 200) -> RunningMean:
 
 
 def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
-    """Mean p and frequency of class 1 in groups of about equally many draws; equal p stay together.
+    """Compute mean p and frequency of class 1 in groups of about equal size; equal p stay together.
 
     Parameters
     ----------
     y, p : (n,)
     groups
-        At most as many.
+        Largest number of groups.
 
     Returns
     -------
     DataFrame
-        Columns p, observed, draws and error: √(Σ p(1 − p))/n, the spread of the frequency were every p right.
+        Columns p, observed, draws and error: √(Σ p(1 − p))/n, the standard error of the frequency if every p is right.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
     rank = np.empty(len(p))
     rank[order] = np.arange(len(p))
     _, value = np.unique(p, return_inverse=True)
-    middle = np.bincount(value, weights=rank) / np.bincount(value)  # of the draws that share a value
+    middle = np.bincount(value, weights=rank) / np.bincount(value)  # for the draws that share a value
     group = np.unique(np.floor(groups * middle / len(p)).astype(int)[value], return_inverse=True)[1]
     n = np.bincount(group)
     mean_p, observed = (np.bincount(group, weights=values) / n for values in (p, y))

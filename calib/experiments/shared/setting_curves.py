@@ -1,4 +1,4 @@
-"""Errors along one setting: a panel a model, a line a quantity, the least of it ringed."""
+"""Errors along one setting, with one panel per model, one line per quantity, and a ring at its lowest value."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class Lines(Finding):
     Attributes
     ----------
     shown
-        Model → quantity → (k,), a panel and a line each.
+        Model → quantity → (k,), one panel per model and one line per quantity.
     names
-        Those of the k values.
+        Names of the k values.
     axis
         Name of the setting.
     own
-        Number of the value chosen on the page.
+        Index of the value chosen on the page.
     ringed
-        Whether the least of the quantities is marked: of "first", of "all", of "none".
+        Quantities with a ring at their lowest value: "first", "all" or "none".
     """
 
     shown: Panels
@@ -59,19 +59,19 @@ class Lines(Finding):
 
 
 def forest_of(found: SettingCurve) -> str:
-    """The name of the forest's panel."""
+    """Return the name of the forest's panel."""
     return f"Forest of {found.settings['trees']}"
 
 
 def lines(
     found: SettingCurve, shown: Panels, axis: str, title: str, caption: str, ringed: str = "first"
 ) -> Lines:
-    """The record of these panels, in the order of the values of ``found``."""
+    """Make the record of these panels, in the order of the values of ``found``."""
     names = ["no limit" if value is None else f"{value:,}" for value in found.values]
     return Lines(
         title=title,
-        caption=f"{caption} The dotted line is the setting above."
-        + (" Each panel has a scale of its own." if len(shown) > 1 else ""),
+        caption=f"{caption} The dotted line marks the current setting."
+        + (" Each panel has its own scale." if len(shown) > 1 else ""),
         alt=" ".join(_in_words(model, curves, names) for model, curves in shown.items()),
         table=pd.concat(
             [
@@ -98,7 +98,7 @@ def _in_words(model: str, curves: Mapping[str, Array], names: list[str]) -> str:
 
 
 def panels_of(record: Lines) -> list[Lines]:
-    """Its panels as records of their own."""
+    """Split a record into one record per panel."""
     return [
         replace(record, shown={model: curves}, alt=_in_words(model, curves, record.names))
         for model, curves in record.shown.items()
@@ -106,7 +106,7 @@ def panels_of(record: Lines) -> list[Lines]:
 
 
 def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
-    """The values stand at equal distances; every panel has its own scale."""
+    """Draw the values at equal distances; every panel has its own scale."""
     k = len(record.names)
     figure = panels(
         theme,
@@ -152,7 +152,7 @@ def _line(quantity: str, values: Array, color: str, dash: str, symbol: str, widt
 
 
 def _least(values: Array, color: str) -> go.Scatter:
-    """A ring around the least of a quantity."""
+    """Draw a ring around the lowest value of a quantity."""
     return go.Scatter(
         x=[int(np.argmin(values))],
         y=[values.min()],
@@ -165,7 +165,7 @@ def _least(values: Array, color: str) -> go.Scatter:
 
 
 def _ink(quantity: str, place: int, theme: Theme) -> str:
-    """A loss in its own colour; else the first in ink, and the others told apart by dash and marker."""
+    """Return the colour of a loss; other lines have the text colour and differ by dash and marker."""
     losses = {"CL": theme.calibration, "GL": theme.grouping}
     return losses.get(quantity[:2]) or (theme.muted if place else theme.ink)
 

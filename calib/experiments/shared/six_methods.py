@@ -1,7 +1,7 @@
-"""Six ways to a probability on the same draws: the score itself, three calibrators, simplified and full Venn–Abers.
+"""Six methods for a probability on the same draws: the score, three calibrators, simplified and full Venn–Abers.
 
 Vovk and Petej (2014), algorithms 1 and 2, and direct isotonic regression (DIR) of section 3. The scorer is
-the window scorer of ``one_feature``; all but the held-out third train and calibrate on the same objects.
+the window scorer of ``one_feature``. All methods except the held-out third train and calibrate on the same rows.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ METHODS = {
     "none": "Score, uncalibrated",
     "dir": "Isotonic on the training scores (DIR)",
     "isotonic": "Isotonic on a held-out third",
-    "platt": "Platt on the training scores",
+    "platt": "Platt scaling on the training scores",
     "simplified": "Venn–Abers, simplified",
     "full": "Venn–Abers, full",
 }
 STREAM = 3
-AT_ONCE = 20  # draws between two looks at Cancel
+AT_ONCE = 20  # draws between two checks of Cancel
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """D draws of training objects, each with m test objects. Arrays (D, m).
+    """D draws of training rows, each with m test rows. Arrays (D, m).
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class Compared:
     pairs: dict[str, tuple[Array, Array]]
 
     def log_loss(self, method: str) -> Array:
-        """(D, m), ∞ where a certain prediction is wrong."""
+        """Return the log losses of a method, (D, m), ∞ for certain and wrong predictions."""
         return log_losses(self.y, self.p[method])
 
     def mean_and_error(self, values: Array) -> tuple[float, float]:
-        """Mean of (D, m) values and its standard error: draws are independent, the objects of one draw are not."""
+        """Return mean and standard error of (D, m) values; draws are independent, the rows of one draw are not."""
         means = values.mean(axis=1)
         if not np.isfinite(means).all():
             return float("inf"), float("nan")
@@ -61,7 +61,7 @@ class Compared:
 
 
 def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Compared:
-    """All methods of METHODS on the same training and test objects.
+    """Evaluate all methods of METHODS on the same training and test rows.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch
 
 
 def _calibrated(calibrator: Isotonic | Platt, scores: Array, y: Array, new: Array) -> Array:
-    """One calibrator a draw; where it needs both classes and has one, the frequency of class 1."""
+    """Fit one calibrator per draw; if it needs both classes and has one, predict the frequency of class 1."""
     p = np.empty_like(new)
     for row in range(len(new)):
         try:
@@ -107,7 +107,7 @@ def _calibrated(calibrator: Isotonic | Platt, scores: Array, y: Array, new: Arra
 
 
 def _held_out(x: Array, y: Array, test: Array, window: float) -> Array:
-    """The scorer trained on two thirds, isotonic regression on the rest."""
+    """Train the scorer on two thirds, and isotonic regression on the rest."""
     kept = 2 * x.shape[1] // 3
     scorer = WindowScorer.fit(x[:, :kept], y[:, :kept], window)
     return _calibrated(Isotonic(), scorer.new(x[:, kept:]), y[:, kept:], scorer.new(test))

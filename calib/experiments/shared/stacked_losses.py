@@ -1,4 +1,4 @@
-"""CL, GL and IL stacked: bars told apart by colour and by pattern."""
+"""CL, GL and IL as stacked bars with different colours and patterns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TERMS = {"irreducible": "IL, irreducible", "grouping": "GL, grouping", "calibrat
 
 
 def stacked_bars(names: list[str], terms: dict[str, np.ndarray], theme: Theme) -> list[go.Bar]:
-    """IL, GL and CL of every name, (k,) each, from below; told apart by pattern too. What is infinite has no height."""
+    """Draw IL, GL and CL of every name, (k,) each, from below, with patterns. Infinite values have no height."""
     inks = {
         "irreducible": (theme.muted, ""),
         "grouping": (theme.grouping, "/"),

@@ -1,4 +1,4 @@
-"""Predicted against true probability, one panel a model: on the diagonal is right, a bent line is bias, width scatter.
+"""Predicted against true probability, one panel per model: distance from the diagonal is bias, width is scatter.
 
 Shaker and Hüllermeier (2025), Figures 3, 7 and 8.
 """
@@ -18,19 +18,19 @@ from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.wording import brief, number
 
-MOST_POINTS = 1500  # test rows drawn as points; a density shows all of them
+MOST_POINTS = 1500  # most test rows drawn as points; a density shows all rows
 CELLS = 50  # of a density, along each axis
-FEW = 30  # rows in a bin of the true probability, below which the line of means leaves it out
+FEW = 30  # the line of means skips bins of the true probability with fewer rows
 
 
 @dataclass(frozen=True, eq=False)
 class TruthPanels(Finding):
-    """Diagrams of truth against prediction side by side.
+    """Diagrams of predicted against true probability side by side.
 
     Attributes
     ----------
     shown
-        One panel each, in so many columns.
+        Models, one per panel, in ``columns`` columns.
     cloud
         "points" or "density".
     """
@@ -43,15 +43,15 @@ class TruthPanels(Finding):
 def against_truth(
     shown: tuple[PredictionErrors, ...], columns: int, cloud: str, title: str, answer: int | None
 ) -> TruthPanels:
-    """The record of these panels: TCE, its two parts, and the losses of each."""
+    """Make the record of these panels: TCE, its two parts, and the losses of each model."""
     tests = len(shown[0].p)
     drawn = f"{min(MOST_POINTS, tests):,} of " if cloud == "points" else "the density of "
     return TruthPanels(
         title=title,
-        caption=f"True probability to the right, predicted upwards: {drawn}{tests:,} new rows, and the line of "
-        f"their mean prediction, where at least {FEW} are about equally likely. Where the line leaves the thin "
-        "diagonal the model is biased, and how far the rows lie from the line is scatter; TCE, the mean squared "
-        "distance to the diagonal, is bias² and scatter together; the percentage is the share of bias² in it.",
+        caption=f"True probability to the right, prediction upwards: {drawn}{tests:,} new rows. The line is the mean "
+        f"prediction for true probabilities with at least {FEW} rows. Bias is the distance from the line to the "
+        "thin diagonal, scatter the distance from the rows to the line. TCE, the mean squared distance to the "
+        "diagonal, is bias² plus scatter; the percentage is the share of bias².",
         alt="Predicted against true probability. "
         + " ".join(
             f"{j.name}: TCE {number(j.tce)}, bias² {number(j.bias)}, scatter {number(j.scatter)}."
@@ -66,7 +66,7 @@ def against_truth(
 
 
 def losses(shown: Iterable[PredictionErrors]) -> pd.DataFrame:
-    """One row a model: TCE = bias² + scatter, and CL + GL + IL (+ remainder) = the expected Brier score."""
+    """Tabulate TCE = bias² + scatter, and CL + GL + IL (+ remainder) = expected Brier score, one row per model."""
     return pd.DataFrame(
         {
             "model": j.name,
@@ -85,7 +85,7 @@ def losses(shown: Iterable[PredictionErrors]) -> pd.DataFrame:
 
 
 def panels_of(record: TruthPanels) -> list[TruthPanels]:
-    """Its panels as records of their own, so that a page can set them in columns that a phone stacks."""
+    """Split a record into one record per panel, so that a phone can stack them."""
     return [
         replace(
             record, shown=(j,), columns=1, alt=f"Predicted against true probability, {j.name}: {_note(j)}."
@@ -99,14 +99,14 @@ def _note(errors: PredictionErrors) -> str:
 
 
 def _heading(errors: PredictionErrors) -> tuple[str, ...]:
-    """A panel's name and its note in three lines, since panels may be narrow and their type large."""
+    """Write a panel's name and note in three lines, since panels may be narrow and their type large."""
     name = errors.name.split(", ")
-    tce, bias = f"TCE {brief(errors.tce)}", f"{errors.bias / (errors.tce or 1):.0%} bias²"
+    tce, bias = f"TCE {brief(errors.tce)}", f"{100 * errors.bias / (errors.tce or 1):.0f} % bias²"
     return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
 
 
 def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
-    """All panels on the same square axes."""
+    """Draw all panels with the same square axes."""
     axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "showgrid": False}
     figure = panels(
         theme,
@@ -131,7 +131,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _means(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
-    """The mean prediction where enough rows are about equally likely."""
+    """Draw the mean prediction for true probabilities with enough rows."""
     levels = errors.levels
     enough = levels.share * len(errors.p) >= FEW
     return go.Scatter(
@@ -146,7 +146,7 @@ def _means(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
 
 
 def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
-    """The first test rows: they come in random order."""
+    """Draw the first test rows, which are in random order."""
     return go.Scatter(
         **on,
         x=errors.posterior[:MOST_POINTS].round(3),
@@ -158,7 +158,7 @@ def _points(errors: PredictionErrors, theme: Theme, on: dict) -> go.Scatter:
 
 
 def _density(errors: PredictionErrors, theme: Theme, on: dict) -> go.Heatmap:
-    """All test rows, counted in cells, on a logarithmic scale of colour; empty cells stay paper."""
+    """Draw the density of all test rows on a logarithmic colour scale; empty cells stay blank."""
     edges = np.linspace(0, 1, CELLS + 1)
     count = np.histogram2d(errors.p, errors.posterior, bins=(edges, edges))[0]
     middle = ((edges[1:] + edges[:-1]) / 2).round(3)

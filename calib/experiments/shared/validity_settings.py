@@ -1,4 +1,4 @@
-"""Settings shared by the experiments on what Venn predictors promise."""
+"""Settings shared by the experiments on the guarantees of Venn predictors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GAP = Parameter(
     1.5,
     0.0,
     4.0,
-    help="In standard deviations; 0 makes the labels noise.",
+    help="Distance in standard deviations; at 0 the labels are noise.",
 )
 WINDOW = Parameter(
     "window",
@@ -22,24 +22,29 @@ WINDOW = Parameter(
     "choice",
     0.5,
     choices=(0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0),
-    help="The score is the mean label in a Gaussian window around x, own label included. Narrow windows memorise.",
+    help="The score is the mean label in a Gaussian window around x, own label included. A narrow window memorises.",
 )
 
 
 def training_objects(default: int) -> Parameter:
-    """How many objects each draw learns from."""
+    """Return the setting for the number of training rows per draw."""
     return Parameter(
         "objects",
         "Training rows",
         "choice",
         default,
         choices=(5, 10, 20, 50, 100, 200),
-        help="Drawn anew, with a new test row, every time.",
+        help="Training rows per draw; each draw also has a new test row.",
     )
 
 
 def draws(default: int, *choices: int) -> Parameter:
-    """How often it is all drawn anew."""
+    """Return the setting for the number of draws."""
     return Parameter(
-        "draws", "Draws", "choice", default, choices=choices, help="More draws, smaller standard errors."
+        "draws",
+        "Draws",
+        "choice",
+        default,
+        choices=choices,
+        help="Number of draws. More draws give smaller standard errors.",
     )

@@ -1,4 +1,4 @@
-"""Theorem 1: which of two probabilities stays equal to the label on average."""
+"""Theorem 1: which of two probabilities equals the label on average."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ EXPERIMENT = Experiment(
     key="theorem",
     page=PAGE,
     name="Theorem 1",
-    question="A Venn predictor answers with two probabilities, one for each label that the new row may have. Draw "
-    "training rows and a test row again and again. Which of these equals the label on average?",
+    question="A Venn predictor gives two probabilities, one for each label that the new row may have. We draw training "
+    "rows and a test row many times. Which of these equals the label on average?",
     answers=(
         "p0, the lower one",
         "p1, the upper one",
-        "The one that belongs to the true label",
+        "The one for the true label",
         "None of them",
     ),
     right=3,
     why=(
-        "It is the fit with label 0 for the new row, so it is pulled down: too low on average.",
-        "It is the fit with label 1 for the new row, so it is pulled up: too high on average.",
-        "With its true label the new row is one of many that could stand anywhere in the order, so nothing favours "
-        "either side.",
-        "One of the two always belongs to the true label. Nobody knows which, and still it is right on average.",
+        "It is the fit with label 0 for the new row. This label pulls it down, so it is too low on average.",
+        "It is the fit with label 1 for the new row. This label pulls it up, so it is too high on average.",
+        "With its true label the new row is like every other row, so nothing favours either side.",
+        "One of the two always belongs to the true label. Nobody knows which one, yet it is right on average.",
     ),
     parameters=(
         Parameter(
@@ -35,8 +34,8 @@ EXPERIMENT = Experiment(
             "full",
             choices=tuple(PREDICTORS),
             extra={"names": PREDICTORS},
-            help="Full, inductive, the label taxonomy and the two that ignore x are valid; simplified is not in "
-            "general.",
+            help="Full, inductive, the label taxonomy and the two predictors that ignore x are valid. Simplified is "
+            "not valid in general.",
         ),
         training_objects(50),
         WINDOW,
@@ -45,11 +44,11 @@ EXPERIMENT = Experiment(
     ),
     simulation=draw_pairs,
     notice=(
-        "The mean error of the selected probability P_Y is zero up to chance, about two standard errors, however "
-        "few the training rows are. p0 is too low on average and p1 too high.",
-        "Nobody can use P_Y, since choosing it takes the label. But where p0 and p1 are close, either will do.",
-        "The theorem says more than the mean: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
-        "The lower picture shows that; the simplified predictor with a narrow window fails there.",
+        "The mean error of the selected probability P_Y is zero within about two standard errors, however few training "
+        "rows there are. On average p0 is too low and p1 too high.",
+        "Nobody can use P_Y, since its choice needs the label. But if p0 and p1 are close, you can use either.",
+        "The theorem says more than this: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
+        "The lower picture shows this; the simplified predictor with a narrow window fails there.",
     ),
     formulas=(
         r"\mathbb{E}(Y \mid P_Y) = P_Y, \quad\text{hence}\quad \mathbb{E}\,(Y - P_Y) = 0",

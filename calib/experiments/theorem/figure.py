@@ -1,4 +1,4 @@
-"""Theorem 1 as it comes true: running means of the errors of p0, p1 and the selected one, and P_Y level by level.
+"""Theorem 1: running means of the errors of p0, p1 and the selected probability, and P_Y level by level.
 
 Vovk and Petej (2014), theorem 1: E(Y | P_Y) = P_Y.
 """
@@ -20,18 +20,18 @@ from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
-EARLY = 100  # draws, after which chance still hides who is right
-NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, combined"}
+EARLY = 100  # draws, after which chance still hides the result
+NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merged"}
 
 
 @dataclass(frozen=True, eq=False)
 class Theorem(Finding):
-    """Whether the selected probability is calibrated, as draws go on.
+    """Errors of the probabilities by the number of draws.
 
     Attributes
     ----------
     runs
-        The running mean of Y − p for each probability.
+        Running mean of Y − p for each probability.
     levels
         Columns p, observed, error, draws.
     """
@@ -41,7 +41,7 @@ class Theorem(Finding):
 
 
 def prepare(draws: Draws) -> Theorem:
-    """The running means and the levels of the selected probability."""
+    """Compute the running means, and the levels of the selected probability."""
     probabilities = {"selected": draws.selected, "p0": draws.p0, "p1": draws.p1, "merged": draws.merged}
     runs = {name: running_mean(draws.y - p) for name, p in probabilities.items()}
     levels = by_level(draws.y, draws.selected)
@@ -50,7 +50,7 @@ def prepare(draws: Draws) -> Theorem:
     with np.errstate(invalid="ignore", divide="ignore"):
         off = np.nan_to_num(np.abs(levels.observed - levels.p) / levels.error, nan=0.0, posinf=np.inf)
     name = PREDICTORS[draws.predictor]
-    found = "right on average" if inside["selected"] else "off by more than chance"
+    found = "right on average" if inside["selected"] else "off by more than two standard errors"
     sides = " and ".join(
         f"{key} too {'low' if last[key][0] > 0 else 'high'} by {brief(abs(last[key][0]))}"
         for key in ("p0", "p1")
@@ -58,16 +58,16 @@ def prepare(draws: Draws) -> Theorem:
     return Theorem(
         title=f"{name}: P_Y is {found}, mean error {brief(last['selected'][0])} ± {brief(2 * last['selected'][1])}; "
         f"{sides}",
-        caption="Above: the mean of label minus probability over the first draws, two standard errors shaded around "
-        "zero for P_Y. Below: the draws in groups of equal P_Y, the frequency of class 1 with the two standard errors "
-        "it would have were P_Y right. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
+        caption="The upper picture shows the mean of label minus probability over the first draws; two standard errors "
+        "of P_Y are shaded around zero. The lower picture shows the frequency of class 1 in groups of equal P_Y, with "
+        "two standard errors for a correct P_Y. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
         f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; by chance alone it is "
         "about 2 to 3.",
         alt=f"{name} with {draws.objects} training rows, {len(draws.y):,} draws. "
         + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),
         drawn=f"Above, four lines over the draws, after {EARLY}: "
         + "; ".join(f"{NAMES[key]} {number(np.interp(EARLY, run.t, run.mean))}" for key, run in runs.items())
-        + f". Below, {len(levels)} groups of equal P_Y, whose frequencies of class 1 go from "
+        + f". Below, {len(levels)} groups of equal P_Y with frequencies of class 1 from "
         f"{number(levels.observed.iloc[0])} to {number(levels.observed.iloc[-1])}.",
         table=pd.concat([_run(name, run) for name, run in runs.items()], ignore_index=True),
         answer=3 if inside["selected"] and not inside["p0"] and not inside["p1"] else None,
@@ -81,7 +81,7 @@ def _run(name: str, run: RunningMean) -> pd.DataFrame:
 
 
 def draw(record: Theorem, theme: Theme = LIGHT) -> go.Figure:
-    """The running means above, the levels below."""
+    """Draw the running means above, the levels below."""
     figure = go.Figure(layout=_layout(record, theme))
     run = record.runs["selected"]
     figure.add_trace(band(run.t, -2 * run.error, 2 * run.error, theme.ink))
@@ -137,7 +137,7 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
 
 
 def _levels(levels: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
-    """The frequency of class 1 by P_Y, and the diagonal."""
+    """Draw the frequency of class 1 by P_Y, and the diagonal."""
     axes = {"xaxis": "x2", "yaxis": "y2"}
     observed = go.Scatter(
         x=levels.p,

@@ -1,4 +1,4 @@
-"""Theorem 1 drawn many times over: the selected probability is right on average, p0 and p1 are not.
+"""Theorem 1 by simulation: the selected probability is right on average, p0 and p1 are not.
 
 Vovk and Petej (2014), theorem 1 with the selector S = Y of its proof; the constant Venn predictor of section
 2 and the non-invariant predictor of the remark after theorem 2 are among the predictors.
@@ -25,22 +25,22 @@ PREDICTORS = {
     "constant": "The constant Venn predictor",
     "non_invariant": "The non-invariant predictor",
 }
-STREAM = 1  # experiments with the same seed draw from streams of their own
-AT_ONCE = 500  # draws between two looks at the clock and at Cancel
+STREAM = 1  # experiments with the same seed use different random streams
+AT_ONCE = 500  # draws between two checks of the clock and of Cancel
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """One prediction a draw, each from training objects of its own. Arrays (D,).
+    """One prediction per draw, each from its own training rows. Arrays (D,).
 
     Attributes
     ----------
     y
-        The test object's label.
+        Label of the test row.
     posterior
-        Its true probability of class 1.
+        True probability of class 1 for the test row.
     p0, p1
-        The pair.
+        Predicted pair.
     """
 
     predictor: str
@@ -52,12 +52,12 @@ class Draws:
 
     @property
     def selected(self) -> Array:
-        """P_Y, the probability that belongs to the true label."""
+        """P_Y, the probability for the true label."""
         return np.where(self.y == 1, self.p1, self.p0)
 
     @property
     def merged(self) -> Array:
-        """p by the log-loss rule."""
+        """Merged probability by the log-loss rule."""
         return merge_pair(self.p0, self.p1)
 
     @property
@@ -66,7 +66,7 @@ class Draws:
 
 
 def draw_pairs(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Draws:
-    """Draw training objects and a test object again and again; one pair each time.
+    """Draw training rows and a test row many times, and predict one pair each time.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ def _simplified(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array,
 
 
 def _inductive(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
-    """The score is x itself, known before the calibration objects are."""
+    """Use x itself as the score, which does not depend on the calibration rows."""
     return venn_abers_pairs(x, x, y)
 
 
 def _venn(x: Array, y: Array, settings: Mapping[str, Any]) -> tuple[Array, Array]:
-    """Two categories: on which side of the middle between the classes x lies."""
+    """Assign two categories: the side of the middle between the classes on which x lies."""
     side = x > settings["gap"] / 2
     same = side[:, :-1] == side[:, -1:]
     ones, size = (same * y).sum(axis=1), same.sum(axis=1) + 1

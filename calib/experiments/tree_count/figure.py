@@ -1,4 +1,4 @@
-"""Numbers of trees against the truth, and what is left of the distance with any number.
+"""Forests of several sizes against the true probabilities, and TCE along the number of trees.
 
 Shaker and Hüllermeier (2025), Figure 8.
 """
@@ -14,17 +14,17 @@ from calib.experiments.tree_count.simulation import COUNTS
 from calib.figures.base import FigureEntry
 from calib.kernel.wording import brief
 
-FAR_LESS = 1 / 3  # of a gain, below which another one is called far less
+FAR_LESS = 1 / 3  # of the first gain, below which the second gain is called far less
 
 
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
-    """What ten times the trees bring, and what ten times as many again."""
+    """Compare the gain from 5 to 50 trees with the gain from 50 to 500."""
     tce = {errors.name.split()[0]: errors.tce for errors in found.shown}
     few, some, many = (tce[f"{count:,}"] for count in COUNTS)
     first, second = few - some, some - many
     title = (
-        f"From {COUNTS[0]} to {COUNTS[1]} trees TCE {_moves(first)}, from {COUNTS[1]} to {COUNTS[2]} "
-        f"it {_moves(second)}: {brief(few)}, {brief(some)}, {brief(many)}"
+        f"TCE {_moves(first)} from {COUNTS[0]} to {COUNTS[1]} trees, and {_moves(second)} from {COUNTS[1]} to "
+        f"{COUNTS[2]}: {brief(few)}, {brief(some)}, {brief(many)}"
     )
     answer = 2 if second < FAR_LESS * first else 3 if second > first / FAR_LESS else 1
     return against_truth(found.shown, found.columns, cloud, title, answer if first > 0 else None)
@@ -35,7 +35,7 @@ def _moves(gain: float) -> str:
 
 
 def prepare_curve(found: SettingCurve) -> Lines:
-    """How much of the distance is left with any number of trees, and what one tree alone is worth."""
+    """Prepare TCE along the number of trees, and the mean TCE of single trees."""
     curve = found.curves["forest"]
     tce = curve["tce"]
     enough = found.values[int(np.argmax(tce <= 2 * tce[-1]))]
@@ -43,15 +43,15 @@ def prepare_curve(found: SettingCurve) -> Lines:
         found,
         {"The first trees of one forest": {"TCE": tce, "bias²": curve["bias"], "scatter": curve["scatter"]}},
         "Trees",
-        f"A tree alone has TCE {brief(curve['alone'][0])} on average, all {found.values[-1]} together "
-        f"{brief(tce[-1])}; with the first {enough} it is at most twice that",
-        "It is scatter that falls, and only down to a limit: a mean over trees takes away what they disagree about, "
-        "not what all of them get wrong. Steps to the right are nearly equal factors.",
+        f"A single tree has a mean TCE of {brief(curve['alone'][0])}, all {found.values[-1]} together "
+        f"{brief(tce[-1])}; the first {enough} have at most twice that",
+        "Only scatter falls, and only down to a limit: the mean of trees removes their disagreement, but not their "
+        "common errors. Steps to the right are nearly equal factors.",
         ringed="none",
     )
 
 
 FIGURES = (
-    FigureEntry("tree_count", "Numbers of trees against the truth", prepare, *PANELS),
+    FigureEntry("tree_count", "Numbers of trees against the true probabilities", prepare, *PANELS),
     FigureEntry("tree_count_curve", "TCE along the number of trees", prepare_curve, *CURVES),
 )

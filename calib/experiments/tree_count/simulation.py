@@ -1,4 +1,4 @@
-"""The first trees of one forest, and its errors by their number.
+"""The first trees of one forest, and its errors by the number of trees.
 
 Shaker and Hüllermeier (2025), appendix C.2, Figure 8.
 """
@@ -23,17 +23,17 @@ from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.kernel.progress import Watch
 from calib.metrics import true_calibration_error
 
-COUNTS = (5, 50, 500)  # of the paper's Figure 8
+COUNTS = (5, 50, 500)  # numbers of trees in the paper's Figure 8
 AT_COUNTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500)
 
 
 def at_counts(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SideBySide:
-    """The first 5, 50 and 500 trees of one forest, and the reader's own number of them.
+    """Evaluate the first 5, 50 and 500 trees of one forest, and the reader's number of trees.
 
     Parameters
     ----------
     settings
-        Of EXPERIMENTS["tree_count"].
+        Settings of EXPERIMENTS["tree_count"].
     """
     watch.step(0.0, "trees")
     grown = grown_for(settings, random_state, grow, model="forest", trees=STOCKS[-1])
@@ -49,7 +49,7 @@ def at_counts(settings: Mapping[str, Any], random_state: int, watch: Watch, grow
 def curve_by_count(
     settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow
 ) -> SettingCurve:
-    """TCE, bias and scatter of the first k trees, and TCE of one tree on average, over all; ``trees`` is only noted."""
+    """Compute TCE, bias and scatter of the first k trees, and the mean TCE of single trees; ``trees`` is recorded."""
     watch.step(0.0, "trees")
     grown = grown_for(settings, random_state, grow, model="forest", trees=STOCKS[-1])
     votes, posterior = grown.votes(settings["leaf"]), grown.plane.posterior

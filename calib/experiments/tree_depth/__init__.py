@@ -1,4 +1,4 @@
-"""How deep trees may grow before their probabilities get worse."""
+"""Tree depth: how deep trees can grow before their probabilities get worse."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ EXPERIMENT = Experiment(
     key="tree_depth",
     page="tree_depth",
     name="Depth",
-    question="Trees learn from the same rows. From root to leaf they may split twice, four times or eight times. Which "
-    "depth brings the probabilities closest to the true ones?",
+    question="Trees learn from the same rows, with at most two, four or eight splits from root to leaf. Which depth "
+    "gives probabilities closest to the true ones?",
     answers=("Depth 2", "Depth 4", "Depth 8"),
     right=2,
     why=(
-        "Rows with very different true probabilities share a leaf, so that high probabilities come out too low "
-        "and low ones too high.",
-        "Depth 4 is deep enough to tell places apart, and its leaves still hold enough rows to count.",
-        "More splits do lower the bias. But few rows are left in a leaf, and their share of class 1 is mostly chance.",
+        "Rows with very different true probabilities share a leaf. High probabilities are underestimated, low ones "
+        "overestimated.",
+        "Depth 4 separates different regions, and its leaves still hold enough rows to estimate a share.",
+        "More splits lower the bias. But each leaf then holds few rows, and their share of class 1 is mostly chance.",
     ),
     turn={"n": 50},
     parameters=(
@@ -29,7 +29,7 @@ EXPERIMENT = Experiment(
             "choice",
             "forest",
             choices=("tree", "forest"),
-            help="Which of the two the upper pictures show.",
+            help="The model in the upper pictures.",
             extra={"names": {"tree": "Tree", "forest": "Forest"}},
         ),
         DEPTH,
@@ -45,23 +45,25 @@ EXPERIMENT = Experiment(
             "choice",
             "leaves",
             choices=("leaves", "predictions"),
-            help="CL and GL of one tree: a leaf is a group, or all leaves with the same prediction are one.",
+            help="For CL and GL of one tree, a group is one leaf, or all leaves with the same prediction.",
             extra=view_of("tree_depth_curve", names={"leaves": "Leaves", "predictions": "Predictions"}),
         ),
     ),
     simulation=at_depths,
     notice=(
-        "Too shallow, and the line of means is flatter than the diagonal: rows with very different true "
-        "probabilities share a leaf. Too deep, and the line is right but the points scatter about it: few rows "
-        "decide a leaf. TCE, the mean squared distance to the diagonal, is bias² plus scatter.",
-        "One tree, below, each leaf a group: every further level lowers GL, because groups get smaller, and "
-        "nearly every one raises CL, because they hold fewer rows to count. Their sum, the TCE, is least in between.",
-        "Choose predictions as groups: pure leaves all predict 0 or 1, so the groups merge again and GL returns. "
+        "If the tree is too shallow, the line of means is flatter than the diagonal, because rows with very different "
+        "true probabilities share a leaf. If it is too deep, the line is right but the points scatter around it, "
+        "because few rows decide each leaf. TCE, the mean squared distance to the diagonal, is bias² plus scatter.",
+        "The lower picture shows one tree, with each leaf as a group. Every further level lowers GL, because groups "
+        "get smaller. Nearly every level raises CL, because each group holds fewer rows. Their sum, the TCE, is "
+        "lowest in between.",
+        "Choose predictions as groups: pure leaves all predict 0 or 1, so the groups merge and GL returns. "
         "The sum stays the same.",
-        "How deep is best depends on the data: seed 5 draws classes that overlap more, and less depth is better there.",
-        "The forest is best at much the same depth, or a little deeper, but being too deep costs it far less: what its "
-        "trees get wrong in different directions, the mean takes away. It gives thousands of different predictions, so "
-        "its groups are quantile bins, and scatter inside a bin counts as GL.",
+        "The best depth depends on the data: seed 5 draws classes that overlap more, and there a smaller depth is "
+        "better.",
+        "The forest is best at about the same depth, or a little deeper, but too much depth costs it far less. Errors "
+        "of its trees in opposite directions cancel in the mean. It gives thousands of different predictions, so its "
+        "groups are quantile bins, and scatter inside a bin counts as GL.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1m\sum (p-\pi)^2 = \text{CL} + \text{GL}",

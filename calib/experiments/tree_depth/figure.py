@@ -1,4 +1,4 @@
-"""Depths against the truth, and CL and GL along depth.
+"""Depths against the true probabilities, and CL and GL along depth.
 
 Shaker and Hüllermeier (2025), section 5.1, Figure 3.
 """
@@ -15,11 +15,11 @@ from calib.figures.base import FigureEntry
 from calib.kernel.wording import brief, listed
 
 GROUPS = {"leaf_": "each leaf is a group", "": "equal predictions are a group"}
-"""Prefix of the tree's CL and GL → what they take for a group."""
+"""Prefix of the tree's CL and GL → its definition of a group."""
 
 
 def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
-    """Which of the depths asked for comes closest to the truth: none of several whose TCE reads the same."""
+    """Find the depth that comes closest to the truth; there is no answer if several TCEs look equal."""
     tce = {errors.name: errors.tce for errors in found.shown}
     asked = [f"Depth {depth}" for depth in DEPTHS]
     least = min(tce[name] for name in asked)
@@ -41,7 +41,7 @@ def _at(name: str) -> str:
 
 
 def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
-    """Where CL + GL is least, for one tree and for the forest."""
+    """Find the depth with the lowest CL + GL for one tree and for the forest."""
     tree, forest = found.curves["tree"], found.curves["forest"]
     taken, other = ("leaf_", "") if groups == "leaves" else ("", "leaf_")
     shown = {
@@ -58,20 +58,20 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         },
     }
     least = [
-        f"{brief(curve['tce'].min())} at {_depth(found.values[int(np.argmin(curve['tce']))])}, "
-        f"{brief(curve['tce'][-1])} fully grown"
+        f"{_depth(found.values[int(np.argmin(curve['tce']))])} ({brief(curve['tce'].min())}, fully grown "
+        f"{brief(curve['tce'][-1])})"
         for curve in (tree, forest)
     ]
     return lines(
         found,
         shown,
         "Depth",
-        f"The least CL + GL: one tree {least[0]}; the forest {least[1]}",
-        "CL: what wrong numbers cost. GL: what lumping together costs. The ring marks the least sum. In the tree "
-        f"{GROUPS[taken]}; the thin line is GL if {GROUPS[other]}. The two part where leaves become pure: all of them "
-        "predict 0 or 1, so that by predictions they are two groups. The forest's groups are equal predictions or, "
-        "where nearly all differ, 20 quantile bins; the little by which CL + GL falls short of TCE is the spread "
-        "inside the bins.",
+        f"CL + GL is lowest at {least[0]} for one tree, and at {least[1]} for the forest",
+        "CL is the calibration loss, GL the grouping loss; the ring marks their lowest sum. In the tree, "
+        f"{GROUPS[taken]}; the thin line is GL if {GROUPS[other]}. The two differ once leaves are pure: by "
+        "predictions, all pure leaves form two groups. The forest's groups are equal predictions, or 20 quantile "
+        "bins if nearly all predictions differ. With bins, CL + GL is a little below TCE, because of the "
+        "spread inside them.",
     )
 
 
@@ -80,6 +80,6 @@ def _depth(value: int | None) -> str:
 
 
 FIGURES = (
-    FigureEntry("tree_depth", "Depths against the truth", prepare, *PANELS),
+    FigureEntry("tree_depth", "Depths against the true probabilities", prepare, *PANELS),
     FigureEntry("tree_depth_curve", "CL and GL along depth", prepare_curve, *CURVES),
 )

@@ -21,18 +21,18 @@ from calib.experiments.shared.plane_settings import DEPTH
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.kernel.progress import Watch
 
-DEPTHS = (2, 4, 8)  # of the paper's Figure 3
+DEPTHS = (2, 4, 8)  # depths in the paper's Figure 3
 
 
 def at_depths(settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow) -> SideBySide:
-    """The model at depths 2, 4 and 8 and at the reader's own.
+    """Evaluate the model at depths 2, 4 and 8 and at the reader's depth.
 
     Parameters
     ----------
     settings
-        Of EXPERIMENTS["tree_depth"].
+        Settings of EXPERIMENTS["tree_depth"].
     grow
-        ``grow``, or something that remembers what it returned.
+        ``grow``, or a cached version of it.
     """
     depths = sorted({*DEPTHS, settings["depth"]}, key=DEPTH.choices.index)
     shown = []
@@ -48,10 +48,10 @@ def at_depths(settings: Mapping[str, Any], random_state: int, watch: Watch, grow
 def curve_by_depth(
     settings: Mapping[str, Any], random_state: int, watch: Watch, grow: Grow = grow
 ) -> SettingCurve:
-    """TCE, CL and GL of a tree and of a forest for every depth; ``model`` has no say, ``depth`` is only noted.
+    """Compute TCE, CL and GL of a tree and a forest for every depth; ``model`` and ``depth`` have no effect.
 
-    A tree's are given for groups of equal predictions and, as ``leaf_calibration`` and ``leaf_grouping``, for
-    its leaves: p is one number in either, so that both pairs add up to TCE.
+    For a tree, groups are equal predictions and, as ``leaf_calibration`` and ``leaf_grouping``, its leaves. In both
+    cases p is constant in a group, so both pairs add up to TCE.
     """
     rows: dict[str, list[dict[str, float]]] = {model: [] for model in MODELS}
     for depth in watch.loop(DEPTH.choices, "depths"):

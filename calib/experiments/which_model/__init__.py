@@ -1,4 +1,4 @@
-"""Which model's probabilities to trust, where its assumption holds and where it does not."""
+"""Which model: whose probabilities are right if its assumption holds, and if it does not."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
     name="Which model",
-    question="Two Gaussian classes with equal covariances: what logistic regression assumes is exactly true. Then one "
-    "class is spread over a much wider area, and it is no longer true. Which comes closest to the true probabilities "
-    "then: a forest, a support-vector machine with Platt scaling, or still logistic regression?",
+    question="In the upper row, two Gaussian classes have equal covariances, as logistic regression assumes. In the "
+    "lower row, one class is spread over a much wider area, and the assumption fails. The support-vector machine "
+    "uses Platt scaling. Which model comes closest to the true probabilities in the lower row?",
     answers=("The forest", "The support-vector machine", "Logistic regression"),
     right=2,
     why=(
-        "A forest assumes almost nothing and is hardly biased. But fully grown it scatters, and that counts as well.",
-        "A curved boundary fits, and Platt scaling has only two numbers to learn: little scatter.",
-        "It was exactly right in the upper row. Its straight boundary is wrong here, and more rows cannot bend it.",
+        "A forest assumes almost nothing and has hardly any bias. But fully grown trees scatter, and this counts too.",
+        "Its curved boundary fits, and Platt scaling learns only two parameters, so there is little scatter.",
+        "It is right in the upper row. Its straight boundary is wrong in the lower row, and more rows cannot bend it.",
     ),
     turn={"kernel": "linear"},
     parameters=(
@@ -30,7 +30,7 @@ EXPERIMENT = Experiment(
             "choice",
             "rbf",
             choices=("rbf", "linear"),
-            help="Of the support-vector machine: a curved or a flat boundary.",
+            help="A curved or a flat boundary for the support-vector machine.",
             extra={"names": {"rbf": "Curved", "linear": "Flat"}},
         ),
         Parameter(
@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
             "choice",
             NO_OTHER,
             choices=tuple(OTHERS),
-            help="Any other model from the menu, with its own defaults. The tuned forest takes a minute.",
+            help="Any other model of the app with its defaults. The tuned forest takes a minute.",
             extra={"names": OTHERS},
         ),
         Parameter(
@@ -48,13 +48,20 @@ EXPERIMENT = Experiment(
             "choice",
             "none",
             choices=tuple(CALIBRATIONS),
-            help="On out-of-fold scores of five folds, as for the support-vector machine; margins get Platt's. "
-            "Platt takes the log-odds of probabilities.",
+            help="Calibrates on out-of-fold scores of five folds, as for the support-vector machine. Margins always "
+            "get Platt scaling. For probabilities, Platt scaling uses their log-odds.",
             extra={"names": CALIBRATIONS},
         ),
         cloud("which_model"),
         SIZE,
-        Parameter("trees", "Trees", "choice", 100, choices=(5, 10, 20, 50, 100), help="Of the forest."),
+        Parameter(
+            "trees",
+            "Trees",
+            "choice",
+            100,
+            choices=(5, 10, 20, 50, 100),
+            help="Number of trees in the forest.",
+        ),
         LEAF,
         Parameter(
             "first",
@@ -62,19 +69,20 @@ EXPERIMENT = Experiment(
             "choice",
             "equal",
             choices=("equal", "separate"),
-            help="Covariances of the upper row: one shared draw, or a draw for each class from the same range.",
+            help="Covariances of the upper row: one draw for both classes, or one draw per class from the same range.",
             extra={"names": {"equal": "Equal", "separate": "As printed"}},
         ),
     ),
     simulation=models_side_by_side,
     notice=(
-        "Upper row: logistic regression lies on the diagonal. Two Gaussian classes with equal covariances have "
-        "posteriors that are a logistic function of the features.",
-        "Lower row: its line leaves the diagonal, and more rows do not bring it back: from 1000 to 2000 its error "
-        "stays. The bent line, bias, is a fifth to a half of that, seldom more. The rest is scatter: rows that are "
-        "equally likely lie on different sides of the wide class, and one straight boundary cannot suit both.",
-        "The line of the support-vector machine bends: Platt scaling fits one curve to scores that were never meant "
-        "to be probabilities, and is too low where the truth is high and too high where it is low.",
+        "In the upper row, logistic regression lies on the diagonal. For two Gaussian classes with equal covariances, "
+        "the true probability is a logistic function of the features.",
+        "In the lower row, its line leaves the diagonal. More rows do not help: from 1,000 to 2,000 rows its error "
+        "stays. The bias of the bent line is a fifth to a half of this error, seldom more. The rest is scatter: rows "
+        "with equal true probability lie on different sides of the wide class, and one straight boundary cannot suit "
+        "both.",
+        "The line of the support-vector machine bends. Platt scaling fits one curve to scores that were never meant "
+        "to be probabilities: it underestimates high probabilities and overestimates low ones.",
         "The forest's line stays near the diagonal in both rows, because it assumes almost nothing. Its error "
         "is nearly all scatter, and scatter can be reduced: choose depth 4.",
     ),

@@ -1,4 +1,4 @@
-"""Models side by side, where the assumption of one of them holds and where it fails.
+"""Models side by side, on data for which the assumption of one model holds, and on data for which it fails.
 
 Shaker and Hüllermeier (2025), Figure 7.
 """
@@ -14,11 +14,11 @@ from calib.experiments.which_model.simulation import Models
 from calib.figures.base import FigureEntry
 from calib.kernel.wording import brief
 
-PAPERS = 3  # models of the paper, which come first
+PAPERS = 3  # number of the paper's models, which come first
 
 
 def prepare(found: Models, cloud: str = "points") -> TruthPanels:
-    """Who comes closest to the truth in either row, and how much of the error is bias."""
+    """Find the model closest to the truth in each row."""
     (above, first), (below, second) = found.rows.items()
     best, then = (min(row, key=lambda errors: errors.tce) for row in (first, second))
     shown = tuple(
@@ -40,8 +40,8 @@ def prepare(found: Models, cloud: str = "points") -> TruthPanels:
 
 
 def _within(name: str) -> str:
-    """A model's name within a sentence."""
+    """Write a model's name within a sentence."""
     return name if name[:2].isupper() else f"{name[0].lower()}{name[1:]}"
 
 
-FIGURES = (FigureEntry("which_model", "Models against the truth", prepare, *PANELS),)
+FIGURES = (FigureEntry("which_model", "Models against the true probabilities", prepare, *PANELS),)

@@ -1,7 +1,6 @@
-"""A forest, a support-vector machine with Platt scaling, logistic regression and any other model against the truth.
+"""A forest, a support-vector machine with Platt scaling, logistic regression and any other model, against the truth.
 
-Shaker and Hüllermeier (2025), appendix C.1 and Figure 7: where the classes' covariances are equal, and where
-not.
+Shaker and Hüllermeier (2025), appendix C.1 and Figure 7, with equal and with unequal covariances of the classes.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def fit_one(
     calibrator: str,
     watch: Watch | None = None,
 ) -> tuple[Array, Array]:
-    """(posterior, p) of the test rows, (m,) each, by one model of MODELS with these settings.
+    """Fit one model of MODELS, and return true and predicted probabilities of the test rows, (m,) each.
 
     A calibrator is fitted on out-of-fold scores of FOLDS folds; "none" takes the model's own probabilities.
     """
@@ -51,19 +50,18 @@ def fit_one(
     fitted = placed.calibrate(CALIBRATORS[calibrator]())
     if CALIBRATORS[calibrator].gives_interval:
         return plane.posterior, placed.predict(fitted, placed.score(plane.test)).p
-    # Only intervals ask the models of the folds about new rows, which for the support-vector machine takes
-    # longest.
+    # Only intervals need predictions of the fold models for new rows, which are slow for support-vector machines.
     return plane.posterior, fitted.predict(class_one_score(placed.model, plane.test))
 
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """The models on both draws of the data.
+    """Models on both draws of the data.
 
     Attributes
     ----------
     rows
-        Name of the covariances → the models fitted there, the same ones in each.
+        Name of the covariances → fitted models, in equal order.
     """
 
     rows: dict[str, tuple[PredictionErrors, ...]]
@@ -75,19 +73,19 @@ def models_side_by_side(
     watch: Watch,
     fit: Callable[..., tuple[Array, Array]] = fit_one,
 ) -> Models:
-    """The three models of the paper and the reader's own, on two draws of the data.
+    """Fit the three models of the paper and the reader's own on two draws of the data.
 
     Parameters
     ----------
     settings
         other, calibrator, depth, n, trees, leaf, kernel, first.
     fit
-        ``fit_one``, or something that remembers what it returned.
+        ``fit_one``, or a cached version of it.
     """
     forest = {"n_estimators": settings["trees"], "max_depth": settings["depth"], "leaf": settings["leaf"]}
     models: list[tuple[str, str, tuple, str]] = [
         ("Forest", "random_forest", tuple(forest.items()), "none"),
-        ("SVM with Platt", "svm", (("kernel", settings["kernel"]),), "platt"),
+        ("SVM with Platt scaling", "svm", (("kernel", settings["kernel"]),), "platt"),
         ("Logistic regression", "logistic_regression", (), "none"),
     ]
     if settings["other"] != NO_OTHER:

@@ -235,7 +235,24 @@ def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
         st.stop()
 
 
-def reading(recipe: Recipe) -> None:
+def more(recipe: Recipe) -> Any:
+    """The folded rest: other sources, roles, columns; open if the settings have something of it in use."""
+    used = (
+        recipe.judge_on or recipe.onnx or recipe.exclude or recipe.keep or any(sources.roles(recipe).values())
+    )
+    place = st.expander("More", expanded=bool(used), key="more")
+    with place:
+        st.caption("Judge on another file, a model of your own, roles of columns, OpenML.")
+        if not recipe.data.startswith("synthetic:"):
+            other_file(recipe)
+            own_model(recipe)
+        rest = st.container()
+        with st.expander("Fetch from OpenML"):
+            openml()
+    return rest
+
+
+def reading(recipe: Recipe, place: Any) -> None:
     """Which sheet and which line of a file begin the table, proposed and open to choice; nothing for other formats."""
     upload = state.uploads().get(recipe.data.removeprefix("upload:"))
     if upload is None or "header" not in upload.frame.attrs:
@@ -245,7 +262,7 @@ def reading(recipe: Recipe) -> None:
         found = upload.file.read(**asked).attrs
     except InputError:
         found = upload.frame.attrs  # what is wrong is said below
-    with st.expander("How the file is read", expanded=bool(asked), key="reading"):
+    with place, st.expander("How the file is read", expanded=bool(asked), key="reading"):
         sheets = found.get("sheets", ())
         if len(sheets) > 1:
             sheet = asked.get("sheet", found["sheet"])
@@ -272,8 +289,8 @@ def reading(recipe: Recipe) -> None:
         st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found["top"], start=1)), language=None)
 
 
-def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
-    """Label column, positive class, columns, and whether the table holds features or predictions."""
+def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], place: Any) -> None:
+    """Label column, positive class, and whether the table holds features or predictions; at ``place`` its columns."""
     raw_table, target, positive = table
     columns = list(map(str, raw_table.columns))
     left, middle, right = st.columns(3)
@@ -308,11 +325,13 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) 
     if recipe.onnx is None:
         with right:
             _content(recipe)
-        _columns(recipe, raw_table, target)
-    if target in columns:
-        _roles(recipe, raw_table, [name for name in columns if name != target])
-        _labels(recipe, target)
-        _repeated(recipe)
+    with place:
+        if recipe.onnx is None:
+            _columns(recipe, raw_table, target)
+        if target in columns:
+            _roles(recipe, raw_table, [name for name in columns if name != target])
+            _labels(recipe, target)
+            _repeated(recipe)
 
 
 def _in_use(recipe: Recipe) -> str | None:
@@ -569,11 +588,11 @@ LONG_NAME = 24  # letters: a longer one would push the values out of sight
 PLAIN: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
 
 
-def overview(recipe: Recipe, data: Dataset) -> None:
-    """Headline numbers, columns and rows."""
+def overview(data: Dataset) -> None:
+    """Rows, columns and classes in numbers."""
     rows = or_ones(data.weight, data.n)
     size, positives = rows.sum(), rows @ data.y
-    with st.container(horizontal=True, key="headline"):
+    with st.container(horizontal=True, key="overview"):
         counts = data.weight is not None and are_whole(data.weight)
         worth = None if data.weight is None else f"{'stand for' if counts else 'worth'} {size:,.0f}"
         st.metric("Lines" if counts else "Rows", f"{data.n:,}", worth, **PLAIN, width=160)
@@ -583,6 +602,16 @@ def overview(recipe: Recipe, data: Dataset) -> None:
             st.metric(
                 f"Class {label}: label {name}", percent(held / size), f"{held:,.0f} {of}", **PLAIN, width=220
             )
+
+
+def go_on() -> None:
+    """The next step of the work."""
+    if st.button("See the diagram", key="see_diagram", type="primary"):
+        st.switch_page("pages/explore_reliability.py", query_params=state.here())
+
+
+def tables_of(recipe: Recipe, data: Dataset) -> None:
+    """What was left out, the columns and the first rows."""
     frame.notes(data.notes)
     headings.heading("Columns")
     st.dataframe(

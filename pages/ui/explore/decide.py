@@ -102,13 +102,12 @@ def headline(decision: Decision) -> None:
         f"Act as on **{plain(class_named(classes[1]))}** where its probability lies above {plain(false_alarm)} / "
         f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
     )
-    with st.container(horizontal=True, key="headline"):
-        st.metric("Threshold", brief(decision.threshold), width=140, help="c_fa / (c_fa + c_miss)")
+    with headings.rows():
+        st.metric("Threshold", brief(decision.threshold), help="c_fa / (c_fa + c_miss)")
         st.metric(
             f"Realised cost per row · {label_of(best)}",
             brief(line.realised),
             **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
-            width=270,
             help="On the test rows, acting where the probability lies above the threshold. Below, the difference to "
             f"{label_of(decision.reference)} with its 95% interval.",
         )
@@ -116,7 +115,6 @@ def headline(decision: Decision) -> None:
             f"Expected cost · {label_of(best)}",
             brief(line.expected),
             **difference(line.expected - line.realised, "against realised"),
-            width=220,
             help="What the probabilities themselves promised: near the realised cost where they are calibrated.",
         )
         for method, rows in decision.undecided.items():
@@ -127,7 +125,6 @@ def headline(decision: Decision) -> None:
                 f"{held:,} of {decision.evaluation.size:,} rows",
                 delta_color="off",
                 delta_arrow="off",
-                width=200,
                 help="Rows whose interval holds the threshold: its two ends decide differently.",
             )
 

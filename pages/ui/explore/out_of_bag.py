@@ -105,7 +105,7 @@ def headline(table: pd.DataFrame) -> None:
     """
     if table.empty:
         return
-    with st.container(horizontal=True, gap="xsmall", key="headline"):  # all in one line of a window of 1366
+    with headings.rows():
         for label, metric, written in (
             ("Nearest to its accuracy", "accuracy_gap", _signed),
             ("Lowest reliability (100 bins)", "reliability", brief),
@@ -117,7 +117,7 @@ def headline(table: pd.DataFrame) -> None:
             value = written(lead[metric])
             ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
             value += "" if math.isnan(ends[0]) else f" [{', '.join(map(written, ends))}]"
-            st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off", width=215)
+            st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off")
     st.caption("In brackets: the 95% interval over these test rows; the reliability has none.")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from calib.analysis.chance import chance_sentence
 from calib.analysis.differences import (
     COMPARED,
     Differences,
@@ -16,8 +17,8 @@ from calib.analysis.differences import (
 )
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import over_splits, recommend
-from calib.analysis.recommendation.mark import Mark
 from calib.analysis.recommendation.rare import small_median
+from calib.analysis.recommendation.verdict import verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.subgroups import subset
@@ -46,47 +47,36 @@ GROUP_DIAGRAMS = 6
 
 # What a further metric is made of, below the table where it is chosen
 GRAPHS = ("smooth_calibration", "cumulative")
-IN_LOG_ODDS = {"reliability.axes": "log_odds", "binning": "quantile"}
 
 
-def beside(recipe: Recipe, place: headings.Finding) -> tuple[Any, Any]:
-    """Where the diagram and the words go: beside each other, or one below the other where it needs the width."""
-    if room := stage.beside_the_page():
-        return place.block, room
-    with place.block:
-        if recipe.setting("reliability.layout") == "side":
-            return st.container(), st.container()
-        picture, words = st.columns([0.64, 0.36], gap="large")
-        return picture, words
-
-
-def diagram(evaluation: Evaluation, sentence: Any, mark: Mark | None) -> None:
-    """One diagram, or one a calibrator; a click on a mark picks its rows. ``mark`` is ringed."""
+def diagram(evaluation: Evaluation, sentence: Any) -> None:
+    """One diagram, or one per calibrator; a click on a mark picks its rows."""
     pick: dict[str, Any] = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
     if evaluation.recipe.setting("reliability.layout") == "side":
         tables.side_by_side(evaluation, **pick)
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
-        ringed = {"selection": mark.selection} if mark else {}
-        chart.show("reliability", evaluation, sentence=sentence, **(view | ringed), **pick)
+        finding = verdict_of(evaluation).headline
+        chart.show("reliability", evaluation, sentence=sentence, finding=finding, **view, **pick)
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
-    propose_log_odds(evaluation)
+    zoomed(evaluation)
     st.caption(
         "Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below."
     )
 
 
-def propose_log_odds(evaluation: Evaluation) -> None:
-    """Where half of the predictions are small, axes on which they lie apart: by a click."""
-    middle = small_median(evaluation)
-    if middle is None or evaluation.recipe.setting("reliability.axes") != AXES[0]:
+def zoomed(evaluation: Evaluation) -> None:
+    """Say why the axes are in log-odds although nobody chose them, with one click back."""
+    if (
+        evaluation.recipe.setting("reliability.axes") != AXES[0]
+        or (middle := small_median(evaluation)) is None
+    ):
         return
-    st.info(
-        f"Half of the predictions are at most {percent(middle)}. Axes in log-odds and bins of equal count tell them "
-        "apart."
-    )
-    st.button("Show them in log-odds", key="log_odds", on_click=state.update, kwargs=IN_LOG_ODDS)
+    with st.container(horizontal=True, vertical_alignment="center", key="zoomed"):
+        st.caption(f"Log-odds axes: half of the predictions are at most {percent(middle)}.", width="content")
+        back = {"reliability.axes": "probability"}
+        st.button("Show 0 to 1", key="whole_axes", type="tertiary", on_click=state.update, kwargs=back)
 
 
 def pick_rows(marks: list) -> None:
@@ -105,16 +95,34 @@ def _version(recipe: Recipe) -> int:
     return st.session_state.get("chart_version", 0)
 
 
-def advice(evaluation: Evaluation) -> None:
-    """Which calibrator to use, with the grounds and what to be careful about."""
+def verdict(evaluation: Evaluation) -> None:
+    """Show the ground of the verdict, whose first sentence is the page's finding: the ECE beside its chance level."""
+    for sentence in verdict_of(evaluation).sentences[1:] or (chance_sentence(evaluation),):
+        st.markdown(plain(sentence))
+
+
+def recommended(evaluation: Evaluation) -> None:
+    """Which calibrator to use, in one sentence with one reason; all of it where a lesson names it."""
     found = recommend(evaluation)
-    with stage.on("advice"):
+    with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
-        st.markdown(f"**{found.answer}**")
-        for reason in found.reasons:
-            st.markdown(plain(reason))
-        for warning in found.warnings:
-            st.caption(plain(warning))
+        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
+        if on_stage:
+            _grounds(evaluation)
+
+
+def reasons(evaluation: Evaluation) -> None:
+    """Why this calibrator, and what else was compared, folded."""
+    with st.expander("Why, and what else was compared", key="reasons"):
+        _grounds(evaluation)
+
+
+def _grounds(evaluation: Evaluation) -> None:
+    found = recommend(evaluation)
+    for reason in found.reasons[1:]:
+        st.markdown(plain(reason))
+    for warning in found.warnings:
+        st.caption(plain(warning))
 
 
 def claim(evaluation: Evaluation) -> None:

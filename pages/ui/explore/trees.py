@@ -50,8 +50,6 @@ ROLES = {
 }
 # What a leaf says comes first: a rule alone would fill a phone
 COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
-# Seconds that the forests may be expected to take without being asked for: they are the page's own work
-UNASKED = 60.0
 MOST_DIAGRAMS = 4
 WITHOUT_FEATURES = (
     "This page grows trees, and for that it needs the columns a model learns from. These predictions came "
@@ -128,10 +126,10 @@ def curves(recipe: Recipe, grown: DepthSweep) -> None:
     def draw(all_of_it: bool = False) -> None:
         if grown.scores:
             place, name = headings.finding(), recipe.setting("trees.metric")
-            with place.numbers:
+            with place.words:
                 if all_of_it:
                     _headline(grown, name)
-            with place.block:
+            with place.picture:
                 chart.show("depth", grown.tables(), sentence=place.sentence, metric=name)
 
     def grow(forests: bool, watch: Watch) -> None:
@@ -148,8 +146,11 @@ def curves(recipe: Recipe, grown: DepthSweep) -> None:
             return
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
     cost = f"{jobs.price(fits, seconds)} They pause while you are on another page."
-    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, seconds, UNASKED):
-        draw()
+    picture = st.container()
+    asked = 0.0 if state.lesson_open() else seconds  # a lesson's step has them in its text
+    if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, asked):
+        with picture:
+            draw()
     elif jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
         draw(all_of_it=True)
 
@@ -158,7 +159,7 @@ def _headline(grown: DepthSweep, name: str) -> None:
     """The best value of each growth over depths, leaves and calibrators."""
     cells = best_cells(grown.tables(), name)
     if cells:
-        with st.container(horizontal=True, key="headline"):
+        with headings.rows():
             for growth, value, where in cells:
                 st.metric(
                     f"{METRICS[name].label} · {GROWTHS[growth].label}",
@@ -166,7 +167,6 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     where,
                     delta_color="off",
                     delta_arrow="off",
-                    width=300,
                     help="The best over depths, leaves and calibrators: chosen on the test rows, so a little too good.",
                 )
 

@@ -21,7 +21,7 @@ from calib.metrics import interval_summary
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe, with_calibrators
-from pages.ui import chart, controls, evaluations, jobs, points, state, tables
+from pages.ui import chart, controls, evaluations, headings, jobs, points, state, tables
 from pages.ui.points import Point
 from pages.ui.text import plain
 
@@ -55,18 +55,17 @@ def headline(result: Evaluation) -> None:
     method = shown_method(result)
     predicted = result.predictions[method]
     summary = interval_summary(result.y, predicted.pairs, sample_weight=result.weight)
-    with st.container(horizontal=True, key="headline"):
+    with headings.rows():
         st.metric(
             f"Mean p0 to mean p1 · {label_of(method)}",
             "{} to {}".format(*briefly(summary.lower, summary.upper)),
             f"observed {brief(summary.observed)}",
             delta_color="off",
             delta_arrow="off",
-            width=260,
             help="Over all test rows the frequency of the positive class should lie between the two, up to "
             "sampling error.",
         )
-        st.metric("Mean width", brief(summary.width), width=160, help="Mean of p1 − p0 over the test rows.")
+        st.metric("Mean width", brief(summary.width), help="Mean of p1 − p0 over the test rows.")
         for name in ("brier", "log_loss"):
             tables.against_uncalibrated(result, name, method)
 

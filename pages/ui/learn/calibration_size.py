@@ -1,4 +1,4 @@
-"""One of the mixtures of the experiment on calibration sets, drawn under its pictures."""
+"""One of the mixtures of the experiment on calibration sets, drawn below its pictures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def own() -> dict[str, Own]:
 
 
 def _mixture(recipe: Recipe, values: dict[str, Any]) -> None:
-    """The training rows of the first repetition."""
+    """Draw the training rows of the first repetition."""
     sizes = {name: values[name] for name in ("n_train", "n_test")}
     found = EXPERIMENTS["calibration_size"].simulate(
         "calibration_size_data", random_state=recipe.seed, **sizes

@@ -351,24 +351,24 @@ def _judge(experiment: Experiment, guess: int, records: Sequence[Any], turns: bo
 
 
 def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: str) -> None:
-    """The reader's prediction against what came out."""
+    """Compare the reader's prediction with the result."""
     guessed = f"You said: {plain(experiment.answers[guess - 1])}."
     if answer is None:
-        st.info(f"{guessed} {unasked or 'With these settings no answer stands out.'}")
+        st.info(f"{guessed} {unasked or 'With these settings no answer is clearly right.'}")
         return
     why = [plain(text) for text in experiment.why] or [""] * len(experiment.answers)
     usual = answer == experiment.right
-    reason = why[answer - 1] if usual else "That holds with these settings." if experiment.right else ""
+    reason = why[answer - 1] if usual else "This is so with these settings." if experiment.right else ""
     if answer == guess:
         text = f"{guessed} {reason}"
     else:
-        mistaken = why[guess - 1] if guess != experiment.right else "That holds with the usual settings."
+        mistaken = why[guess - 1] if guess != experiment.right else "This is so with the default settings."
         text = f"{guessed} {mistaken} The answer is: {plain(experiment.answers[answer - 1])}. {reason}"
     asking.met(experiment.key, text.strip(), answer == guess)
 
 
 def _turn(experiment: Experiment) -> None:
-    """A setting to change so that the answer turns, where there is one."""
+    """Draw a button for the setting that changes the answer, if there is one."""
     if not experiment.turn:
         return
     (name, value), *_ = experiment.turn.items()

@@ -82,7 +82,7 @@ def offer(key: str) -> None:
     help = (
         "Students answer on their phones. The room has a code of four letters, no names, and stores nothing."
     )
-    if st.button("Ask a class", key=f"room_{key}", type="tertiary", help=help):
+    if st.button("Start a live quiz", key=f"room_{key}", type="tertiary", help=help):
         _open(key)
 
 

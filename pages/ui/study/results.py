@@ -272,14 +272,14 @@ def headline(summary: MetricSummary, found: Opened) -> None:
         return
     ranks, rates, friedman = summary.average_ranks, summary.win_rates, summary.friedman
     winners = leading(-rates["mean"])
-    with st.container(horizontal=True, key="headline"):
+    with headings.rows():
         for label, value, whose in (
             ("Best average rank", brief(ranks.min()), listed(leading(ranks), 2)),
             ("Highest win-rate", _with_interval(rates.loc[winners[0]]), listed(winners, 2)),
             ("Friedman p-value", "–" if friedman is None else brief(friedman.pvalue), None),
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
-            st.metric(label, value, whose and plain(whose), delta_color="off", delta_arrow="off", width=215)
+            st.metric(label, value, whose and plain(whose), delta_color="off", delta_arrow="off")
     ends = "" if rates["lower"].isna().all() else "[low, high]: 95% interval over data sets. "
     st.caption(plain(f"{ends}{friedman_line(summary)}"))
 
@@ -329,7 +329,7 @@ def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
 def diagrams(summary: MetricSummary, place: headings.Finding) -> None:
     """The critical-difference diagram as the page's finding; then win-rates and pairs."""
     for i, drawing in enumerate(drawings(summary)):
-        with nullcontext() if i else place.block:
+        with nullcontext() if i else place.picture:
             sentence = None if i else place.sentence
             chart.show(drawing.name, drawing.source, drawing.key, sentence=sentence, **drawing.options)
 

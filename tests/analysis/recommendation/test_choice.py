@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from calib import Recipe, evaluate, load_sample
 from calib.analysis.differences import differences
 from calib.analysis.recommendation.choice import LITTLE, START, SURE, advise
+from calib.analysis.recommendation.verdict import verdict_of
 from calib.calibrators import CALIBRATORS
-from calib.kernel.rows import Rows
-from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS, ModelEntry, ProbabilityTree
 from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.intervals import joined
@@ -113,15 +112,36 @@ def test_the_change_is_that_of_the_table_of_differences_and_of_the_paired_interv
 
 
 @given(methods())
-def test_the_choice_is_where_it_begins_or_better_by_its_interval_or_nothing_where_little_is_to_be_gained(
-    case,
-):
+def test_a_miscalibrated_model_is_never_left_unless_every_method_is_clearly_worse(case):
+    y, predicted = case
+    evaluation = given_evaluation(y, predicted)
+    found = advise(evaluation)
+    assert found.miscalibrated == (verdict_of(evaluation).finding == "miscalibrated")
+    if not (found.choice == "none" and found.miscalibrated):
+        return
+    table = found.table.drop("none")
+    assert found.unhelped
+    assert found.start == "none" or table.lower[found.start] > 0
+    assert not (table.score[~table.infinite & ~table.sure] < found.table.score["none"]).any()
+
+
+@given(methods())
+def test_a_method_is_used_on_a_model_without_a_finding_only_if_it_may_gain_something(case):
     y, predicted = case
     found = advise(given_evaluation(y, predicted))
-    line, start = found.table.loc[found.choice], found.table.loc[found.start]
-    _, _, upper = difference_interval("brier", Rows(y), predicted[found.choice], predicted[found.start])
-    little = found.choice == "none" and start.upper >= 0 and start.lower > -LITTLE
-    assert found.choice == found.start or little or (upper < 0 and not line.infinite)
+    own, line = found.table.loc["none"], found.table.loc[found.choice]
+    if found.miscalibrated or own.infinite or own.sure or found.choice == "none":
+        return
+    assert line.score < own.score
+    assert not line.lower > -LITTLE * y.mean() * (1 - y.mean())
+
+
+@given(methods())
+def test_no_method_but_the_start_is_more_extreme_than_its_rows_justify(case):
+    y, predicted = case
+    found = advise(given_evaluation(y, predicted))
+    line = found.table.loc[found.choice]
+    assert found.choice in (found.start, "none") or not (line.infinite or line.sure)
 
 
 def test_the_choice_begins_with_platt_then_venn_abers_then_the_model_itself():
@@ -134,8 +154,8 @@ def test_the_choice_begins_with_platt_then_venn_abers_then_the_model_itself():
     assert advise(given_evaluation(y, certain)).start == "venn_abers"
 
 
-def test_on_a_single_tree_it_begins_with_venn_abers_and_takes_no_certain_leaf():
-    """docs/results.md has what that gains; the same predictions of a forest are left as they are."""
+def test_on_a_single_tree_it_begins_with_venn_abers_and_nothing_certain_is_left_as_it_is():
+    """docs/results.md has what that gains."""
     _, truth, _, rng = known_truth(9, 300)
     poor, y = jitter(truth, rng, 0.4), (truth > 0.5).astype(int)
     evaluation = given_evaluation(y, {"none": truth.round(), "platt": poor, "venn_abers": poor})
@@ -143,7 +163,7 @@ def test_on_a_single_tree_it_begins_with_venn_abers_and_takes_no_certain_leaf():
         advise(replace(evaluation, recipe=evaluation.recipe.replace(model=model)))
         for model in ("random_forest", "decision_tree")
     )
-    assert (forest.start, forest.choice) == ("platt", "none")
+    assert (forest.start, forest.choice) == ("platt", "platt")
     assert (tree.start, tree.choice) == ("venn_abers", "venn_abers")
 
 

@@ -31,13 +31,13 @@ def test_folds_are_counted_one_by_one():
     y, calibration_y = np.tile([0, 1], 300), np.r_[np.zeros(2000, int), np.ones(100, int)]
     assert too_few(given_evaluation(y, said, calibration_y)) == ()
     (found,) = too_few(given_evaluation(y, said, calibration_y, evaluation="folds", folds=10))
-    assert "210 rows, only 10 of the rarer class" in found.message
+    assert "210 rows, only 10 of them in the minority class" in found.message
 
 
 def test_a_very_small_share_is_known_between_two_numbers_that_differ():
     said = {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}
     (found,) = too_few(given_evaluation(np.tile([0, 1], 300), said, np.r_[np.zeros(1166, int), 1]))
-    low, high = re.search(r"known only as ([\d.]+)% to ([\d.]+)%", found.message).groups()
+    low, high = re.search(r"only as ([\d.]+) ?% to ([\d.]+) ?%", found.message).groups()
     assert 100 * beta(1, 1167).ppf(0.025) <= float(low) <= 100 / 1167 <= float(high)
     assert float(high) == pytest.approx(100 * beta(2, 1166).ppf(0.975), rel=0.2)
 
@@ -61,7 +61,7 @@ def test_few_test_rows_are_remarked_on_and_very_few_warned_of(rare, severity):
     y = np.r_[np.zeros(500, int), np.ones(rare, int)]
     found = too_few(given_evaluation(y, {"none": np.full(len(y), 0.2)}))
     assert [problem.severity for problem in found] == ([severity] if severity else [])
-    assert all(f"{rare} of the rarer class" in problem.message for problem in found)
+    assert all(f"Only {rare} test rows are in the minority class" in problem.message for problem in found)
 
 
 def test_the_reason_for_the_limit_holds():

@@ -39,8 +39,7 @@ def test_its_words_hold_its_numbers():
     rows = selected_rows(result, mark.selection)
     p, y = result.predictions["none"].p[rows], result.y[rows]
     n, predicted, events, observed = re.match(
-        r"For (\d+) rows the uncalibrated model predicted about ([\d.]+)%\. Of them (\d+) are in class 'yes': "
-        r"([\d.]+)%\. ",
+        r"For these (\d+) rows the model predicted ([\d.]+) ?% on average; (\d+) are in class 'yes' \(([\d.]+) ?%\)\. ",
         mark.sentence,
     ).groups()
     assert (int(n), int(events)) == (len(rows), y.sum())
@@ -49,9 +48,9 @@ def test_its_words_hold_its_numbers():
 
 @pytest.mark.parametrize(
     ("observed", "verdict"),
-    [(0.5, "It promised too much."), (0.95, "It promised too little."), (0.85, "Chance alone may do that.")],
+    [(0.5, "It overestimated."), (0.95, "It underestimated."), (0.85, "Chance alone may explain the gap.")],
 )
-def test_it_promised_too_much_only_beyond_what_the_farthest_of_all_bins_does_by_chance(observed, verdict):
+def test_it_overestimated_only_beyond_what_the_farthest_of_all_bins_does_by_chance(observed, verdict):
     """Ten bins of 1000 calibrated predictions each, but for one."""
     middle = np.arange(0.05, 1, 0.1)
     share = np.where(np.isclose(middle, 0.85), observed, middle)
@@ -66,7 +65,7 @@ def test_it_promised_too_much_only_beyond_what_the_farthest_of_all_bins_does_by_
 
 def test_what_was_said_never_to_be_is_no_chance():
     """Of 1000 rows with a probability of 0 a few are positive; where it is 0.02, as many are chance."""
-    for p, verdict in ((0.0, "It promised too little."), (0.02, "Chance alone may do that.")):
+    for p, verdict in ((0.0, "It underestimated."), (0.02, "Chance alone may explain the gap.")):
         y = np.r_[np.arange(1000) < 20, np.arange(1000) < 500].astype(int)
         frame = pd.DataFrame({"target": y, "p": np.repeat([p, 0.5], 1000)})
         recipe = Recipe(
@@ -76,7 +75,7 @@ def test_what_was_said_never_to_be_is_no_chance():
         assert mark.sentence.endswith(verdict)
 
 
-@pytest.mark.parametrize(("cluster", "verdict"), [(None, "It promised too little."), ("who", "Chance alone")])
+@pytest.mark.parametrize(("cluster", "verdict"), [(None, "It underestimated."), ("who", "Chance alone")])
 def test_copies_of_a_row_are_no_more_evidence_than_the_row(cluster, verdict):
     """Twelve of twenty where half are promised, forty times each."""
     frame = pd.DataFrame({"target": np.arange(20) < 12, "p": 0.5, "who": np.arange(20)}).astype(

@@ -22,15 +22,13 @@ def traces(key, line=START, theme=LIGHT):
 def test_the_title_holds_the_identity_with_its_numbers():
     own = record("finite")
     assert own.title == (
-        "2 leaves in 2 groups cost 0.38: CL 0.00014, GL 0.036, and entropy 0.35, which nobody could avoid"
+        "2 leaves in 2 groups cost 0.38: CL 0.00014, GL 0.036, and entropy 0.35, which is unavoidable"
     )
     assert own.caption.startswith(
         "CL 0.000139 + GL 0.0357 + entropy 0.347 = 0.383, the expected loss. A group is "
     )
     one = record("finite", str(Line.of(START).cut_at([])))
-    assert (
-        one.title == "1 leaf in 1 group cost 0.50: CL 0, GL 0.15, and entropy 0.35, which nobody could avoid"
-    )
+    assert one.title == "1 leaf in 1 group cost 0.50: CL 0, GL 0.15, and entropy 0.35, which is unavoidable"
     assert one.table.prediction.tolist() == [0.5] * 12
 
 
@@ -45,9 +43,9 @@ def test_the_table_holds_the_identity_for_every_partition():
         table = record(key).table
         assert (table.CL + table.GL + table.IL - table.loss).abs().max() < 1e-9
     costs = record("finite_losses")
-    assert costs.table.partition.tolist() == ["Yours", "One leaf", "One split", "Pure leaves", "Least loss"]
+    assert costs.table.partition.tolist() == ["Yours", "One leaf", "One split", "Pure leaves", "Lowest loss"]
     assert costs.formatted().CL.tolist() == ["0.000139", "0", "0.000139", "0.285", "0.00593"]
-    assert costs.title == "One leaf costs 0.50, one split 0.38, pure leaves 0.75; the least is 0.36"
+    assert costs.title == "One leaf costs 0.50, one split 0.38, pure leaves 0.75; the lowest loss is 0.36"
 
 
 def test_how_many_partitions_are_better():
@@ -82,6 +80,6 @@ def test_the_cloud_has_a_mark_for_every_place_and_rings_one_s_own():
     drawn_at = [*zip(shown.x, shown.y, strict=True)]
     assert {*drawn_at} == {(gl, cl) for gl, cl in places.tolist()}
     assert [tuple(places[row]) for row in shown.customdata] == drawn_at
-    for name, label in (("own", "yours"), ("least", "least loss")):
+    for name, label in (("own", "yours"), ("least", "lowest loss")):
         row, ring = found.rows[name], drawn[label]
         assert (*ring.x, *ring.y) == (found.every.grouping[row], found.every.calibration[row])

@@ -104,7 +104,8 @@ def test_rings_lie_at_the_least_sum_and_the_dotted_line_at_the_own_setting():
     found = SettingCurve((1, 4, None), {"tree": tree, "forest": forest}, None, {"trees": 100})
     record = FIGURES["tree_depth_curve"].prepare(found)
     assert record.title == (
-        "The least CL + GL: one tree 1.0 at depth 4, 2.0 fully grown; the forest 0.10 at depth 4, 0.30 fully grown"
+        "CL + GL is lowest at depth 4 (1.0, fully grown 2.0) for one tree, and at depth 4 (0.10, fully grown 0.30) "
+        "for the forest"
     )
     figure = FIGURES["tree_depth_curve"].draw(record)
     rings = [trace for trace in figure.data if trace.name == "least"]

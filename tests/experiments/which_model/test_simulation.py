@@ -33,7 +33,7 @@ def test_models_are_those_of_scikit_learn():
     svm = make_pipeline(StandardScaler(), SVC(random_state=4))
     expected = {
         "Forest": RandomForestClassifier(20, random_state=4),
-        "SVM with Platt": CalibratedClassifierCV(svm, method="sigmoid", cv=folds, ensemble=False),
+        "SVM with Platt scaling": CalibratedClassifierCV(svm, method="sigmoid", cv=folds, ensemble=False),
         "Logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
     }
     rows = simulate(random_state=4, n=200, trees=20).rows

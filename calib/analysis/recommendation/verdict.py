@@ -1,0 +1,249 @@
+"""Is it calibrated? The first sentence of every page and report: a finding on the person's own model, with its ground.
+
+The finding is that of ``calibration_test``, which errs on at most 5 of 100 calibrated models. A miscalibration that
+is found counts as negligible only if the rows show it: if ``largest_average_gap`` lies below ``SMALL``, scaled by
+4 f (1 − f) with f the share of class 1, so that rare events are held to gaps as small as they are. Where nothing is
+found, the sentence says how small a gap the rows could have shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from calib.analysis.chance import ece_range
+from calib.analysis.differences import reference_of
+from calib.calibrators import name_of
+from calib.evaluate import Evaluation
+from calib.kernel.memo import once
+from calib.kernel.pav import pool_ties
+from calib.kernel.rows import ONE_CLUSTER, Rows
+from calib.kernel.wording import (
+    brief,
+    brief_percent,
+    briefly,
+    capital,
+    counted,
+    listed,
+    with_interval,
+)
+from calib.metrics.calibration_test import CalibrationTest, calibration_test, largest_average_gap
+from calib.metrics.confidence import INTERVALS, View
+from calib.metrics.distances import gaps_by_chance, in_cells
+
+Array = np.ndarray
+
+MISCALIBRATED, NEGLIGIBLE, NO_SIGN, TOO_FEW = "miscalibrated", "negligible", "no sign", "too few"
+SMALL = 0.02  # average gap, at a share of one half
+BLIND = 0.2  # rows that could not show an average gap of this size are too few
+CLEAR = 2.5  # standard deviations by which a stretch of predictions must be off to be named
+OVER, UNDER = "overestimates", "underestimates"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether predictions are calibrated.
+
+    Attributes
+    ----------
+    finding
+        "miscalibrated", "negligible" (found, but too small to matter), "no sign" or "too few" (rows).
+    sentences
+        The finding and its ground, in words.
+    p_value
+        Of the test of calibration; NaN where nothing can be told.
+    unseen
+        The average gap, in one direction, that the test finds in 80 of 100 test sets like this one.
+    largest
+        Upper end of the one-sided 95 % interval of the average gap.
+    """
+
+    finding: str
+    sentences: tuple[str, ...]
+    p_value: float = math.nan
+    unseen: float = math.nan
+    largest: float = math.nan
+
+    @property
+    def sentence(self) -> str:
+        """The finding and its ground, in words."""
+        return " ".join(self.sentences)
+
+    @property
+    def headline(self) -> str:
+        """The finding alone, as a title."""
+        return self.sentences[0].removesuffix(".")
+
+
+def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
+    """Judge the predictions of a calibrator, by default those of the uncalibrated model, or else the first ones.
+
+    At a deployment base rate the verdict is that at the table's own, at which the labels were drawn. Predictions made
+    elsewhere were fitted on no row of the table: if the split is a random one all rows are judged.
+
+    >>> from calib import Recipe, evaluate, load_sample
+    >>> verdict_of(evaluate(Recipe(model="naive_bayes", calibrators=("none",)), load_sample("digits"))).finding
+    'miscalibrated'
+    """
+    evaluation = evaluation.before or evaluation
+    if not evaluation.predictions:
+        return Verdict(TOO_FEW, ("None of the chosen calibrators works here.",))
+    own = key or reference_of(evaluation.predictions)
+    recipe = evaluation.recipe
+    return once(evaluation, ("verdict", own, recipe.bins, recipe.binning), lambda: _judge(evaluation, own))
+
+
+def _judge(evaluation: Evaluation, key: str) -> Verdict:
+    evaluation = evaluation.on_every_row() if key == "none" else evaluation
+    rows, p = evaluation.sample, evaluation.predictions[key].p
+    if rows.single_cluster:
+        return Verdict(TOO_FEW, ("Too few clusters to judge calibration.", ONE_CLUSTER))
+    test = once(evaluation.predictions[key], "calibration_test", lambda: calibration_test(rows, p))
+    largest = largest_average_gap(rows, p)
+    finding = _finding(test, largest, rows.share)
+    words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
+    sentences = words[finding](evaluation, key, test, largest)
+    return Verdict(finding, tuple(sentences), test.p_value, test.unseen, largest)
+
+
+def _finding(test: CalibrationTest, largest: float, share: float) -> str:
+    if test.impossible:
+        return MISCALIBRATED
+    if test.rejects:
+        return NEGLIGIBLE if largest < SMALL * 4 * share * (1 - share) else MISCALIBRATED
+    return TOO_FEW if test.unseen > BLIND else NO_SIGN
+
+
+def _negligible(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+    gap = brief(largest)
+    yield f"Miscalibrated{_whose(key)}, but negligibly: the average gap is at most {gap} in {_rows(evaluation)}."
+
+
+def _no_sign(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+    yield (
+        f"No sign of miscalibration{_whose(key)} in {_rows(evaluation)}; "
+        f"an average gap below {brief(test.unseen)} could have gone unnoticed."
+    )
+
+
+def _too_few(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+    yield (
+        f"Too few rows to judge calibration{_whose(key)}: in {_rows(evaluation)} even an average gap of "
+        f"{brief(min(test.unseen, 1.0))} could go unnoticed."
+    )
+
+
+def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
+    """Where it errs and in which direction, a number for it, and chance beside the ECE."""
+    who = "Not calibrated: it" if key == "none" else f"{capital(name_of(key))} is not calibrated: it"
+    if test.rejects:
+        rows, p = evaluation.sample, evaluation.predictions[key].p
+        yield f"{who} {listed(stretches(rows, p))}{_number(evaluation, key, test)}."
+        who = "It"
+    if test.impossible:
+        yield f"{who} predicted exactly 0 or 1 and was wrong for {counted(test.impossible, 'row')}."
+    if test.rejects:
+        yield _against_chance(evaluation, key, test)
+
+
+def _whose(key: str) -> str:
+    return "" if key == "none" else f" of {name_of(key)}"
+
+
+def _rows(evaluation: Evaluation) -> str:
+    """The rows judged, and in how many clusters."""
+    rows = evaluation.sample
+    clusters = "" if rows.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
+    return f"{evaluation.judged_by}{clusters}"
+
+
+def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
+    """The ECE beside that of a calibrated model; if it shows nothing, how rare the whole finding is by chance."""
+    own = float(evaluation.measured(["ece"])["ece"][key])
+    most = ece_range(evaluation, key)[1]
+    chance, seen = briefly(most, own)
+    if own > most:
+        return f"A calibrated model of these rows would show an ECE of up to {chance}; yours is {seen}."
+    return (
+        f"A calibrated model of these rows may show an ECE of up to {chance}, and yours is {seen}; "
+        f"but chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
+    )
+
+
+def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
+    """The calibration slope or O/E, whichever look is the clearer one, if its interval excludes 1."""
+    rows, p, found = evaluation.sample, evaluation.predictions[key].p, []
+    for look, metric, label in (("slope", "slope", "slope"), ("level", "observed_expected", "O/E")):
+        low, high = INTERVALS[metric].ends(rows, p, View())
+        if low > 1 or high < 1:
+            value = float(evaluation.measured([metric])[metric][key])
+            found.append((test.looks[look], f" ({label} {with_interval(value, low, high)})"))
+    return min(found)[1] if found else ""
+
+
+def stretches(rows: Rows, p: Array) -> list[str]:
+    """Where predictions p (n,) are clearly too high or too low, in words, from the lowest prediction up.
+
+    The largest climb or fall of the cumulative differences parts the predictions into at most three stretches; one that
+    shows nothing clearly joins its neighbour. Ends are rounded as they are printed before the rows are counted, so that
+    each phrase holds for the rows it names.
+
+    >>> rows = Rows(np.repeat([0, 1, 0, 1], [900, 100, 100, 900]))       # 10 % of class 1, then 90 %
+    >>> stretches(rows, np.repeat([0.05, 0.95], 1000)), stretches(rows, np.full(2000, 0.6))
+    (['underestimates below 50%', 'overestimates above'], ['overestimates'])
+    """
+    cuts = _cuts(rows, p)
+    while cuts:
+        sums, deviations = _off(rows, np.searchsorted(cuts, p, side="right"), p, len(cuts) + 1)
+        clear = np.abs(sums) >= CLEAR * deviations
+        joined = [
+            i for i in range(len(cuts)) if not (clear[i] and clear[i + 1] and sums[i] * sums[i + 1] < 0)
+        ]
+        if not joined:
+            break
+        gone = min(
+            joined, key=lambda i: min(abs(sums[i : i + 2]) / np.maximum(deviations[i : i + 2], 1e-300))
+        )
+        cuts = cuts[:gone] + cuts[gone + 1 :]
+    else:
+        sums = np.array([rows.weights @ (rows.y - p)])
+    does = [UNDER if each > 0 else OVER for each in sums]
+    return [what + where for what, where in zip(does, _places(cuts), strict=True)]
+
+
+def _cuts(rows: Rows, p: Array) -> list[float]:
+    """Where the largest climb or fall of the cumulative differences begins and ends, rounded as it is printed."""
+    tied = pool_ties(p, rows.y, rows.weight)
+    walk = np.append(0.0, np.cumsum(tied.sums - tied.weights * tied.scores))
+    at = sorted((int(walk.argmin()), int(walk.argmax())))
+    inner = {_rounded(float(tied.scores[i - 1 : i + 1].mean())) for i in at if 0 < i < len(tied.scores)}
+    return sorted(cut for cut in inner if tied.scores[0] < cut <= tied.scores[-1])
+
+
+def _off(rows: Rows, at: Array, p: Array, k: int) -> tuple[Array, Array]:
+    """(k,), (k,): sums of label less prediction in stretches, and their standard deviations by chance."""
+    off, total = in_cells(rows.y - p, at, k), rows.weights.sum()
+    variance = gaps_by_chance(rows, p, at, k) if rows.cluster is None else np.diag(rows.covariance(off))
+    return off.T @ rows.weights, np.sqrt(variance) * total
+
+
+def _places(cuts: list[float]) -> list[str]:
+    """Between cuts in words: below the first, from one to the next, above the last."""
+    if not cuts:
+        return [""]
+    named = [brief_percent(cut) for cut in cuts]
+    between = [f" from {low} to {high}" for low, high in pairwise(named)]
+    return [f" below {named[0]}", *between, " above"]
+
+
+def _rounded(p: float) -> float:
+    """To two significant digits of whichever is nearer, 0 or 1.
+
+    >>> _rounded(0.3972), _rounded(0.00123), _rounded(0.99712)
+    (0.4, 0.0012, 0.9971)
+    """
+    return float(f"{p:.2g}") if p < 0.5 else round(1 - float(f"{1 - p:.2g}"), 12)

@@ -1,0 +1,116 @@
+"""An Evaluation in a notebook: its figures by name, and verdict, table and diagram as HTML that loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
+from calib.figures.theme import MARKS
+from calib.kernel.checks import InputError, one_of
+
+SIDE, EDGE = 320, 44  # pixels of the square, and around it for the axes
+DRAWN = 4  # predictions, at most
+METRICS = ("brier", "log_loss", "ece", "ece_chance", "slope", "auc", "accuracy")
+
+
+def figure(
+    evaluation: Evaluation, key: str = "reliability", *, theme: Theme = LIGHT, **view: Any
+) -> go.Figure:
+    """The figure of an Evaluation by its key in ``FIGURES``.
+
+    Parameters
+    ----------
+    theme
+        ``LIGHT`` or ``DARK``.
+    view
+        Of the figure's ``prepare``, as ``bins=15``.
+
+    Raises
+    ------
+    InputError
+        For an unknown figure or option, or a figure that is made of something else than an Evaluation.
+    """
+    entry = FIGURES[one_of(key, FIGURES, "figure")]
+    if entry.reported is None:
+        made = ", ".join(name for name, one in FIGURES.items() if one.reported is not None)
+        raise InputError(f"figure: {key!r} is not made of an Evaluation alone. Choose one of {made}.")
+    source, options = entry.reported(evaluation)
+    try:
+        record = entry.prepare(source, **(options | view))
+    except TypeError as error:
+        raise InputError(f"figure: {key!r} does not take these options: {error}.") from None
+    return entry.draw(record, theme)
+
+
+def html(evaluation: Evaluation) -> str:
+    """Verdict, metric table and reliability diagram as one piece of HTML without scripts.
+
+    >>> from calib import check
+    >>> "Too few rows" in html(check([0, 1], [0.2, 0.7]))
+    True
+    """
+    table = formatted_metrics(evaluation, METRICS).T.rename_axis(None, axis=1).to_html(border=0)
+    shown = list(evaluation.predictions)[:DRAWN]
+    return (
+        f"<p><b>{escape(evaluation.verdict.sentence)}</b></p>"
+        f'<div style="display:flex;flex-wrap:wrap;gap:24px">{_diagram(evaluation, shown)}<div>{table}</div></div>'
+    )
+
+
+def _diagram(evaluation: Evaluation, shown: list[str]) -> str:
+    """Bins of the predictions as marks, their size by the number of rows, over the band of a calibrated model."""
+    record = FIGURES["reliability"].prepare(evaluation, shown, curve="binned", band="consistency", faint=True)
+    parts = [
+        *_axes(),
+        *_names(shown),
+        *(part for key in shown for part in _marks(key, record.bins[key], first=key == shown[0])),
+    ]
+    size = SIDE + 2 * EDGE
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{size}" viewBox="{-EDGE} {-EDGE / 2} {size} '
+        f'{size}" role="img" aria-label="{escape(record.alt)}" font-family="sans-serif" font-size="12" '
+        f'style="background:{LIGHT.paper}" fill="{LIGHT.ink}">{"".join(parts)}</svg>'
+    )
+
+
+def _at(x: float, y: float) -> str:
+    return f"{SIDE * x:.1f},{SIDE * (1 - y):.1f}"
+
+
+def _axes() -> Iterator[str]:
+    yield f'<path d="M{_at(0, 0)} L{_at(1, 1)}" stroke="{LIGHT.muted}" fill="none"/>'
+    yield f'<rect width="{SIDE}" height="{SIDE}" stroke="{LIGHT.muted}" fill="none"/>'
+    for tick in (0, 0.5, 1):
+        yield f'<text x="{SIDE * tick}" y="{SIDE + 16}" text-anchor="middle">{tick:g}</text>'
+        yield f'<text x="-6" y="{SIDE * (1 - tick) + 4}" text-anchor="end">{tick:g}</text>'
+    yield f'<text x="{SIDE / 2}" y="{SIDE + 32}" text-anchor="middle">predicted probability</text>'
+    yield (
+        f'<text transform="translate(-30 {SIDE / 2}) rotate(-90)" text-anchor="middle">observed frequency</text>'
+    )
+
+
+def _names(shown: list[str]) -> Iterator[str]:
+    for i, key in enumerate(shown):
+        yield f'<circle cx="14" cy="{18 + 18 * i}" r="5" fill="{MARKS[key].color}"/>'
+        yield f'<text x="26" y="{22 + 18 * i}">{escape(label_of(key))}</text>'
+
+
+def _marks(key: str, curve: Any, first: bool) -> Iterator[str]:
+    color, filled = MARKS[key].color, np.flatnonzero(curve.count > 0)
+    if first:
+        upper = [_at(curve.mean_p[b], min(curve.band_upper[b], 1)) for b in filled]
+        lower = [_at(curve.mean_p[b], max(curve.band_lower[b], 0)) for b in filled[::-1]]
+        yield f'<polygon points="{" ".join([*upper, *lower])}" fill="{LIGHT.muted}" opacity="0.2"/>'
+    if not filled.size:
+        return
+    for b in filled:
+        x, y = _at(curve.mean_p[b], curve.observed[b]).split(",")
+        radius = 2 + 6 * (curve.count[b] / curve.count.max()) ** 0.5
+        yield f'<circle cx="{x}" cy="{y}" r="{radius:.1f}" fill="{color}" opacity="0.8"/>'
