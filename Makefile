@@ -23,10 +23,15 @@ $(shell rm -f $(DEV))
 endif
 endif
 
+# Where the words are plain; without a list the check reads the whole tree.
+PLAIN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md app.py sample_data \
+	calib/analysis calib/experiments calib/lessons pages/ui/learn pages/ui/points \
+	docs/pages docs/guide.md docs/for_teachers.md docs/glossary.md docs/measurements.md docs/methods.md
+
 .PHONY: help run test lint bench soak docs clean
 help:
 	@echo "make run    start the dashboard on http://127.0.0.1:8501 (another port: make run PORT=8600)"
-	@echo "make test   the suite                make lint   ruff and types"
+	@echo "make test   the suite                make lint   ruff, types and words"
 	@echo "make bench  speed beside peers       make soak   what is too long for every change"
 	@echo "make docs   the guide and the API reference, in build/docs"
 	@echo "make clean  forget .venv and caches"
@@ -43,6 +48,7 @@ lint: $(DEV)
 	$(PY) -m ruff check
 	$(PY) -m ruff format --check
 	$(PY) -m mypy
+	$(PY) -m scripts.check_words $(PLAIN)
 
 soak: $(DEV)
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist worksteal -m "soak or hypothesis" --hypothesis-profile=many $(ARGS)

@@ -103,7 +103,7 @@ class Clusters:
         return self._effect(np.array([np.sum((held @ each) ** 2) for each in weights]) / alone)
 
     def _effect(self, ratio: Array, there: Array | bool = True) -> Array:
-        """Of sums whose clusters' squares are ``ratio`` times those of the rows."""
+        """Return the design effect of sums whose clusters' squares are ``ratio`` times those of the rows."""
         return np.where(there, self.few * np.maximum(1 + self.correlation * (ratio - 1), 1), 1)
 
     @property
@@ -146,7 +146,7 @@ def _correlation(whose: Array, y: Array, p: Array, w: Array) -> float:
 
 
 def clusters_of(evaluation: Evaluation, calibrator: str) -> Clusters | None:
-    """Those of a calibrator's test rows, worked out once for all views; None where no clusters are known."""
+    """Return the clusters of a calibrator's test rows, cached for all views; None if no clusters are known."""
     whose, predictions = evaluation.dataset.cluster, evaluation.predictions[calibrator]
     if whose is None:
         return None

@@ -197,7 +197,7 @@ def binned_curve(
         Equal for rows that belong together, which are worth fewer than as many alone, or what ``Clusters.of`` made of
         these rows; here and below.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a stated base rate; here and
+        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate; here and
         below.
 
     Examples
@@ -243,7 +243,7 @@ def _rows_of(
 
 
 def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
-    """Of the frequency among ``count`` rows, where they make no whole number the nearest; NaN for none."""
+    """Return quantiles of the frequency among ``count`` rows, rounded to whole rows; NaN if there are none."""
     rows = np.where(count > 0, np.maximum(np.round(count), 1), np.nan)
     return binom.ppf(q, rows, p) / rows
 
@@ -309,7 +309,7 @@ def corp_curve(
     Parameters
     ----------
     band
-        "consistency", labels drawn anew as if the predictions were right, "confidence", as if the recalibrated
+        "consistency", labels simulated as if the predictions were right, "confidence", as if the recalibrated
         ones were (a parametric bootstrap), or "none".
     level
         Share of the drawings that the band holds at each p.
@@ -392,7 +392,7 @@ def _drawn_labels(
 
 
 def _whole_rows(weights: Array) -> Array:
-    """At least one each; weights that are no counts may make no whole number of rows."""
+    """Round to at least one row each; weights may give fractions of rows."""
     return np.maximum(np.round(weights), 1)
 
 

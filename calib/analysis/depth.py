@@ -3,7 +3,7 @@
 Johansson, Löfström, Boström (trees, 2019): frequency against Laplace leaves; Shaker and Hüllermeier (2025):
 calibration loss falls and grouping loss rises as groups get larger.
 
-Every depth is grown anew. Cutting a fully grown tree gives other trees: scikit-learn draws features, and
+Every depth is grown separately. Cutting a fully grown tree gives other trees: scikit-learn draws features, and
 between equally good splits, in the order in which it grows the nodes, so that what is grown below one node
 changes later draws.
 """
@@ -110,7 +110,7 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
     growth
         A key of GROWTHS.
     depth
-        None is no limit.
+        None means without a limit.
     leaf
         What its leaves say: one of LEAVES.
 
@@ -145,7 +145,7 @@ def sweep_key(recipe: Recipe) -> str:
 
 
 def check_depth(depth: str, name: str) -> str:
-    """Refuse what is no depth from 1 to 100 as a text, nor "max" for the fully grown tree."""
+    """Refuse a text that is neither a depth from 1 to 100 nor "max" for the fully grown tree."""
     if depth != DEEPEST and not (depth.isdecimal() and 1 <= int(depth) <= 100):
         raise checks.InputError(
             f"{name} must be whole numbers from 1 to 100 or {DEEPEST!r}, but hold {depth!r}."
@@ -320,7 +320,7 @@ def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
 
 
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
-    """One row a calibrator: growth, leaf, depth, leaves, rows (for testing), rarer (of them, of the rarer class),
+    """One row per calibrator: growth, leaf, depth, leaves, rows (for testing), rarer (of them, of the minority class),
     calibrator, then the metrics of ``DRAWN`` and the clipped log loss.
 
     Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for

@@ -1,9 +1,9 @@
 """What a calibrator changes against the uncalibrated model, and how far that varies by sampling.
 
 A difference is always "calibrator − uncalibrated". It varies with the test rows, while the fitted model stays: its
-interval is one of ``calib.metrics.confidence`` on the same rows. And it varies with the whole split, repeated with
-another seed and everything fitted anew. Splits of one data set share most of their rows, so their spread alone is too
-small a measure: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003), its variance
+interval is one of ``calib.metrics.confidence`` on the same rows. It also varies with the split, if everything is
+fitted again with another seed. Splits of one data set share most of their rows, so their spread alone is too small a
+measure: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003), its variance
 (1/J + test rows/training rows) s² for J splits.
 """
 
@@ -128,12 +128,12 @@ def _table(lines: list[Line]) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """The same Recipe on other splits.
+    """Results of one Recipe on other splits.
 
     Attributes
     ----------
     values
-        Columns seed, calibrator, then one a metric; a line a split and calibrator.
+        Columns seed, calibrator, then one per metric; one line per split and calibrator.
     test_to_training
         Test rows for each training row.
     bins
@@ -149,7 +149,7 @@ class Repeats:
         return int(self.values["seed"].nunique())
 
     def by_split(self, metric: str) -> pd.DataFrame:
-        """One line a split, one column a calibrator that could answer in every split."""
+        """One line per split, one column per calibrator that could answer in every split."""
         lines = self.values.groupby("calibrator", sort=False)
         answers = {str(key): group.set_index("seed")[metric] for key, group in lines}
         return pd.DataFrame({key: values for key, values in answers.items() if len(values) == self.splits})
@@ -163,8 +163,8 @@ class Repeats:
             for key in table:
                 if key == reference:
                     continue
-                with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
-                    # Rounding of sums is no difference either
+                with np.errstate(invalid="ignore"):  # ∞ − ∞ has no value
+                    # Rounding errors of sums do not count as differences
                     each = (table[key] - table[reference]).round(12)
                 unknown = int((~np.isfinite(each)).sum())
                 mean, half = resampled_t(each.to_numpy(), self.test_to_training)
@@ -172,7 +172,7 @@ class Repeats:
                 runs.append(
                     pd.DataFrame({"seed": each.index, "metric": metric, "calibrator": key, "value": each})
                 )
-        basis = f"{self.splits} random splits, everything fitted anew on each{self.bins and f' (ECE: {self.bins})'}"
+        basis = f"{self.splits} random splits, with all steps fitted on each{self.bins and f' (ECE: {self.bins})'}"
         return Differences(
             _table(lines), reference, basis, pd.concat(runs, ignore_index=True) if runs else None
         )

@@ -1,7 +1,7 @@
 """Where one Venn–Abers answer comes from: the isotonic fits with (s, 0) and with (s, 1), whatever the placement.
 
 A held-out share, training scores and out-of-bag have one calibration set for each answer, cross-calibration
-one a fold, and the full placement scores the row anew for each of its two labels.
+one per fold, and the full placement scores the row again for each of its two labels.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Explained:
     p0, p1, p
         The answer.
     moved
-        At a stated base rate, the move and what it makes of p0, p1, p.
+        At a deployment base rate, the move and the moved p0, p1, p.
     what_if
         How the rows of one calibration set were moved by hand, and which set that is.
     """
@@ -111,7 +111,7 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     Raises
     ------
     InputError
-        Where it is no test row, or Venn–Abers cannot answer.
+        If it is not a test row, or if Venn–Abers cannot answer.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def calibration_rows(fit: Explanation) -> pd.DataFrame:
 
 
 def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) -> Explained:
-    """The same answer, were the rows of one calibration set moved.
+    """Explain the answer after rows of one calibration set are moved.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) ->
     Raises
     ------
     InputError
-        Where no row is there that is to be moved, or the placement scores the row anew for each label.
+        If a row to move does not exist, or if the placement scores the row again for each label.
     """
     if not can_be_moved(explained):
         raise InputError("The full placement has no fixed calibration set whose rows could be moved.")

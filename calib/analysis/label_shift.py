@@ -64,8 +64,8 @@ class EstimatedRate:
     def finding(self) -> str:
         """In one sentence."""
         return (
-            f"{self.rows:,} rows without labels: a base rate of {number(self.rate)}, with {self.level:.0%} confidence "
-            f"from {number(self.lower)} to {number(self.upper)}"
+            f"{self.rows:,} rows without labels: a base rate of {number(self.rate)}, with {100 * self.level:.0f} % "
+            f"confidence from {number(self.lower)} to {number(self.upper)}"
         )
 
 
@@ -92,7 +92,7 @@ def estimate_base_rate(
     Raises
     ------
     InputError
-        For no rows, for what is no probability, and for probabilities that are all the same as the base rate,
+        For no rows, for values outside of [0, 1], and for probabilities that are all the same as the base rate,
         which tell nothing.
 
     Notes
@@ -206,7 +206,7 @@ def places_of(evaluation: Evaluation) -> dict[str, Evaluation]:
 
 
 def before_and_after(evaluation: Evaluation) -> pd.DataFrame:
-    """Where the table's base rate holds and where the stated one does: one row a calibrator and place.
+    """Compare the table's base rate with the deployment base rate, one row per calibrator and place.
 
     Columns: calibrator, place ("table" or "stated"), base_rate, mean_p, and metrics by their key.
     """

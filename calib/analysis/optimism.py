@@ -2,7 +2,7 @@
 
 Where rows of one customer or of one week resemble each other, a random test part has relatives among the rows
 that learnt, and looks easier than what comes. The optimism is the mean loss on the honest test part minus
-that on a random one, model and calibrators fitted anew for each. The two parts are taken as independent: the
+that on a random one, with model and calibrators fitted for each. The two parts are taken as independent: the
 squared reaches of the two means' intervals add up (Zou & Donner 2008).
 """
 
@@ -55,7 +55,7 @@ class Optimism:
         return f"For {label_of(calibrator)} a random split would have claimed {told}: {verdict}."
 
     def formatted(self) -> pd.DataFrame:
-        """For people: one line a calibrator and metric."""
+        """Format for readers, one line per calibrator and metric."""
         return pd.DataFrame(
             {
                 "Calibrator": [label_of(key) for key in self.table["calibrator"]],
@@ -85,7 +85,7 @@ class Optimism:
 
 
 def random_recipe(recipe: Recipe) -> Recipe:
-    """The same with rows held out at random; where a split in time judged folds, in as many."""
+    """Return the Recipe with a random split; if a split in time has folds, with as many."""
     return recipe.replace(**with_split(recipe, "random"))
 
 
@@ -105,7 +105,7 @@ def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
             one, other = (
                 mean_interval(each.sample, loss(each.y, each.predictions[key].p)) for each in (honest, random)
             )
-            with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
+            with np.errstate(invalid="ignore"):  # ∞ − ∞ has no value
                 value = float(np.subtract(one[0], other[0]))
                 below = float(np.hypot(one[0] - one[1], other[2] - other[0]))
                 above = float(np.hypot(one[2] - one[0], other[0] - other[1]))

@@ -170,8 +170,8 @@ class SampleSize:
     def basis(self, label: str, positive: str) -> str:
         """What it rests on, in a sentence: for a method's label and the name of class 1."""
         return (
-            "Widths of 95% intervals, after Riley et al. 2021, for rows of which "
-            f"{percent(self.share)} are in {class_named(positive)} and predictions spread like those of "
+            "Widths of 95 % intervals, after Riley et al. (2021). They assume that "
+            f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions spread like those of "
             f"{label} here; {self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
         )
 
@@ -212,7 +212,7 @@ def sample_size(
     design_effect
         How many rows are worth one, where those of one cluster resemble each other: so many times as many are needed.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
+        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate.
 
     Raises
     ------

@@ -45,7 +45,7 @@ def read_ranges(selection: Iterable[str]) -> list[tuple[str, float, float]]:
 
 
 def check_range(item: str, name: str) -> str:
-    """Refuse what is no range calibrator:low:high."""
+    """Refuse a text that is not a range calibrator:low:high."""
     key, *ends = item.split(":")
     checks.one_of(key, CALIBRATORS, name)
     try:

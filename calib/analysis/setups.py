@@ -86,7 +86,7 @@ def departures(recipe: Recipe) -> list[str]:
         kind = "one test part" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
         departures.append(f"{kind} instead of ten folds")
     if not math.isclose(recipe.calibration_size, 1 / 3):
-        departures.append(f"{recipe.calibration_size:.0%} held out instead of a third")
+        departures.append(f"{100 * recipe.calibration_size:.0f} % held out instead of a third")
     if recipe.merge != "midpoint":
         rule = {"log": "least log loss", "square": "least square loss"}[recipe.merge]
         departures.append(f"p0 and p1 merged for the {rule} instead of at their midpoint")

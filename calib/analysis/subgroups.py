@@ -255,7 +255,7 @@ def _of_clusters(evaluation: Evaluation, index: np.ndarray, k: int, errors: np.n
 
 
 def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
-    """The same evaluation on some of its test rows, by their positions: the diagram of one group."""
+    """Restrict an evaluation to some of its test rows, by their positions."""
     return replace(
         evaluation,
         rows=evaluation.rows[rows],

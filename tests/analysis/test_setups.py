@@ -134,7 +134,7 @@ def test_folds_allow_for_the_calibration_rows_of_one_fold(evaluations):
         ({"model": "bagged_trees"}, ("bagged trees instead of a random forest",)),
         ({"evaluation": "holdout"}, ("one test part instead of ten folds",)),
         ({"folds": 5}, ("5 folds instead of ten folds",)),
-        ({"calibration_size": 0.5}, ("50% held out instead of a third",)),
+        ({"calibration_size": 0.5}, ("50 % held out instead of a third",)),
         ({"merge": "log"}, ("least log loss instead of at their midpoint",)),
         ({"merge": "square"}, ("least square loss instead",)),
         ({"options": {}}, ("isotonic regression between two scores",)),

@@ -126,7 +126,7 @@ def _surest(p: np.ndarray) -> float:
 
 
 def _calibration_rows(evaluation: Evaluation, key: str) -> float:
-    """Of one fit of the calibrator; where there are none the test rows stand for them."""
+    """Return the calibration rows of one fit of the calibrator; without any, the test rows."""
     rows = evaluation.calibration_size / max(len(evaluation.calibrators.get(key, ())), 1)
     return rows or evaluation.size
 
@@ -207,5 +207,5 @@ def choose(
 
 
 def _lowest(table: pd.DataFrame) -> str:
-    """Of equal scores the simplest."""
+    """Return the calibrator with the lowest score; ties go to the simplest."""
     return min(table.index, key=lambda key: (table.score[key], complexity_of(key)))

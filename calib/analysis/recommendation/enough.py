@@ -32,7 +32,7 @@ def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
 
 
 def nothing_told(evaluation: Evaluation) -> bool:
-    """Whether rows are so few that methods are hardly told apart."""
+    """Tell whether rows are too few to see differences of methods."""
     return any(problem.severity == "warning" for problem in too_few(evaluation))
 
 

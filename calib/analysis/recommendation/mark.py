@@ -65,8 +65,8 @@ class Mark:
         if not self.beyond_chance:
             verdict = "Chance alone may explain the gap"
         return (
-            f"For these {self.rows:,.0f} rows {whose} predicted {predicted}% on average; "
-            f"{are_in_class(self.rows * self.observed, self.positive)} ({observed}%). {verdict}."
+            f"For these {self.rows:,.0f} rows {whose} predicted {predicted} % on average; "
+            f"{are_in_class(self.rows * self.observed, self.positive)} ({observed} %). {verdict}."
         )
 
 

@@ -169,8 +169,8 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     if own > most:
         return f"A calibrated model of these rows would show an ECE of up to {chance}; yours is {seen}."
     return (
-        f"A calibrated model of these rows may show an ECE of up to {chance}, and yours is {seen}; "
-        f"but chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
+        f"A calibrated model of these rows may show an ECE of up to {chance}, and yours is {seen}. "
+        f"But chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
     )
 
 
