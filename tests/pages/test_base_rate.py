@@ -38,7 +38,7 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     again = read_calibrator(content).predict(evaluation.scores)
     np.testing.assert_array_equal(again.p, evaluation.predictions["platt"].p)
     at = go(at, "explore_decide")
-    assert any("A base rate of 0.8 %" in caption.value for caption in at.caption)
+    assert any("a base rate of 0.8 %" in caption.value for caption in at.caption)
     costs = [element.value for element in at.dataframe if "Realised cost" in element.value.columns]
     here = Recipe.from_query(QUICK)
     assert [each.to_dict() for each in costs] == [

@@ -75,7 +75,7 @@ def test_with_few_rows_no_setup_is_named_the_best():
 def test_it_says_what_platt_is_fitted_on(on):
     query = {} if on == "score" else {"options": '{"platt.on":"log-odds"}'}
     said = " ".join(caption.value for caption in page(STEM, **(SMALL | query)).caption)
-    assert ("Platt is fitted on probabilities, as in the paper." in said) == (on == "score")
+    assert ("Platt scaling is fitted on probabilities, as in the paper." in said) == (on == "score")
     assert ("Platt on log-odds instead of probabilities" in said) == (on == "log-odds")
 
 

@@ -21,13 +21,14 @@ TABLE = pd.DataFrame(
 TABLE["target"] = np.where(RNG.random(ROWS) < 1 / (1 + np.exp(-TABLE["x"])), "yes", "no")
 FIRST = TABLE.to_csv(index=False).encode()
 OTHER = TABLE.assign(x=TABLE["x"] + 1).to_csv(index=False).encode()
+KEPT = " Kept from the data before: "
 REMOVED = "Removed, as it does not apply after this change: "
 
 
 def removed(at) -> str:
     """What the page says it removed, or nothing."""
     said = next((text.removeprefix(REMOVED) for text in messages(at) if text.startswith(REMOVED)), "")
-    return said.partition(" Kept from the data before: ")[0]
+    return said.partition(KEPT)[0]
 
 
 def brought(**stated):
@@ -50,9 +51,8 @@ def test_another_file_says_what_was_stated_of_the_one_before():
     at = bring(brought(base_rate=0.01, cluster="who", weight="w", exclude=("age",)), "other.csv", OTHER)
     recipe = at.session_state["recipe"]
     assert (recipe.base_rate, recipe.cluster, recipe.weight, recipe.exclude) == (None, None, None, ())
-    assert removed(at) == (
-        "Exclude columns (age), Weight or count (w), Cluster (who) and Deployment base rate (1 %)."
-    )
+    gone = "Exclude columns (age), Weight or count (w), Cluster (who) and Deployment base rate (1 %)."
+    assert removed(at) == gone
     assert recipe.file == "other.csv"
 
 
@@ -82,6 +82,23 @@ def test_a_data_set_chosen_in_the_sidebar_says_so_too():
     at.selectbox(key="data").set_value("sample:breast_cancer").run()
     assert at.session_state["recipe"].base_rate is None
     assert removed(at) == "Deployment base rate (1 %)."
+
+
+def test_other_data_open_no_tab_of_the_last_ones_and_name_every_setting_that_is_kept():
+    own = {"reliability.details": "groups", "decide.cost_miss": "9"}
+    at = page(data="sample:breast_cancer", model="naive_bayes", bins="9", **own)
+    settled(at.selectbox(key="data").set_value("sample:digits").run())
+    recipe = at.session_state["recipe"]
+    assert recipe.setting("reliability.details") == "metrics"
+    assert recipe.setting("decide.cost_miss") != 9
+    assert "groups" in removed(at)
+    assert "9" in removed(at)
+    (kept,) = (text.partition(KEPT)[2] for text in messages(at) if KEPT in text)
+    assert "Naive Bayes" in kept
+    assert "Bins (9)" in kept
+    fresh = page(data="sample:breast_cancer")
+    settled(fresh.selectbox(key="data").set_value("sample:digits").run())
+    assert not any("Kept from" in text for text in messages(fresh))
 
 
 def test_another_split_says_what_of_the_one_before_it_does_not_use():

@@ -89,7 +89,7 @@ def test_another_file_is_the_test_part_of_the_report_too_and_a_link_asks_for_bot
     uploads = {digest(c): TableFile(n, c) for n, c in (("t.csv", own), ("new.csv", new))}
     evaluation = evaluate(recipe, load(recipe, uploads))
     assert len(evaluation.y) == 90
-    assert any("Judged on new.csv" in caption.value.replace("\\", "") for caption in at.sidebar.caption)
+    assert any("Evaluated on new.csv" in caption.value.replace("\\", "") for caption in at.sidebar.caption)
     reliability = go(at, "explore_reliability")
     assert headline(reliability)["Brier score"].startswith(brief(evaluation.metrics.loc["none", "brier"]))
     go(at, "explore_compare")

@@ -219,10 +219,9 @@ def everything(evaluations: Mapping[str, Evaluation]) -> None:
         )
         button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
-        "The report is one file that opens without a network, with what reviewers of a validation ask for: flow of "
-        "rows, split, discrimination, calibration, net benefit, subgroups and sample size, every number with its "
-        "interval, Recipes, versions and the data's digest, not the data. The ZIP adds each chart and its numbers, "
-        "the predictions on the test rows, and every fitted calibrator."
+        "The report is one file that opens without a network and contains what reviewers of a validation ask for. Each "
+        "number has its interval; the data are not included. The ZIP adds each chart with its numbers, the test "
+        "predictions and every fitted calibrator."
         + ("" if draws else " PDF, SVG and PNG made here need Chromium on the server.")
     )
     with st.expander("The Python source"):
@@ -251,8 +250,8 @@ def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
             downloads.programs(evaluations[name], chosen, "compare")
     if chosen is not None:
         st.caption(
-            "JSON can be loaded again here and by the command line. To run where scores are made: SQL, a select list "
-            "for SQLite, DuckDB and PostgreSQL; ONNX, in double precision; Python and JavaScript, a function each."
+            "JSON can be loaded again here and by the command line. SQL (SQLite, DuckDB, PostgreSQL), ONNX, Python and "
+            "JavaScript run wherever the scores are made."
         )
 
 
