@@ -166,10 +166,11 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     own = float(evaluation.measured(["ece"])["ece"][key])
     most = ece_range(evaluation, key)[1]
     chance, seen = briefly(most, own)
+    these = evaluation.judged_by
     if own > most:
-        return f"A calibrated model of these rows would show an ECE of up to {chance}; yours is {seen}."
+        return f"On these {these} a calibrated model would show an ECE of up to {chance}; yours is {seen}."
     return (
-        f"A calibrated model of these rows may show an ECE of up to {chance}, and yours is {seen}. "
+        f"On these {these} a calibrated model may show an ECE of up to {chance}, and yours is {seen}. "
         f"But chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
     )
 
