@@ -104,13 +104,14 @@ def _judge(evaluation: Evaluation, key: str) -> Verdict:
         return Verdict(TOO_FEW, ("Too few clusters to judge calibration.", ONE_CLUSTER))
     test = once(evaluation.predictions[key], "calibration_test", lambda: calibration_test(rows, p))
     largest = largest_average_gap(rows, p)
-    finding = _finding(test, largest, rows.share)
+    finding = finding_of(test, largest, rows.share)
     words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
     sentences = words[finding](evaluation, key, test, largest)
     return Verdict(finding, tuple(sentences), test.p_value, test.unseen, largest)
 
 
-def _finding(test: CalibrationTest, largest: float, share: float) -> str:
+def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
+    """Name the finding of a test, of the largest average gap that the rows leave open, and of the share of class 1."""
     if test.impossible:
         return MISCALIBRATED
     if test.rejects:
