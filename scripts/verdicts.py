@@ -83,11 +83,9 @@ def percent(share: float) -> str:
 
 def tables(draws: int) -> str:
     """The section as Markdown."""
-    lines = [
-        "| rows | prevalence | rejected: calibrated | power: level | power: slope | power: shape | calibrated: too few | "
-        "slope: negligible |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    heads = ["rows", "prevalence", "rejected: calibrated", "power: level", "power: slope", "power: shape"]
+    heads += ["calibrated: too few", "slope: negligible"]
+    lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]
     covered = []
     for n in SIZES:
         some = draws if n <= 1000 else draws // 4
@@ -108,23 +106,25 @@ def tables(draws: int) -> str:
     clustered = ", ".join(
         f"{number}: {percent(size_of('clusters', number, draws // 2))} %" for number in CLUSTERS
     )
+    weighted = percent(size_of("weights", 1, draws // 2))
+    open_ = f"±{196 * (0.05 * 0.95 / draws) ** 0.5:.1f}"
     return f"""{BEGIN}
 
     python -m scripts.verdicts --write docs/measurements.md
 
-The verdict tests level, slope and shape together, by 999 redraws of the labels. In {draws:,} draws per cell
-({draws // 4:,} for 5,000 rows) it rejects a calibrated model as often as the first column says, in %: at most 5 is
-promised, and the draws leave open ±{196 * (0.05 * 0.95 / draws) ** 0.5:.1f}. The power columns have a quarter of these draws: log-odds 0.5
-too high, a slope of 0.6, and log-odds bent by 0.6 sin 2x. “Too few” is how often a calibrated model's rows are called so.
+The verdict tests level, slope and shape together, by 999 redraws of the labels. The first column is how often it
+rejects a calibrated model, in %, in {draws:,} draws per cell ({draws // 4:,} for 5,000 rows). At most 5 is promised,
+and the draws leave open {open_}. The power columns have a quarter of these draws: log-odds 0.5 too high, log-odds
+divided by 0.6, and log-odds bent by 0.6 sin 2x. “Too few” is how often a calibrated model's rows are called so.
 
 {chr(10).join(lines)}
 
-- With sampling weights (Γ(1), 1,000 rows, prevalence 50 %) it rejects {percent(size_of("weights", 1, draws // 2))} %; the test stays exact.
-- With clusters it is approximate. Of 1,000 rows whose clusters share a deviation of {ALIKE} in log-odds it rejects, by the
-  number of clusters, {clustered}.
-- “Negligible” rests on the upper end of a one-sided 95 % interval of the average gap in ten bins, below {SMALL} at 50 %. Over
-  the cells of 200 rows and more with a wrong model it is at least the true average gap in {percent(least)} % of the draws or more
-  (the lowest: {n:,} rows, {100 * share:g} %).
+- With sampling weights (Γ(1), 1,000 rows, prevalence 50 %) it rejects {weighted} %; the test stays exact.
+- With clusters it is approximate. Of 1,000 rows whose clusters share a deviation of {ALIKE} in log-odds it rejects,
+  by the number of clusters, {clustered}.
+- “Negligible” rests on the upper end of a one-sided 95 % interval of the average gap in ten bins, which must be below
+  {SMALL} at 50 %. In cells of 200 rows and more, for a wrong model, it is at least the true average gap in
+  {percent(least)} % of the draws or more (the lowest: {n:,} rows, {100 * share:g} %).
 """
 
 
