@@ -20,8 +20,9 @@ from calib.figures.ink import outlined
 from calib.figures.metrics import best
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, briefly, counted, number
+from calib.kernel.wording import brief, briefly, counted, number, with_interval
 from calib.metrics import METRICS
+from calib.metrics.confidence import INTERVALS, View
 
 LANE, HEAD, SPREAD = 54, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
 KEY = 100  # pixels of the legend, at most: four lines and their frame
@@ -35,8 +36,8 @@ class Compared:
     Attributes
     ----------
     table
-        Columns recipe, calibrator, value, clipped (beside infinite values, else NaN), best; a line per Recipe and
-        calibrator.
+        Columns recipe, calibrator, value, clipped (beside infinite values, else NaN), lower and upper (its 95 %
+        interval, NaN if it has none), best; a line per Recipe and calibrator.
     names
         Of the Recipes.
     """
@@ -64,14 +65,20 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
     """
     tables = {name: evaluation.measured([metric]) for name, evaluation in evaluations.items()}
     lines = [
-        (name, key, float(value), clipped(evaluations[name], found)[metric][key])
+        (
+            name,
+            key,
+            float(value),
+            clipped(evaluations[name], found)[metric][key],
+            *_ends(evaluations[name], key, metric),
+        )
         for name, found in tables.items()
         for key, value in found[metric].items()
         if not np.isnan(value)
     ]
     if not lines:
         raise InputError("There is nothing to compare: no calibrator of these Recipes has a value here.")
-    table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value", "clipped"])
+    table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value", "clipped", "lower", "upper"])
     what = METRICS[metric]
     table["best"] = best(what, table["value"])
     summary = "; ".join(
@@ -83,7 +90,8 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"{what.help} One lane per Recipe, one mark per calibrator; the ring marks the best. {_same_rows(evaluations)}",
+        f"{what.help} One lane per Recipe, one mark per calibrator; the ring marks the best.{_bars(table)} "
+        f"{_same_rows(evaluations)}",
         f"{what.label} side by side. {summary}.",
     )
 
@@ -111,6 +119,21 @@ def _recommended(table: pd.DataFrame, evaluation: Evaluation, best: Any) -> str:
     if choice is None or own.empty or choice == best.calibrator:
         return ""
     return f"; its recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])})"
+
+
+def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:
+    """The 95 % interval of one number, if there is one."""
+    if metric not in INTERVALS:
+        return np.nan, np.nan
+    view = View(bins=evaluation.recipe.bins, strategy=evaluation.recipe.binning)
+    return INTERVALS[metric].ends(evaluation.sample, evaluation.predictions[key].p, view)
+
+
+def _bars(table: pd.DataFrame) -> str:
+    """What the bars are; a number's interval is wide where a difference on the same rows is well known."""
+    if not np.isfinite(table["lower"]).any():
+        return ""
+    return " Bars: 95 % intervals of each number; differences on the same rows are known better."
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
@@ -152,12 +175,12 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _range(record: Compared) -> list[float]:
-    """From zero, where less is better, to a little beyond the largest finite value."""
-    finite = record.table["value"][np.isfinite(record.table["value"])]
+    """Fitted to the marks and their intervals, so that marks lie apart."""
+    shown = record.table[["value", "lower", "upper"]].to_numpy()
+    finite = shown[np.isfinite(shown)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    room = 0.06 * (high - low or 1.0)
-    low = min(low, 0.0) if METRICS[record.metric].higher_is_better is False else low - room
-    return [low, high + 0.08 * (high - low or 1.0)]
+    room = 0.06 * (high - low or abs(high) or 1.0)
+    return [low - room, high + room]
 
 
 def _lanes(record: Compared) -> pd.Series:
@@ -175,13 +198,22 @@ def _marks(own: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: The
         y=lanes.tolist(),
         mode="markers",
         name=label_of(key),
-        customdata=[with_clipped(number(v), finite) for v, finite in zip(value, own["clipped"], strict=True)],
+        customdata=[_hover(line) for line in own.itertuples()],
         hovertemplate="%{customdata}",
         cliponaxis=False,
+        error_x={
+            **{"type": "data", "symmetric": False, "color": mark.color, "thickness": 1.2, "width": 3},
+            "array": np.where(finite, own["upper"] - value, np.nan),
+            "arrayminus": np.where(finite, value - own["lower"], np.nan),
+        },
         marker=outlined(
             mark.color, 12, theme, symbol=[mark.symbol if here else "triangle-right" for here in finite]
         ),
     )
+
+
+def _hover(line: Any) -> str:
+    return with_clipped(with_interval(line.value, line.lower, line.upper), line.clipped)
 
 
 def _ring(x: float, y: float, theme: Theme) -> go.Scatter:

@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.figures import formatted_metrics, formatted_side_by_side
+from calib.figures import FIGURES, formatted_metrics, formatted_side_by_side
 from calib.figures.compared import prepare
 from calib.figures.metrics import best
 from calib.metrics import METRICS, metric_table
+from calib.metrics.confidence import confidence_interval
 from tests.analysis.given import given_evaluation
 
 
@@ -111,3 +112,20 @@ def test_the_best_side_by_side_is_named_where_rows_can_tell_and_with_those_that_
     y = np.r_[np.ones(positives, int), np.zeros(600 - positives, int)]
     evaluation = given_evaluation(y, {key: np.full(600, p) for key, p in said.items()})
     assert prepare({"one": evaluation}, "brier").title == title
+
+
+def test_compared_marks_have_their_intervals_on_an_axis_that_holds_them_and_no_more():
+    y, rng = np.tile([0, 1], 300), np.random.default_rng(0)
+    p = np.clip(0.5 + 0.3 * (y - 0.5) + rng.normal(scale=0.1, size=600), 0.01, 0.99)
+    evaluation = given_evaluation(y, {"none": p, "platt": np.clip(p + 0.05, 0, 1)})
+    record = prepare({"one": evaluation}, "brier")
+    for line in record.table.itertuples():
+        expected = confidence_interval("brier", y, evaluation.predictions[line.calibrator].p)
+        assert (line.lower, line.upper) == pytest.approx(expected)
+    figure = FIGURES["compared"].draw(record)
+    low, high = figure.layout.xaxis.range
+    ends = record.table[["lower", "upper"]].to_numpy()
+    assert low < ends.min() < ends.max() < high
+    assert low > 0.5 * ends.min()  # it does not begin at 0
+    for trace, line in zip(figure.data, record.table.itertuples(), strict=False):
+        assert trace.x[0] + trace.error_x.array[0] == pytest.approx(line.upper)
