@@ -29,7 +29,7 @@ from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind, told
-from calib.kernel.wording import capital, listed, number, outside_range, rows_told
+from calib.kernel.wording import capital, listed, number, outside_range, percent, rows_told
 from calib.metrics import METRICS, metric_value, takes_weights
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
@@ -187,7 +187,7 @@ class Evaluation:
     def counts(self) -> np.ndarray | None:
         """Float array (m,), how many rows each test row is, where its weight also says what each of them is worth.
 
-        So it is of a table of counts at a stated base rate; else None.
+        Of a table of counts at a deployment base rate; else None.
         """
         held = None if self.before is None else self.before.weight
         return held if held is not None and are_whole(held) else None
@@ -262,7 +262,7 @@ class Evaluation:
         return fitted[0]
 
     def with_view(self, recipe: Recipe) -> Evaluation:
-        """The same numbers under another Recipe's view fields: nothing is fitted again."""
+        """Show the numbers under another Recipe's view fields: nothing is fitted again."""
         before = self.before and self.before.with_view(recipe)
         viewed = replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")), before=before)
         share(self, viewed)  # what is worked out for a whole Evaluation is the same in every view
@@ -459,7 +459,7 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
 
 
 def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
-    """The same, with their weights."""
+    """Cut the rows as the Recipe's split does, with their weights."""
     rarest = rows.rarest
     needed = recipe.folds if recipe.evaluation == "folds" else 2
     if rarest < needed:
@@ -493,7 +493,7 @@ def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
         raise
     except ValueError:
         raise InputError(
-            f"{rows.n} rows are too few for a test share of {recipe.test_size:.0%}: "
+            f"{rows.n} rows are too few for a test share of {percent(recipe.test_size)}: "
             "take more rows or choose a test share nearer to one half."
         ) from None
     if cut.train_weight is not None:
@@ -742,7 +742,7 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
 
 
 def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation:
-    """The same where class 1 is as frequent as stated, each fold's answers moved from the rate that they are right for.
+    """Move an Evaluation to a deployment base rate, each fold's answers from the rate that they are right for.
 
     The true probabilities move from their own mean over the whole table.
     """
@@ -777,10 +777,10 @@ def _at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluatio
 def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: set[float]) -> str:
     ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
-        f"At a base rate of {stated:.3g}, stated, instead of the {found.share:.3g} of the test rows: all odds are "
-        f"multiplied by {' to '.join(ends)}, and the {found.judged_by} are weighted by class to stand for it, "
-        f"which leaves their means as precise as those of {round(float(weight.sum())):,}. This is right where the "
-        "classes look as in the table and only their shares differ."
+        f"At a deployment base rate of {stated:.3g} instead of the {found.share:.3g} of the test rows, all odds are "
+        f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class, and their means are as "
+        f"precise as those of {round(float(weight.sum())):,} rows. This is right if only the shares of the classes "
+        "differ from the table."
     )
 
 
@@ -843,7 +843,7 @@ def _pooled(
 
 
 def fits_every_row(recipe: Recipe) -> bool:
-    """Whether its placement fits the model anew for every row, so that the price is to be said first."""
+    """Whether its placement needs a model fit for every row, so that the price is said first."""
     rows = 100
     return PLACEMENTS[recipe.placement].fits(recipe.cv, rows) >= rows
 

@@ -80,11 +80,11 @@ CALIBRATION = ("rows", "positives", "lowest", "highest")  # what a file says of 
 FOLDS = "folds"  # the kind of map that holds several, one of each fold
 NOTES = {
     "cv": "Fitted on out-of-fold scores, for scores of the model that was then refitted on all training rows.",
-    "oob": "Fitted on out-of-bag scores. In the evaluation each row is scored by the trees that one drawn training row "
-    "did not see, and that row leaves the calibration set; this table keeps all rows and is for scores of the whole "
-    "ensemble, so that its answers differ a little.",
+    "oob": "Fitted on out-of-bag scores. In the evaluation, a row is scored by the trees that one drawn training row "
+    "did not see, and that row leaves the calibration set. This table keeps all rows and is for scores of the whole "
+    "ensemble, so its answers differ a little.",
     "oob_whole": "Fitted on out-of-bag scores, for scores of the whole ensemble.",
-    "train": "Fitted on the scores of the rows that trained the model: too sure of itself, for comparison only.",
+    "train": "Fitted on the scores of the rows that trained the model: overconfident, for comparison only.",
 }
 RATE = (
     "For a place where class 1 has the frequency {0.stated:.6g}: fitted at {0.fitted:.6g}, and all odds multiplied by "
@@ -115,8 +115,8 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
         )
     if evaluation.recipe.placement == "full" and fitted.gives_interval:
         raise InputError(
-            f"{label_of(key)} in the full placement is fitted anew for every row, with a model refitted twice: there "
-            "is no table that answers for new scores. Choose the placement split, cv or oob."
+            f"{label_of(key)} in the full placement refits the model twice for every row, so that no table answers for "
+            "new scores. Choose the placement split, cv or oob."
         )
     _map_of(unmoved(fitted))
 

@@ -1,4 +1,4 @@
-"""The metric table as text: for a terminal, or as CSV, JSON or Markdown; one metric a line, one calibrator a column."""
+"""The metric table as text, for a terminal or as CSV, JSON or Markdown: one metric per line, one calibrator per column."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 80  # of a terminal; what is wider goes on below, with the metrics' name
 
 
 def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFrame | None = None) -> str:
-    """A metric table, one row a calibrator and one column a metric, as text in one of ``FORMS``.
+    """A metric table, one row per calibrator and one column per metric, as text in one of ``FORMS``.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class SavedCalibrator:
 
     @property
     def at_base_rate(self) -> Any:
-        """The calibrator with the move to the stated base rate, where there is one."""
+        """Return the calibrator, moved to the deployment base rate if there is one."""
         return self.calibrator if self.base_rate is None else Moved(self.calibrator, self.base_rate)
 
     @property
@@ -88,7 +88,7 @@ class SavedCalibrator:
         Raises
         ------
         InputError
-            For what is no score, and for another number of them than the calibrator needs.
+            For anything but a score, and for another number of them than the calibrator needs.
         """
         if self.input in ONE_EACH:
             scores = checks.score_matrix(scores, "scores")
@@ -181,7 +181,7 @@ def number_columns(frame: pd.DataFrame) -> list[str]:
 def _score_column(frame: pd.DataFrame, name: str) -> Array:
     if name not in frame.columns or not is_number(frame[name]):
         listed = ", ".join(number_columns(frame)) or "none"
-        raise InputError(f"{name!r} is no column of numbers in this table; its columns of numbers: {listed}.")
+        raise InputError(f"{name!r} is not a column of numbers in this table. Columns of numbers: {listed}.")
     return as_float(frame[name])
 
 

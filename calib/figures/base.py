@@ -73,7 +73,7 @@ def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
 
 
 def of_intervals_on_axes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """The same on the axes that the Recipe asks for."""
+    """Take a method with intervals, on the axes that the Recipe asks for."""
     source, options = of_intervals(evaluation)
     return source, options | evaluation.recipe.given("reliability", "axes")
 

@@ -69,9 +69,9 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     )
     return CumulativeGraph(
         walks,
-        f"{finding} (Kuiper’s test, 5%)",
-        "Rows are sorted by probability. Where a line climbs, the probabilities are too low; where it falls, too "
-        "high; its slope says by how much. The bar at the start shows how far a line may wander by "
+        f"{finding} (Kuiper’s test, 5 %)",
+        "Rows are sorted by probability. If a line climbs, the probabilities are too low; if it falls, too high. "
+        "Its slope says by how much. The bar at the start shows how far a line may wander by "
         "chance: two standard deviations, of the calibrator for which they are largest."
         + _of_clusters(evaluation)
         + asked(walks),
@@ -93,8 +93,8 @@ def _of_clusters(evaluation: Evaluation) -> str:
     if few >= MANY:
         return told
     return (
-        f"{told} With only {counted(few, 'cluster')} the test rejects right probabilities more often than it says: "
-        "in simulations with 20 clusters 4 to 12% of the time, instead of 5%."
+        f"{told} With only {counted(few, 'cluster')} the test rejects right probabilities too often: "
+        "in simulations with 20 clusters, 4 to 12 % of the time instead of 5 %."
     )
 
 

@@ -72,8 +72,8 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         counts,
         evaluation.dataset.classes,
         f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for {negative}",
-        f"Upwards: rows of {positive}; downwards: rows of {negative}; each in shares of its class. The less the two "
-        "overlap, the better they are told apart.",
+        f"Upwards: rows of {positive}. Downwards: rows of {negative}. Both are shares of their class. The less the two "
+        "overlap, the better the model separates them.",
         "Distribution of the predictions by outcome, in medians: "
         + "; ".join(f"{label_of(key)} {' and '.join(_medians(evaluation, key))}" for key in shown)
         + ".",
@@ -81,7 +81,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
 
 
 def _medians(evaluation: Evaluation, key: str) -> list[str]:
-    """Of the rows of class 0, then of class 1."""
+    """Return the medians of class 0, then of class 1."""
     predictions, found = evaluation.predictions[key], []
     for label in (0, 1):
         own = predictions.of(predictions.y == label)
@@ -114,7 +114,7 @@ def draw(record: Distribution, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _shares(counts: Histogram) -> tuple[np.ndarray, np.ndarray]:
-    """Of class 0 and of class 1 in each bin; 0 of a class without rows."""
+    """Return the shares of class 0 and of class 1 in each bin; 0 of a class without rows."""
     each = counts.count - counts.positives, counts.positives
     down, up = (rows / max(rows.sum(), 1e-300) for rows in each)
     return down, up

@@ -205,8 +205,8 @@ def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
     )
     text = " Axes in log-odds, which have no 0 and no 1."
     if none:
-        text += f" Triangles at the lower edge: {counted(none, 'bin')} without a positive; their lines reach up to the "
-        text += "end of the 95% interval."
+        text += f" Triangles at the lower edge: {counted(none, 'bin')} without a positive. Their lines reach up to the "
+        text += "end of the 95 % interval."
     if every:
         text += f" Triangles at the upper edge: {counted(every, 'bin')} of positives only."
     return text

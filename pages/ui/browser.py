@@ -177,9 +177,9 @@ def enter_popovers() -> None:
 
 
 def keep_place() -> None:
-    """Where the control that the keyboard was at is drawn anew, switched off for a moment or gone, it stays there.
+    """Keep the keyboard at its control while that is redrawn, switched off for a moment or gone.
 
-    That is the same control if it is there, else what stands now where it was. Browsers begin at the top again.
+    If the control is gone, the keyboard goes to what stands in its place. Browsers would begin at the top again.
     """
     _component("place", PLACE)(key="focus_place", height="content")
 
@@ -190,7 +190,7 @@ def read_out(key: str) -> None:
 
 
 def follow_scheme(dark: bool) -> None:
-    """Draw the page anew when its colours have become others than those that the charts are drawn in."""
+    """Redraw the page when its colours differ from those of its charts."""
     _component("scheme", SCHEME)(
         key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None
     )

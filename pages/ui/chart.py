@@ -188,7 +188,7 @@ def _drawn(record: Any, theme: Theme, draw: Callable, height: int | None, room: 
 
 
 def _packed(figure: dict[str, Any]) -> bytes:
-    """As it is sent, packed: the many small lists and numbers of a figure take seven times as much, all over memory."""
+    """Return the figure as it is sent, packed: its many small lists and numbers take seven times as much memory."""
     return zlib.compress(to_json_plotly(figure).encode(), level=1)
 
 

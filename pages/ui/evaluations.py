@@ -222,7 +222,7 @@ def or_stop(found: Evaluation | InputError) -> Evaluation:
 
 
 def _affordable(data: Dataset, recipe: Recipe) -> bool:
-    """Whether the fit may begin: where the model is fitted anew for every row, one fit tells the price first."""
+    """Whether the fit may begin: if every row needs a model fit, one fit tells the price first."""
     key = _fit_key(recipe, data)
     if is_fitted(recipe) or jobs.started(jobs.PAGE, key) or not fits_every_row(recipe):
         return True

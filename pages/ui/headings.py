@@ -26,7 +26,7 @@ class Finding(NamedTuple):
 
 
 def clear() -> None:
-    """The page begins anew."""
+    """Begin a page."""
     st.session_state["in_a_part"] = False
     ask(None)
 

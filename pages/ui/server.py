@@ -28,7 +28,7 @@ LOGGERS = (OURS, "streamlit.error_util")  # of failed jobs, and of what a page's
 
 
 class _WithoutMessages(logging.Filter):
-    """Of an error its kind and where it happened; its message may quote data."""
+    """Keep the kind and place of an error, not its message, which may quote data."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.exc_info and (error := record.exc_info[1]):
@@ -92,13 +92,13 @@ def lost_its_session() -> bool:
 
 
 def session_id() -> str:
-    """As the server names the session in whose run this is asked."""
+    """Return the server's name of the running session."""
     context: Any = get_script_run_ctx()
     return context.session_id
 
 
 def forget_older(key: str) -> None:
-    """Of the pictures of one chart only the latest is on the page: let go of what clicks on the others would need.
+    """Forget what clicks on earlier pictures of a chart would need; only the latest is on the page.
 
     Streamlit names each by what it shows, and keeps the callbacks of all as long as the session lasts. One that keeps
     them in another place is left alone.

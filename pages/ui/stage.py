@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-# Parts of a stage that are no charts: what is asked, what plays, the controls that matter most, the others, a table
+# Parts of a stage other than charts: what is asked, what plays, the controls that matter most, the others, a table
 # of the numbers that the step names, the advice, the words of a room, and what is being read
 RESERVED = ("words", "player", "controls", "more", "numbers", "advice", "room", "reading")
 

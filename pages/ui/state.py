@@ -141,7 +141,7 @@ def _written(name: str, value: Any) -> str:
 
 
 def typed(field: str, value: Any) -> Any:
-    """What was typed into a field and refused, to be mended there; else its value."""
+    """Return what was typed into a field and refused, to be corrected there; else its value."""
     return st.session_state.get("refused", {}).get(field, value)
 
 

@@ -117,7 +117,7 @@ class Turns:
         self.cancel(ticket)
 
     def _order(self) -> list[Ticket]:
-        """Those who wait, in the order in which they would begin if nothing ended meanwhile."""
+        """Return the waiting tickets in the order in which they would begin if nothing ended meanwhile."""
         running = Counter(ticket.owner for ticket in (*self._running, *self._on_trial))
         served, waiting, order = dict(self._served), list(self._waiting), list[Ticket]()
         while waiting:

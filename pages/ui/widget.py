@@ -38,8 +38,8 @@ def shown(
 ) -> Any:
     """A widget that shows ``value``; ``change`` is called with another one when a person chooses it.
 
-    What it reports of itself is no choice: the value that it has, and nothing at all (as a choice does that
-    was not on the page for a while), unless nothing is among its options.
+    Some reports are not choices: the value that it has, and nothing at all (which a widget reports that was not
+    on the page for a while), unless nothing is among its options.
     """
 
     def labels(of: Any) -> tuple[str, ...]:

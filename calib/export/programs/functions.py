@@ -98,7 +98,7 @@ class Body:
                 return self.syntax.clipped.format(self.write(term.of), number(term.low), number(term.high))
             case Pieces():
                 return self._pieces(term)
-        raise TypeError(f"{term!r} is no term that is written.")
+        raise TypeError(f"{term!r} cannot be written.")
 
     def _pieces(self, term: Pieces) -> str:
         x = self.write(term.of)
@@ -173,7 +173,7 @@ def write_python(calibrator: Any) -> str:
 def write_javascript(calibrator: Any) -> str:
     """A script of plain JavaScript with the function ``calibrate``, for browsers and for Node; as ``write_python``.
 
-    It returns a number, or the list [p0, p1, p] for a method with intervals, and null for what is no score.
+    It returns a number, or the list [p0, p1, p] for a method with intervals, and null for anything but a score.
 
     Parameters
     ----------

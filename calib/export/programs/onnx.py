@@ -99,7 +99,7 @@ class Graph:
                 return self.node("Clip", self.write(term.of), self.number(term.low), self.number(term.high))
             case Pieces():
                 return self._pieces(term)
-        raise TypeError(f"{term!r} is no term that is written.")
+        raise TypeError(f"{term!r} cannot be written.")
 
     def _function(self, name: str, x: str) -> str:
         if name != "log1p":

@@ -33,8 +33,9 @@ from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Sco
 
 BRANCHES = 8
 SMALLEST = 1e-307  # of a product that is worked out
-NEAREST = 1e-17  # to 0 of a factor whose range holds 0
+NEAREST = 1e-17  # to 0, if the range of a factor includes it
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+# words: right, these are the reserved words of SQL
 WORDS = """
 all analyse analyze and any array as asc asymmetric between both by case cast check collate column commit constraint
 create cross current_date current_role current_time current_timestamp current_user default deferrable delete desc

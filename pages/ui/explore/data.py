@@ -407,7 +407,7 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
                 )
         _weight_as(recipe, raw_table)
         st.caption(
-            "On the other pages, Split in the sidebar chooses how these columns hold out rows: at random, in time, by "
+            "On the other pages, Split in the sidebar chooses how rows are held out: at random, in time, by "
             "cluster or as the file says."
         )
 

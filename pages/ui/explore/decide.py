@@ -80,7 +80,7 @@ def range_of_thresholds(evaluation: Evaluation) -> None:
 
 
 def _propose_range(evaluation: Evaluation) -> None:
-    """Of rare events the thresholds that matter are a sliver at the left: the range that holds them, by a click."""
+    """Offer the range of the thresholds that matter, a sliver at the left for rare events, by a click."""
     end = thresholds_in_use(evaluation)
     if end is None or end > WIDEST:
         return
