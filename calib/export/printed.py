@@ -1,4 +1,4 @@
-"""The metric table as text, for a terminal or as CSV, JSON or Markdown: one metric per line, one calibrator per column."""
+"""The metric table as text, for a terminal or as CSV, JSON or Markdown: a line per metric, a column per calibrator."""
 
 from __future__ import annotations
 
