@@ -237,7 +237,7 @@ def largest_average_gap(rows: Rows, p: Array) -> float:
 
 
 def _bins(rows: Rows, p: Array) -> Array:
-    """Bin of each row by its share of the variance by chance, so that bins are narrow where events lie; ties together."""
+    """Bin of each row by its share of the variance by chance: narrow where events lie, ties together."""
     order = np.argsort(p, kind="stable")
     upto = np.cumsum((rows.weights * p * (1 - p))[order])
     bin_ = np.minimum(upto / max(upto[-1], 1e-300) * BINS, BINS - 1).astype(np.intp)
