@@ -70,6 +70,7 @@ from calib.study import (
 from calib.study.runner import BACKENDS
 from calib.study.store import Repeats
 
+REPORT = ("title", "purpose", "author")  # of the report, settings of the Recipe as well
 MOST_ROWS = 60  # of a longer table only both ends are printed
 MOST_FAILURES = 10  # printed one by one for a study
 SECONDS_A_LINE = 5  # between lines of a study's progress, if a line cannot be updated
@@ -106,6 +107,8 @@ def _add_evaluate(commands: Any) -> None:
     )
     _add_file(command, "--html", "write a self-contained interactive report")
     _add_file(command, "--pdf", "write the report as PDF (needs Chromium)")
+    for name in REPORT:
+        command.add_argument(f"--{name}", metavar="TEXT", help=f"{name} on the first page of the report")
     _add_file(command, "--csv", "write the predictions, one line per test row")
     command.add_argument(
         "--metrics", metavar="KEY,KEY", help="metrics to print; by default the everyday metrics"
@@ -222,8 +225,9 @@ def _write(path: Path, content: bytes) -> None:
 
 def _on_file(
     recipe: Recipe, path: Path, judge_on: Path | None = None, model: Path | None = None
-) -> tuple[Recipe, Dataset]:
-    """Return the Recipe with the file at ``path`` as its data, and the Dataset.
+) -> tuple[Recipe, Dataset, list[Problem]]:
+    """Return the Recipe with the file at ``path`` as its data, the Dataset and its problems.
+
 
     The label is the Recipe's target, by default "target". All other fields stay; a field that an argument replaces is
     reported.
@@ -276,7 +280,7 @@ def _on_file(
             column = f"{problem.column}: " if problem.column else ""
             how = f"{problem.remedy}{_in_the_recipe(problem)}"
             print(f"warning: {column}{problem.message} {how}", file=sys.stderr)
-    return recipe, dataset
+    return recipe, dataset, found
 
 
 def _tell_lost(lost: Mapping[str, Any]) -> None:
@@ -321,14 +325,15 @@ def _print(table: pd.DataFrame) -> None:
 
 def _evaluate(args: argparse.Namespace) -> int:
     _check_folders(args.html, args.pdf, args.csv)
-    recipe = Recipe.from_json(_read(args.recipe))
+    given = {f"report.{name}": text for name in REPORT if (text := getattr(args, name)) is not None}
+    recipe = Recipe.from_json(_read(args.recipe)).replace(**given)
     if not recipe.calibrators:
         raise InputError(
             "calibrators: the Recipe names none, so there is nothing to evaluate. Add at least one, such "
             "as none."
         )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in _listed(args.metrics) or ()]
-    recipe, dataset = _on_file(recipe, args.data, args.judge_on, args.onnx)
+    recipe, dataset, found = _on_file(recipe, args.data, args.judge_on, args.onnx)
     _say_price(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
     table = evaluation.measured(keys) if keys else evaluation.metrics
@@ -342,7 +347,7 @@ def _evaluate(args: argparse.Namespace) -> int:
         if named and path:
             files[named.removeprefix("upload:")] = path.name
     if args.html or args.pdf:
-        report = report_html(evaluation, files=files)
+        report = report_html(evaluation, files=files, problems={dataset.name: found})
         if args.html:
             _write(args.html, report)
         if args.pdf:

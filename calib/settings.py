@@ -245,6 +245,10 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         ),
     ),
     "compared": (Parameter("metric", "Metric", "choice", METRICS_COMPARED[0], choices=METRICS_COMPARED),),
+    "report": tuple(
+        Parameter(name, label, "text", None, optional=True, help=f"{label} on the first page of the report.")
+        for name, label in (("title", "Title"), ("purpose", "Purpose"), ("author", "Author"))
+    ),
     "lessons": (
         Parameter("end", "End of a lesson", "choice", None, choices=lambda: (None, *lessons.LESSONS)),
     ),

@@ -438,6 +438,15 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
     return found if recipe.onnx is None else [each for each in found if each.fix != {"content": "features"}]
 
 
+def data_problems(recipe: Recipe, uploads: Uploads | None = None) -> list[Problem]:
+    """What ``problems`` says of a Recipe's data; nothing of synthetic data.
+
+    >>> [problem.severity for problem in data_problems(Recipe(data="sample:breast_cancer"))]
+    []
+    """
+    return [] if source(recipe)[0] == "synthetic" else problems(recipe, *load_frame(recipe, uploads or {}))
+
+
 def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
     """Return the fields that change when a role gets a column or none; every column has one role.
 

@@ -12,7 +12,7 @@ results = compare.results(compare.compared(recipe), recipe)
 if results:
     compare.show(results, recipe)
     headings.part("Export")
-    compare.everything(results)
+    compare.everything(recipe, results)
     compare.calibrator(results)
 headings.part("Use a saved calibrator")
 compare.saved()

@@ -20,6 +20,7 @@ from calib.export.zipped import zipped
 from calib.figures import LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
+from calib.kernel.records import Problem
 
 PLOTLY = "plotly.min.js"
 READ_ME = """Calibration Explorer
@@ -49,6 +50,7 @@ def bundle(
     files: Mapping[str, str] | None = None,
     images: Sequence[str] = (),
     watch: Watch | None = None,
+    problems: Mapping[str, Sequence[Problem]] | None = None,
 ) -> bytes:
     """The ZIP of evaluations by name.
 
@@ -58,8 +60,10 @@ def bundle(
         Formats of ``chromium.FORMATS`` to draw every chart in as well, where a Chromium answers.
     files
         As for ``python_source``.
+    problems
+        As for ``report_html``.
     """
-    return zipped(_files(evaluations, theme, files, images, watch or Watch()))
+    return zipped(_files(evaluations, theme, files, images, watch or Watch(), problems))
 
 
 def _files(
@@ -68,18 +72,18 @@ def _files(
     files: Mapping[str, str] | None,
     images: Sequence[str],
     watch: Watch,
+    problems: Mapping[str, Sequence[Problem]] | None,
 ) -> Iterator[tuple[str, str | bytes]]:
     """(path, content) of every file, told of as they are made."""
     left_out: list[str] = []
-    folders, drawn = _folders(evaluations), {}
+    folders = _folders(evaluations)
     for i, (name, evaluation) in enumerate(evaluations.items()):
         watch.step(i / (len(evaluations) + 1), name)
-        drawn[name] = charts(evaluation)
-        for path, data in _evaluation(name, evaluation, drawn[name], theme, images, left_out):
+        for path, data in _evaluation(name, evaluation, theme, images, left_out):
             yield f"{folders[name]}/{path}", data
     watch.step(len(evaluations) / (len(evaluations) + 1), "report")
     recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
-    yield "report.html", report_html(evaluations, theme, files, drawn)
+    yield "report.html", report_html(evaluations, theme, files, problems=problems)
     yield "reproduce.py", python_source(recipes, files)
     yield "recipes.json", write_recipes(recipes)
     yield "side_by_side.csv", safe_csv(side_by_side_table(evaluations))
@@ -109,7 +113,6 @@ def _folders(evaluations: Mapping[str, Evaluation]) -> dict[str, str]:
 def _evaluation(
     name: str,
     evaluation: Evaluation,
-    drawn: Sequence[Chart],
     theme: Theme,
     images: Sequence[str],
     left_out: list[str],
@@ -118,6 +121,7 @@ def _evaluation(
     yield "recipe.json", evaluation.recipe.to_json()
     yield "metrics.csv", safe_csv(evaluation.metrics.rename_axis("calibrator"), index=True)
     yield "predictions.csv", safe_csv(evaluation.frame())
+    drawn = charts(evaluation)
     for chart in drawn:
         figure, alt = chart.draw(theme), chart.record.alt
         yield f"charts/{chart.key}.html", standalone_html(figure, alt, theme, f"../../{PLOTLY}")

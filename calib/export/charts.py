@@ -27,12 +27,21 @@ class Chart:
         return self.drawn[theme.name]
 
 
-def charts(evaluation: Evaluation) -> list[Chart]:
-    """Every chart that this evaluation has; one that it cannot have is left out."""
+def charts(evaluation: Evaluation, leading: bool = False) -> list[Chart]:
+    """Every chart that this evaluation has; one that it cannot have is left out.
+
+    Parameters
+    ----------
+    leading
+        Whether charts whose curves cover each other show two methods only: the uncalibrated model and the one
+        recommended.
+    """
     found = []
     for key, entry in FIGURES.items() if evaluation.predictions else ():
         if entry.reported:
             with suppress(InputError):
                 source, options = entry.reported(evaluation)
+                if leading and entry.overlaid:
+                    options |= {"calibrators": FIGURES["reliability"].prepare(evaluation).leading}
                 found.append(Chart(key, entry.prepare(source, **options)))
     return found

@@ -15,6 +15,7 @@ from calib.figures.theme import controls
 from calib.kernel.wording import in_order
 
 MOST_COLUMNS = 4  # with intervals
+MOST_ROWS = 16  # of a table that is printed on one page
 
 
 def render(template: str, **values: Any) -> str:
@@ -27,7 +28,9 @@ def _drawn(figure: go.Figure) -> Markup:
 
 
 def _table(frame: pd.DataFrame, **options: Any) -> Markup:
-    return Markup(frame.to_html(border=0, **options))  # pandas escapes the cells
+    """A table; on paper only a long one breaks over pages, with its header again."""
+    length = {"classes": "long"} if len(frame) > MOST_ROWS else {}
+    return Markup(frame.to_html(border=0, **length, **options))  # pandas escapes the cells
 
 
 def _in_parts(frame: pd.DataFrame) -> list[pd.DataFrame]:

@@ -1,14 +1,16 @@
-"""The report: what reviewers of a validation ask for, on one page that stands alone and prints.
+"""The validation report: one document that stands alone, prints on A4 and can be handed in.
 
-Its sections follow TRIPOD+AI's items for studies that evaluate a model (Collins et al. 2024, *BMJ* 385): what
-was judged, the flow of rows, the split, discrimination, calibration on two scales, the distribution of
-predictions, net benefit, subgroups, sample size, settings and versions. All numbers are those of the pages.
+It opens with title, author, date, purpose and a summary. Its sections follow TRIPOD+AI's items for studies that
+evaluate a model (Collins et al. 2024, *BMJ* 385): data and flow of rows, model and split, discrimination,
+calibration on two scales, predictions by outcome, net benefit, subgroups, sample size, settings and versions.
+All numbers are those of the pages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from typing import Any
 
 from calib.analysis.decision import decide
@@ -27,7 +29,8 @@ from calib.analysis.validation import (
     thresholds_of,
 )
 from calib.calibrators import CALIBRATORS, label_of
-from calib.data.repeats import doubts
+from calib.data import SAMPLES
+from calib.data.repeats import FLATTER, doubts
 from calib.evaluate import Evaluation
 from calib.export.charts import Chart, charts
 from calib.export.pages import page, versions
@@ -51,66 +54,111 @@ from calib.figures.validation import (
     formatted_performance,
 )
 from calib.kernel.checks import InputError
-from calib.kernel.records import Dataset
+from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import told
-from calib.kernel.wording import class_named, counted, listed, number, percent
+from calib.kernel.wording import class_named, counted, listed, number, percent, within_a_sentence
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from calib.splits import SPLITS
+from calib.synthetic import SYNTHETIC
 
 SIDE_BY_SIDE = (*EVERYDAY, "width")
 COMPARED = ("brier", "ece")  # the metrics drawn side by side
 PLACES = {
     "calibration": ("reliability", "reliability_log_odds", "smooth_calibration", "cumulative"),
     "distribution": ("distribution",),
+    "differences": ("differences",),
     "benefit": ("net_benefit", "costs"),
     "subgroups": ("groups",),
 }
-"""Section → its charts, in their order; all others stand together near the end."""
+"""Section → its charts, in order; all others are together in the section on intervals."""
+
+Found = Mapping[str, Sequence[Problem]]
 
 
 def report_html(
     evaluations: Evaluation | Mapping[str, Evaluation],
     theme: Theme = LIGHT,
     files: Mapping[str, str] | None = None,
-    drawn: Mapping[str, Sequence[Chart]] | None = None,
     at_random: Mapping[str, Evaluation] | None = None,
+    problems: Found | None = None,
 ) -> bytes:
-    """Recommendation, flow of rows, numbers with intervals, charts, Recipes, source, versions, digest – not the data.
+    """Write title, summary, numbers with intervals, charts, Recipes, source, versions and digest, without the data.
+
+    Title, purpose and author are the settings ``report.title``, ``report.purpose`` and ``report.author`` of the
+    first Recipe.
 
     Parameters
     ----------
     evaluations
-        One, or several by name, which are then set side by side first.
+        One, or several by name; several are compared first.
     files
         As for ``python_source``.
-    drawn
-        The charts of each, where they are there already.
     at_random
         By name, the evaluation of ``random_recipe`` on the same data: what a random split would have claimed.
+    problems
+        By name, what ``calib.sources.problems`` finds in the data; None if nobody has looked.
+
+    Examples
+    --------
+    >>> from calib import Recipe, evaluate, load_sample
+    >>> recipe = Recipe(data="sample:loans", model="naive_bayes", settings={"report.title": "Loans, spring"})
+    >>> b"<h1>Loans, spring</h1>" in report_html(evaluate(recipe, load_sample("loans")))
+    True
     """
     named = (
         {evaluations.dataset.name: evaluations} if isinstance(evaluations, Evaluation) else dict(evaluations)
     )
-    name = " · ".join(named) if len(named) < 4 else f"{len(named)} Recipes side by side"
     recipes = {key: evaluation.recipe for key, evaluation in named.items()}
-    several = len(named) > 1
+    several, today = len(named) > 1, date.today()
+    first = next(iter(recipes.values()))
+    title = first.setting("report.title") or _title(list(named.values()))
     return page(
         "report.html",
-        f"{name} · Calibration Explorer",
+        title,
         theme,
-        name=name,
+        cover={
+            "Purpose": first.setting("report.purpose"),
+            "Author": first.setting("report.author"),
+            "Date": f"{today.day} {today:%B %Y}",
+        },
         compared=list(_compared(named)) if several else [],
         answer=answer(named),
         side_by_side=formatted_side_by_side(named, SIDE_BY_SIDE) if several else None,
         sections=[
-            _section(key, one, (drawn or {}).get(key) or charts(one), (at_random or {}).get(key))
+            _section(key, one, (at_random or {}).get(key), (problems or {}).get(key))
             for key, one in named.items()
         ],
-        source=python_source(recipes if several else recipes[name], files),
+        source=python_source(recipes if several else first, files),
         versions=versions(),
     )
+
+
+def _title(evaluations: Sequence[Evaluation]) -> str:
+    """The title if nobody has given one: the models and their data sets."""
+    models, data = (
+        list(dict.fromkeys(name(one.recipe, one.dataset) for one in evaluations))
+        for name in (_short_model, data_name)
+    )
+    what = listed(models, most=3) if len(evaluations) == len(models) else counted(len(evaluations), "Recipe")
+    return f"{'Comparison' if len(evaluations) > 1 else 'Validation'} of {what} on {listed(data, most=3)}"
+
+
+def data_name(recipe: Recipe, data: Dataset) -> str:
+    """Name a data set as the pages do: by its label if it is shipped, else by its file."""
+    kind, _, key = recipe.data.partition(":")
+    shipped: dict[str, Any] = {"sample": SAMPLES, "synthetic": SYNTHETIC}
+    entry = shipped.get(kind, {}).get(key)
+    return f"“{entry.label if entry and key == data.name else data.name}”"
+
+
+def _short_model(recipe: Recipe, data: Dataset) -> str:
+    if recipe.onnx is not None:
+        return f"“{recipe.onnx_file or 'an ONNX model'}”"
+    if data.predictions:
+        return f"the scores “{recipe.score or data.X.columns[0]}”"
+    return within_a_sentence(MODELS[recipe.model].label)
 
 
 def _compared(named: Mapping[str, Evaluation]) -> Iterator[Chart]:
@@ -120,34 +168,53 @@ def _compared(named: Mapping[str, Evaluation]) -> Iterator[Chart]:
 
 
 def _section(
-    name: str, evaluation: Evaluation, drawn: Sequence[Chart], at_random: Evaluation | None
+    name: str, evaluation: Evaluation, at_random: Evaluation | None, problems: Sequence[Problem] | None
 ) -> dict[str, Any]:
     """Everything about one evaluation, for the template."""
-    data = evaluation.dataset
+    data, drawn = evaluation.dataset, charts(evaluation, leading=True)
     by_key = {chart.key: chart for chart in drawn}
     placed = {place: [by_key[key] for key in keys if key in by_key] for place, keys in PLACES.items()}
     elsewhere = {key for keys in PLACES.values() for key in keys}
+    split = _split(evaluation, at_random)
     return {
         "name": name,
+        "verdict": evaluation.verdict.sentence,
         "advice": recommend(evaluation),
         "charts": placed | {"others": [chart for chart in drawn if chart.key not in elsewhere]},
         "subject": _subject(evaluation),
+        "method": _method(evaluation),
         "flow": formatted_flow(flow(evaluation), data.classes[1]),
         "left_out": data.left_out,
-        "doubts": doubts(data),
-        "split": _split(evaluation, at_random),
+        "warnings": _warnings(data, problems),
+        "split": split,
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
         "base_rates": formatted_rates(evaluation, before_and_after(evaluation))
         if evaluation.before
         else None,
         "notes": evaluation.notes,
+        "missing": split["missing"] + ([] if "groups" in by_key else [_no_groups(evaluation.recipe)]),
         "recipe": evaluation.recipe.to_json(),
     } | (
         _numbers(evaluation, by_key["groups"].record if "groups" in by_key else None)
         if evaluation.predictions
         else {"answered": False}
     )
+
+
+def _warnings(data: Dataset, problems: Sequence[Problem] | None) -> list[str]:
+    """What to know of the data before trusting the numbers: one line for problems that are alike."""
+    alike: dict[str, list[str]] = {}
+    for each in problems or ():
+        if (
+            each.severity == "warning" and FLATTER not in each.remedy
+        ):  # which ``doubts`` says of the rows used
+            alike.setdefault(f"{each.message} {each.remedy}", []).append(each.column or "")
+    found = [
+        f"{listed(columns, most=8)}: {text}" if any(columns) else text for text, columns in alike.items()
+    ]
+    found += doubts(data)
+    return found or ([] if problems is None else ["The checks of the data found no problem."])
 
 
 def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
@@ -166,17 +233,15 @@ def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
         "costs": formatted_costs(
             decide(evaluation, cost_false_alarm=false_alarm, cost_miss=miss)
         ).rename_axis(None, axis=1),
-        "no_groups": _no_groups(**evaluation.recipe.given("reliability", "group")),
         "groups": None if groups is None else formatted_groups(evaluation, groups),
         "sample_size": _sample_size(evaluation),
     }
 
 
-def _no_groups(group: str | None = None) -> str:
-    """Why there are no subgroups, if there are none."""
-    if group is None:
-        return "No column was chosen to judge subgroups by."
-    return f"The column {group!r}, chosen for subgroups, is not in the table."
+def _no_groups(recipe: Recipe) -> str:
+    """Why there are no subgroups."""
+    group = recipe.setting("reliability.group")
+    return f"Subgroups: {'no column was chosen' if group is None else f'the data have no column {group!r}'}."
 
 
 def _sample_size(evaluation: Evaluation) -> dict[str, Any]:
@@ -189,18 +254,26 @@ def _sample_size(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _subject(evaluation: Evaluation) -> dict[str, str]:
-    """What was judged, on what: a word and a sentence each."""
+    """What was evaluated on what data, in short."""
     recipe, data = evaluation.recipe, evaluation.dataset
     negative, positive = map(class_named, data.classes)
+    columns = "" if data.predictions else f", {counted(data.X.shape[1], 'column')}"
     return {
-        "Data": f"{data.name}: {told(data.weight, data.n)}, {counted(data.X.shape[1], 'column')}, "
-        f"{_digest(recipe, data)}.",
-        "Outcome": f"{recipe.target or 'The label'}: {positive} against {negative}.",
+        "Data": f"{data_name(recipe, data)}, {told(data.weight, data.n)}{columns}",
+        "Outcome": f"{recipe.target or 'The label'}: {positive} against {negative}",
         "Model": _model(recipe),
-        "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}",
-        "Judged on": f"{evaluation.judged_by}, {percent(evaluation.share)} of them in {positive}"
-        + (f", of {data.judged_on}." if data.judged_on else "."),
+        "Test set": f"{evaluation.judged_by}, {percent(evaluation.share)} of them in {positive}"
+        + (f", from {data.judged_on}" if data.judged_on else ""),
     }
+
+
+def _method(evaluation: Evaluation) -> dict[str, str]:
+    """How calibrators were fitted and how the data can be recognised."""
+    recipe = evaluation.recipe
+    calibrators = {
+        "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}"
+    }
+    return calibrators | {"Data file": f"{_digest(recipe, evaluation.dataset)}."}
 
 
 def _digest(recipe: Recipe, data: Dataset) -> str:
@@ -212,22 +285,18 @@ def _digest(recipe: Recipe, data: Dataset) -> str:
 
 def _model(recipe: Recipe) -> str:
     if recipe.onnx is not None:
-        return f"{recipe.onnx_file or 'An ONNX file'}, a model that was there already: it is judged as it is."
+        return f"{recipe.onnx_file or 'An ONNX file'}, an existing model, not fitted here"
     if recipe.content == "predictions":
-        return (
-            f"Scores made elsewhere, of the column {recipe.score}."
-            if recipe.score
-            else "Scores made elsewhere."
-        )
-    settings = ", ".join(f"{name} {value}" for name, value in recipe.params) or "settings as by default"
-    return f"{MODELS[recipe.model].label}, {settings}."
+        return f"Predictions made elsewhere{f', column {recipe.score}' if recipe.score else ''}"
+    settings = ", ".join(f"{name} {value}" for name, value in recipe.params) or "default settings"
+    return f"{MODELS[recipe.model].label}, {settings}"
 
 
 def _placement(recipe: Recipe) -> str:
     if recipe.content == "predictions":
         return ""
     placement = PLACEMENTS[recipe.placement]
-    return f"Fitted on scores of the placement “{placement.label}”. {placement.help}"
+    return f"Calibration data: {within_a_sentence(placement.label)}. {placement.help}"
 
 
 def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, Any]:
@@ -239,11 +308,12 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
         "sense": f"{entry.label}{column}. {entry.help}{folds}",
         "claim": "",
         "table": None,
+        "missing": [],
     }
     if recipe.split == "random":
         return section
     if at_random is None:
-        return section | {"claim": "What a random split would have claimed was not computed."}
+        return section | {"missing": ["What a random split would have claimed: not computed."]}
     found = optimism(evaluation, at_random)
     choice = recommend(evaluation).choice
     both = [key for key in evaluation.predictions if key in at_random.predictions]

@@ -16,6 +16,13 @@ from calib.sources import reading
 FILE = "YOUR FILE"
 HOW = "# Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py\n"
 
+REPORT = """
+from calib.export import report_html
+
+with open("report.html", "wb") as file:
+    file.write(report_html({}))
+"""
+
 WORD_SOURCES = {
     "lessons": """from calib.lessons import LESSONS
 
@@ -40,7 +47,9 @@ for term in GLOSSARY.values():
 
 
 def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None = None) -> str:
-    """A script that evaluates the Recipe, or each of several by name, and prints its metrics.
+    """Write a script that evaluates the Recipe, or each of several by name, and prints its metrics.
+
+    It also writes the report if a Recipe gives the report's title, purpose or author.
 
     Parameters
     ----------
@@ -59,7 +68,10 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     print(evaluation.metrics.round(4).to_string())
     <BLANKLINE>
     """
-    return HOW + _evaluating(recipes, files)
+    several = {"": recipes} if isinstance(recipes, Recipe) else recipes
+    asked = any(name.startswith("report.") for one in several.values() for name, _ in one.settings)
+    made = "evaluation" if isinstance(recipes, Recipe) else "evaluations"
+    return HOW + _evaluating(recipes, files) + (REPORT.format(made) if asked else "")
 
 
 def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None) -> str:

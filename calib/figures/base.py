@@ -16,6 +16,7 @@ from calib.analysis.explain import METHOD
 from calib.evaluate import Evaluation
 from calib.figures.theme import Theme
 from calib.kernel.checks import InputError
+from calib.kernel.records import Predictions
 from calib.kernel.wording import in_order
 
 
@@ -44,6 +45,8 @@ class FigureEntry:
         Of a figure that every report of an Evaluation holds, what its ``prepare`` takes there, and the
         options: ``itself``, ``of_intervals`` or a function of its own, which raises InputError where there is
         nothing to show.
+    overlaid
+        Whether its curves cover each other, so that a report shows two methods: ``prepare`` takes ``calibrators``.
     """
 
     key: str
@@ -52,6 +55,7 @@ class FigureEntry:
     draw: Callable[[Any, Theme], go.Figure]
     panels: Callable[[Any], Sequence[Any]] | None = None
     reported: Callable[[Evaluation], tuple[Any, dict[str, Any]]] | None = None
+    overlaid: bool = False
 
 
 def itself(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
@@ -98,6 +102,14 @@ def asked_for(entry: FigureEntry, evaluation: Evaluation) -> bool:
         return entry.reported is not None and bool(entry.reported(evaluation))
     except InputError:
         return False
+
+
+def predictions_of(
+    evaluation: Evaluation, calibrators: Sequence[str] | None = None
+) -> dict[str, Predictions]:
+    """Take the predictions of these calibrators (all by default) that the evaluation has."""
+    shown = calibrators or evaluation.predictions
+    return {key: evaluation.predictions[key] for key in shown if key in evaluation.predictions}
 
 
 def viewed(evaluation: Evaluation, **view: Any) -> Evaluation:

@@ -7,7 +7,7 @@ deviations of its end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_metrics
+from calib.figures.base import FigureEntry, of_metrics, predictions_of
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
@@ -48,19 +48,20 @@ class CumulativeGraph:
         return pd.concat(tables, names=["calibrator"]).reset_index(level=0).reset_index(drop=True)
 
 
-def prepare(evaluation: Evaluation) -> CumulativeGraph:
-    """The walks of every calibrator.
+def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> CumulativeGraph:
+    """Compute the walks of these calibrators (all by default).
 
     Raises
     ------
     InputError
         Where there is none.
     """
-    if not evaluation.predictions:
+    shown = predictions_of(evaluation, calibrators)
+    if not shown:
         raise InputError(ASKED)
     walks = {
         key: summarised(cumulative_differences, each, cluster=evaluation.cluster, counts=evaluation.counts)
-        for key, each in evaluation.predictions.items()
+        for key, each in shown.items()
     }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < SIGNIFICANT]
     finding = (
@@ -145,4 +146,5 @@ CUMULATIVE = FigureEntry(
     prepare,
     draw,
     reported=of_metrics("kuiper", "kuiper_p", "kolmogorov_smirnov", "kolmogorov_smirnov_p"),
+    overlaid=True,
 )

@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from calib.analysis.curves import Histogram, histogram
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text, itself
+from calib.figures.base import FigureEntry, as_text, itself, predictions_of
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
 from calib.kernel.binning import quantiles
@@ -58,10 +58,10 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     InputError
         Where there is no prediction.
     """
-    shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
-    if not shown:
+    predictions = predictions_of(evaluation, calibrators)
+    if not predictions:
         raise InputError("No calibrator works here.")
-    predictions = {key: evaluation.predictions[key] for key in shown}
+    shown = list(predictions)
     counts = {
         key: histogram(each.y, each.p, bins=evaluation.recipe.bins, sample_weight=each.weight)
         for key, each in predictions.items()
@@ -146,4 +146,6 @@ def _bars(
     )
 
 
-DISTRIBUTION = FigureEntry("distribution", "Predictions by outcome", prepare, draw, reported=itself)
+DISTRIBUTION = FigureEntry(
+    "distribution", "Predictions by outcome", prepare, draw, reported=itself, overlaid=True
+)

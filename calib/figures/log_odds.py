@@ -13,7 +13,7 @@ from dataclasses import replace
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures import reliability
-from calib.figures.base import FigureEntry, itself
+from calib.figures.base import FigureEntry, itself, predictions_of
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief
 
@@ -28,7 +28,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     InputError
         Where there is none.
     """
-    shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
+    shown = list(predictions_of(evaluation, calibrators))
     if not shown:
         raise InputError("No calibrator works here.")
     record = reliability.prepare(
@@ -40,5 +40,10 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
 
 
 LOG_ODDS = FigureEntry(
-    "reliability_log_odds", "Calibration plot on log-odds", prepare, reliability.draw, reported=itself
+    "reliability_log_odds",
+    "Calibration plot on log-odds",
+    prepare,
+    reliability.draw,
+    reported=itself,
+    overlaid=True,
 )

@@ -6,7 +6,7 @@ model, acting on all (its net benefit is share − (1 − share) t/(1 − t)) an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from calib.analysis.decision import Decision, gain, net_benefit, thresholds_within
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_decision
+from calib.figures.base import FigureEntry, of_decision, predictions_of
 from calib.figures.costs import NOTHING
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
@@ -67,8 +67,13 @@ class NetBenefit:
         )
 
 
-def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> NetBenefit:
-    """Decision curves of every calibrator, for thresholds of this range.
+def prepare(
+    decision: Decision,
+    lowest: float = 0.0,
+    highest: float = 1.0,
+    calibrators: Sequence[str] | None = None,
+) -> NetBenefit:
+    """Compute the decision curves of these calibrators (all by default) for thresholds of this range.
 
     Raises
     ------
@@ -77,14 +82,12 @@ def prepare(decision: Decision, lowest: float = 0.0, highest: float = 1.0) -> Ne
     """
     thresholds = thresholds_within(lowest, highest)
     evaluation, t = decision.evaluation, decision.threshold
-    if not evaluation.predictions:
+    shown = predictions_of(evaluation, calibrators)
+    if not shown:
         raise InputError(NOTHING)
     y, share, weight = evaluation.y, evaluation.share, evaluation.weight
-    curves = {key: net_benefit(y, each.p, thresholds, weight) for key, each in evaluation.predictions.items()}
-    here = {
-        key: float(net_benefit(y, each.p, np.array([t]), weight)[0])
-        for key, each in evaluation.predictions.items()
-    }
+    curves = {key: net_benefit(y, each.p, thresholds, weight) for key, each in shown.items()}
+    here = {key: float(net_benefit(y, each.p, np.array([t]), weight)[0]) for key, each in shown.items()}
     odds = thresholds / (1 - thresholds)
     simple = max(0.0, share - (1 - share) * t / (1 - t))
     best = max(here, key=lambda key: here[key])
@@ -180,4 +183,4 @@ def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     return of_decision(evaluation)[0], evaluation.recipe.given("decide", "lowest", "highest")
 
 
-NET_BENEFIT = FigureEntry("net_benefit", "Decision curve", prepare, draw, reported=_reported)
+NET_BENEFIT = FigureEntry("net_benefit", "Decision curve", prepare, draw, reported=_reported, overlaid=True)

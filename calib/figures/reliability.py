@@ -34,7 +34,7 @@ from calib.analysis.selection import read_ranges, selected_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, as_text, viewed
+from calib.figures.base import FigureEntry, as_text, predictions_of, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
@@ -141,8 +141,8 @@ def prepare(
     """
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
-    shown = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
-    predictions = {key: evaluation.predictions[key].p for key in shown}
+    predictions = {key: each.p for key, each in predictions_of(evaluation, calibrators).items()}
+    shown = list(predictions)
     log_odds = in_log_odds(axes, evaluation)
     drawn = viewed(evaluation, binning="quantile") if log_odds and axes == "auto" else evaluation
     in_bins = {key: curve_of(drawn, key) for key in shown} if recipe.curve != "corp" else {}
@@ -664,4 +664,6 @@ def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     return evaluation, evaluation.recipe.given("reliability", "selection", "faint") | band
 
 
-RELIABILITY = FigureEntry("reliability", "Reliability diagram", prepare, draw, reported=_reported)
+RELIABILITY = FigureEntry(
+    "reliability", "Reliability diagram", prepare, draw, reported=_reported, overlaid=True
+)

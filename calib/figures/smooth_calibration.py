@@ -6,7 +6,7 @@ thick as there are predictions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, of_metrics
+from calib.figures.base import FigureEntry, of_metrics, predictions_of
 from calib.figures.cumulative import ASKED
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout
@@ -54,19 +54,18 @@ def drawn(curve: Smoothed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return points[dense], observed[dense], density[dense]
 
 
-def prepare(evaluation: Evaluation) -> SmoothDiagram:
-    """The curves of every calibrator.
+def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> SmoothDiagram:
+    """Compute the curves of these calibrators (all by default).
 
     Raises
     ------
     InputError
         Where there is none.
     """
-    if not evaluation.predictions:
+    shown = predictions_of(evaluation, calibrators)
+    if not shown:
         raise InputError(ASKED)
-    curves = {
-        key: smoothed_residuals(each.y, each.p, each.weight) for key, each in evaluation.predictions.items()
-    }
+    curves = {key: smoothed_residuals(each.y, each.p, each.weight) for key, each in shown.items()}
     errors = low_to_high({label_of(key): curve.error for key, curve in curves.items()})
     return SmoothDiagram(
         curves,
@@ -118,5 +117,10 @@ def _line(key: str, curve: Smoothed) -> go.Scatter:
 
 
 SMOOTH_CALIBRATION = FigureEntry(
-    "smooth_calibration", "Smooth calibration diagram", prepare, draw, reported=of_metrics("smooth_ece")
+    "smooth_calibration",
+    "Smooth calibration diagram",
+    prepare,
+    draw,
+    reported=of_metrics("smooth_ece"),
+    overlaid=True,
 )

@@ -1,4 +1,4 @@
-"""What can be taken along from every chart: pictures, numbers, the calibrators behind it, its link and its source."""
+"""Downloads of every chart: pictures, numbers, the calibrators behind it, its link and its Python code."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import (
@@ -38,7 +39,7 @@ PICTURES = {
     "pdf": ("Document (PDF)", "application/pdf"),
 }
 NO_CHROMIUM = (
-    "Pictures and PDF made here need Chromium on the server; the camera on the chart saves SVG and PNG."
+    "Pictures and PDF need Chromium on the server. The camera icon on the chart saves SVG and PNG without it."
 )
 
 
@@ -48,7 +49,7 @@ def _trial() -> Future:
 
 
 def draws() -> bool:
-    """Whether a Chromium here can be asked for pictures: there is one, and a first trial has not failed."""
+    """Whether the server has a Chromium whose first trial has not failed."""
     if find_chromium() is None:
         return False
     trial = _trial()
@@ -56,16 +57,16 @@ def draws() -> bool:
 
 
 def button(label: str, make, name: str, mime: str, key: str, **more: Any) -> None:
-    """A download that is made when it is pressed, without a rerun."""
+    """Make a download when its button is pressed, without a rerun."""
     st.download_button(label, make, name, mime, on_click="ignore", key=key, **more)
 
 
 def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], key: str) -> None:
-    """The popover under a chart; ``source`` and ``options`` are what its record was prepared from."""
+    """Show the popover under a chart; its record was prepared from ``source`` and ``options``."""
     with st.popover("Download", key=f"{key}_downloads"):
         entry, theme = FIGURES[name], current.theme()
         st.segmented_control(
-            "The camera on the chart saves",
+            "Camera icon saves",
             CAMERA,
             default=CAMERA[0],
             key=f"{key}_image",
@@ -90,47 +91,42 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
             st.caption(NO_CHROMIUM)
         evaluation = getattr(source, "evaluation", source)
         if isinstance(evaluation, Evaluation):
-            calibrators(evaluation, key)
-        st.caption("An address that opens this page as it is")
+            calibrator(evaluation, key)
+        st.caption("Link to this page with its settings")
         st.code(current.link(), language=None, wrap_lines=True)
-        st.caption("Python that gives these numbers")
+        st.caption("Python code for these numbers")
         st.code(chart_source(name, source, options, state.files()) or current.python(), language="python")
 
 
-def calibrators(evaluation: Evaluation, key: str) -> str | None:
-    """Any fitted calibrator as JSON, or why it cannot be had; the key of the one that can."""
-    if not evaluation.calibrators:
-        return None
+def calibrator(evaluation: Evaluation, key: str) -> None:
+    """Offer any fitted calibrator, the recommended one first, as JSON and as a program, or say why there is none."""
+    keys = list(evaluation.calibrators)
+    if not keys:
+        return
+    choice = recommend(evaluation).choice
     chosen = st.selectbox(
         "Fitted calibrator",
-        list(evaluation.calibrators),
-        index=len(evaluation.calibrators) - 1,
+        keys,
+        index=keys.index(choice) if choice in keys else len(keys) - 1,
         format_func=label_of,
-        key=f"{key}_calibrator",
-        help="A lookup table or a few numbers, with the merge rule; the README has a ten-line loader.",
+        key=f"{key}_calibrator_{choice}",
+        help="The recommended one is preselected. JSON can be loaded again here and by the command line; "
+        "SQL, ONNX, Python and JavaScript run where scores are made.",
     )
-    try:
-        check_exportable(evaluation, chosen)
-    except InputError as error:
-        st.caption(plain(error))
-        return None
-    make = partial(calibrator_json, evaluation, chosen)
-    button("Calibrator (JSON)", make, f"{chosen}.json", "application/json", f"{key}_calibrator_json")
-    return chosen
-
-
-def programs(evaluation: Evaluation, chosen: str, key: str) -> None:
-    """A fitted calibrator in the languages of the places where scores are made, or why it cannot be had."""
-    try:
-        check_written(evaluation.calibrators[chosen][0])
-    except InputError as error:
-        st.caption(plain(error))
-        return
-    for language, entry in LANGUAGES.items():
-        make = partial(_program, evaluation, chosen, language)
-        button(entry.label, make, f"{chosen}.{entry.suffix}", entry.mime, f"{key}_calibrator_{language}")
+    with st.container(horizontal=True):
+        try:
+            check_exportable(evaluation, chosen)
+            make = partial(calibrator_json, evaluation, chosen)
+            button("Calibrator (JSON)", make, f"{chosen}.json", "application/json", f"{key}_calibrator_json")
+            check_written(evaluation.calibrators[chosen][0])
+        except InputError as error:
+            st.caption(plain(error))
+            return
+        for language, entry in LANGUAGES.items():
+            make = partial(_program, evaluation, chosen, language)
+            button(entry.label, make, f"{chosen}.{entry.suffix}", entry.mime, f"{key}_calibrator_{language}")
 
 
 def _program(evaluation: Evaluation, chosen: str, language: str) -> bytes:
-    """From its file, so that what the file says to know first stands in the program too."""
+    """Write the program from the JSON file, so that it carries the file's notes."""
     return write_program(read_calibrator(calibrator_json(evaluation, chosen)), language)

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -17,13 +18,14 @@ from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.subgroups import group_rows, judge_groups
 from calib.analysis.validation import rows_needed
-from calib.data import read_table, sample_frame
+from calib.data import SAMPLES, read_table, sample_frame
 from calib.export import bundle, python_source, read_calibrator, read_recipes, report_html, safe_csv
 from calib.export import chromium as chromium_module
 from calib.export.bundle import _folders
 from calib.export.charts import charts
 from calib.figures import FIGURES, formatted_metrics
 from calib.kernel.progress import Watch
+from calib.kernel.records import Problem
 from calib.kernel.wording import number
 from calib.metrics.chance import chance_range
 from calib.metrics.confidence import confidence_interval
@@ -61,9 +63,9 @@ def test_every_chart_can_be_zoomed_scrolled_past_and_sent_nowhere(report):
     assert text.count('"dragmode":false') == charts
 
 
-def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evaluations, drawn):
+def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evaluations, reported):
     text = own(report)
-    count = sum(map(len, drawn.values()))
+    count = sum(map(len, reported.values()))
     assert text.count('role="img"') == count + 2  # and two metrics side by side
     assert count >= 2 * 9
     for name, evaluation in evaluations.items():
@@ -79,9 +81,9 @@ def test_the_report_has_charts_tables_recipes_versions_and_digest(report, evalua
     assert '"model": "naive_bayes"' in html.unescape(text)
 
 
-def test_every_chart_of_a_report_says_what_it_shows(report, drawn):
+def test_every_chart_of_a_report_says_what_it_shows(report, reported):
     text = html.unescape(own(report))
-    for chart in drawn["Naive Bayes"] + drawn["Tree, <i>cross</i>"]:
+    for chart in reported["Naive Bayes"] + reported["Tree, <i>cross</i>"]:
         assert all(words in text for words in (chart.record.title, chart.record.caption, chart.record.alt))
 
 
@@ -92,8 +94,57 @@ def test_the_report_begins_with_the_recommendation(report, evaluations):
         (at,) = [
             found.start() for found in re.finditer(re.escape(f'<p class="answer">{advice.answer}</p>'), text)
         ][:1]
-        assert at < text.index(charts(evaluation)[0].record.title)
+        assert at < text.index(charts(evaluation, leading=True)[0].record.title)
         assert all(words in text for words in (*advice.reasons, *advice.warnings))
+
+
+def test_curves_that_cover_each_other_are_those_of_two_methods(evaluations):
+    """The uncalibrated model and the method recommended; a chart by itself has all of them."""
+    evaluation = evaluations["Naive Bayes"]
+    two = set(FIGURES["reliability"].prepare(evaluation).leading)
+    assert len(two) == 2 < len(evaluation.predictions)
+    assert {"none", recommend(evaluation).choice} <= two
+    for chart in charts(evaluation, leading=True):
+        if FIGURES[chart.key].overlaid:
+            frame = chart.record.to_frame()
+            shown = (
+                set(frame["calibrator"]) if "calibrator" in frame else {*frame} & {*evaluation.predictions}
+            )
+            assert shown == two, chart.key
+    everything = {chart.key: chart.record.to_frame() for chart in charts(evaluation)}
+    assert set(everything["reliability"]["calibrator"]) == set(evaluation.predictions)
+    assert set(evaluation.predictions) <= set(everything["net_benefit"])
+
+
+def test_the_first_page_has_title_purpose_author_date_data_and_model(evaluations):
+    evaluation = evaluations["Naive Bayes"]
+    given = {"report.title": "Loans, <b>spring</b>", "report.purpose": "Set a rate", "report.author": "A. Bo"}
+    asked = evaluation.with_view(evaluation.recipe.replace(**given))
+    text = own(report_html(asked).decode())
+    head = html.unescape(re.sub(r"<[^>]*>", " ", text.partition("<header>")[2].partition("</header>")[0]))
+    for words in (*given.values(), date.today().strftime("%B %Y"), SAMPLES["loans"].label, "Naive Bayes"):
+        assert words in head
+    assert "<b>spring" not in text
+    for name, evaluation in evaluations.items():  # without a title the models and data are named
+        assert "These settings" not in report_html({name: evaluation}).decode()
+    both = own(report_html(evaluations).decode())
+    assert f"<h1>Comparison of naive Bayes and decision tree on “{SAMPLES['loans'].label}”</h1>" in both
+
+
+def test_data_warnings_are_in_the_report_with_their_columns(evaluations):
+    evaluation = evaluations["Naive Bayes"]
+    found = [
+        Problem("warning", "a", "Too good.", "Leave it out."),
+        Problem("warning", "b", "Too good.", "Leave it out."),
+        Problem("info", "c", "A few gaps.", "Nothing to do."),
+    ]
+    name = evaluation.dataset.name
+    said = sections(report_html(evaluation, problems={name: found}).decode())["Data and flow of rows"]
+    assert "a and b: Too good. Leave it out." in said
+    assert "A few gaps." not in said
+    none = sections(report_html(evaluation, problems={name: []}).decode())["Data and flow of rows"]
+    assert "found no problem" in none
+    assert "found no problem" not in sections(report_html(evaluation).decode())["Data and flow of rows"]
 
 
 SCREEN = re.compile(r"\b(click|press|tap|drag|hover|box select|camera|slider|sidebar)", re.I)
@@ -135,14 +186,16 @@ def test_any_column_of_the_table_makes_the_groups_of_the_report(column):
 @pytest.mark.parametrize(
     ("column", "said"),
     [
-        (None, "No column was chosen to judge subgroups by."),
-        ("gone", "The column 'gone', chosen for subgroups, is not"),
+        (None, "no column was chosen"),
+        ("gone", "the data have no column 'gone'"),
     ],
 )
 def test_without_groups_the_report_says_why(column, said):
     evaluation = evaluate(LOANS, load(LOANS))
     evaluation = evaluation.with_view(LOANS.replace(**{"reliability.group": column}))
-    assert said in html.unescape(own(report_html(evaluation).decode()))
+    found = sections(report_html(evaluation).decode())
+    assert f"Subgroups: {said}" in found["Not in this report"]
+    assert "Subgroups" not in found  # a section would have nothing to say
 
 
 def _upload(frame, **changes):
@@ -163,7 +216,7 @@ def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out(
     frame = _repeating()
     _, evaluation = _upload(frame)
     said = "31 of the 231 rows used repeat an earlier row. Copies on both sides of a split"
-    begin, end = "<h2>Data and flow of rows</h2>", "<h2>Split</h2>"
+    begin, end = "<h2>Data and flow of rows</h2>", "<h2>Model, split and calibrators</h2>"
     assert said in own(report_html(evaluation).decode()).partition(begin)[2].partition(end)[0]
     _, once = _upload(frame, data_params={"drop_repeated": True})
     assert once.dataset.n == 200
@@ -211,16 +264,11 @@ def test_the_data_are_not_in_the_report_nor_in_the_zip():
 
 
 SECTIONS = [
-    *(
-        "What was judged",
-        "Data and flow of rows",
-        "Split",
-        "Discrimination and overall performance",
-        "Calibration",
-    ),
-    *("Distribution of predictions", "Net benefit", "Subgroups", "Sample size"),
-    *("Intervals of single probabilities, and more", "All metrics on the test rows"),
-    *("What was dropped, imputed or left out", "Settings", "How this was made"),
+    *("Summary", "Data and flow of rows", "Model, split and calibrators"),
+    *("Discrimination and overall performance", "Calibration", "Predictions by outcome"),
+    *("Differences to the uncalibrated model", "Net benefit and costs", "Sample size"),
+    *("Intervals of single probabilities", "All metrics on the test set"),
+    *("What was dropped, imputed or chosen", "Not in this report", "Settings", "How this was made"),
 ]
 
 
@@ -236,7 +284,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     evaluation = evaluations["Naive Bayes"]
     found = sections(report_html(evaluation).decode())
     assert list(found) == SECTIONS
-    assert "3,000 rows" in found["What was judged"]
+    assert "3,000 rows" in own(report_html(evaluation).decode()).partition("<h2>")[0]
     assert f"Test {evaluation.size:,} {evaluation.y.sum():,}" in found["Data and flow of rows"]
     for key, predictions in evaluation.predictions.items():
         low, high = (number(end) for end in confidence_interval("auc", predictions.y, predictions.p))
@@ -249,16 +297,16 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
     assert all(number(end, 2) in found["Calibration"] for end in (low, high))
     assert "DeLong" in found["Discrimination and overall performance"]
     for key in ("reliability", "reliability_log_odds"):  # on two scales, each with its band
-        assert FIGURES[key].prepare(evaluation).title in found["Calibration"]
+        leading = FIGURES["reliability"].prepare(evaluation).leading
+        assert FIGURES[key].prepare(evaluation, leading).title in found["Calibration"]
     assert "95 % confidence" in found["Calibration"]
-    assert "No column was chosen" in found["Subgroups"]
     assert rows_needed(evaluation)[1].finding in found["Sample size"]
 
 
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"data": "sample:dated", "time": "ordered", "split": "time"}, "was not computed"),
+        ({"data": "sample:dated", "time": "ordered", "split": "time"}, "would have claimed: not computed"),
         pytest.param(
             {"data": "sample:counts", "content": "predictions", "weight": "count"},
             "Lines of the table",
@@ -276,7 +324,7 @@ def test_a_report_of_an_honest_split_says_so(fields, words):
     evaluation = evaluate(recipe, load(recipe))
     found = sections(report_html(evaluation).decode())
     assert words in " ".join(found.values())
-    assert SPLITS[recipe.split].help in found["Split"]
+    assert SPLITS[recipe.split].help in found["Model, split and calibrators"]
     assert f"{evaluation.size:,}" in found["Data and flow of rows"]
 
 
@@ -286,7 +334,7 @@ def test_what_a_random_split_would_have_claimed_stands_where_it_is_known():
     )
     honest, at_random = (evaluate(one, load(one)) for one in (recipe, random_recipe(recipe)))
     found = sections(report_html({"mine": honest}, at_random={"mine": at_random}).decode())
-    assert optimism(honest, at_random).sentence("none") in found["Split"]
+    assert optimism(honest, at_random).sentence("none") in found["Model, split and calibrators"]
 
 
 def test_the_subgroups_chosen_have_their_numbers():
@@ -308,7 +356,7 @@ def test_one_evaluation_needs_no_names(evaluations):
     evaluation = evaluations["Naive Bayes"]
     text = own(report_html(evaluation).decode())
     assert "Side by side" not in text
-    assert f"<h1>{evaluation.dataset.name}</h1>" in text
+    assert re.search("<h1>Validation of naive Bayes on “[^”]*”</h1>", text)
     assert "recipe = Recipe(" in text
 
 
@@ -340,6 +388,11 @@ def archive(evaluations):
 @pytest.fixture(scope="module")
 def drawn(evaluations):
     return {name: charts(evaluation) for name, evaluation in evaluations.items()}
+
+
+@pytest.fixture(scope="module")
+def reported(evaluations):
+    return {name: charts(evaluation, leading=True) for name, evaluation in evaluations.items()}
 
 
 def table(archive, path) -> pd.DataFrame:

@@ -10,8 +10,16 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
+from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import VennAbers
-from calib.export import calibrator_json, read_calibrator, read_recipes, write_calibrator, write_recipes
+from calib.export import (
+    LANGUAGES,
+    calibrator_json,
+    read_calibrator,
+    read_recipes,
+    write_calibrator,
+    write_recipes,
+)
 from calib.kernel.wording import number
 from tests.evaluated import evaluated
 from tests.pages.app import faults, go, headline, messages, page, settled, table, titles
@@ -45,9 +53,9 @@ def test_kept_recipes_lie_side_by_side_and_can_be_opened_and_forgotten():
     assert at.session_state["recipe"] in at.session_state["kept_recipes"].values()
     at.selectbox(key="model").set_value("logistic_regression").run()
     at = keep(settled(at), "Second")
-    assert list(at.session_state["kept_recipes"]) == ["Naive Bayes, held-out share", "Second"]
+    assert list(at.session_state["kept_recipes"]) == ["Naive Bayes, held-out set", "Second"]
     side = table(at, "Brier score")
-    assert set(side.iloc[:, 0]) == {"Second", "Naive Bayes, held-out share"}
+    assert set(side.iloc[:, 0]) == {"Second", "Naive Bayes, held-out set"}
     for name, recipe in at.session_state["kept_recipes"].items():
         metrics = evaluated(recipe).metrics
         found = side[side.iloc[:, 0] == name]["Brier score"].str.removesuffix(" ★")
@@ -68,7 +76,7 @@ def test_kept_recipes_survive_a_change_of_page_and_reach_other_data():
     at = go(settled(at), "explore_compare")
     assert faults(at) == []
     assert set(table(at, "Brier score").iloc[:, 0]) == {
-        "These settings",
+        at.text_input(key="recipe_name").placeholder,
         "cancer · Breast cancer: malignant or not",
     }
     assert any("Not all are judged on the same test rows" in caption.value for caption in at.caption)
@@ -87,7 +95,7 @@ def test_a_recipe_that_cannot_be_used_is_named_and_the_others_stand():
     assert "Upload the file with the digest" in text
     assert "no bagging" in text
     assert "needs probabilities" in text
-    assert set(table(at, "Brier score").iloc[:, 0]) == {"These settings"}
+    assert set(table(at, "Brier score").iloc[:, 0]) == {at.text_input(key="recipe_name").placeholder}
 
 
 def test_predictions_are_suggested_to_be_kept_under_the_name_of_their_file():
@@ -211,16 +219,43 @@ def test_cross_calibration_asks_for_a_column_for_each_fold():
     assert any("needs 2 score column" in text for text in messages(at))
 
 
+def test_the_first_page_of_the_report_is_asked_for_and_travels_in_the_link(downloads):
+    at = page("explore_compare", **QUICK)
+    at.text_input(key="report.title").set_value("Spring <b>audit</b>").run()
+    at.text_input(key="report.author").set_value("A. Bo").run()
+    at = settled(at)
+    assert at.query_params["report.title"] == "Spring <b>audit</b>"
+    report = downloads["Report (HTML)"]().decode()
+    assert "<h1>Spring &lt;b&gt;audit&lt;/b&gt;</h1>" in report
+    assert "<dd>A. Bo</dd>" in report
+    assert "found no problem" in report
+    assert "report_html(evaluations)" in downloads["Python source"]()
+    at = keep(at, "kept")
+    at.text_input(key="report.title").set_value("").run()
+    assert "report.title" not in settled(at).query_params
+    assert set(table(at, "Brier score").iloc[:, 0]) == {"kept"}  # its settings are still these
+
+
+def test_a_chart_s_download_preselects_the_recommended_calibrator(downloads):
+    at = page("explore_reliability", **QUICK)
+    evaluation = evaluated(at.session_state["recipe"])
+    saved = json.loads(downloads["Calibrator (JSON)"]())
+    assert saved["method"] == recommend(evaluation).choice
+    assert {language.label for language in LANGUAGES.values()} <= set(downloads)
+
+
 def test_a_calibrator_stands_beside_its_json_in_every_language_and_rank_says_why_not(downloads):
     recipe = page("explore_compare", **QUICK).session_state["recipe"]
     assert {"Calibrator (JSON)", "SQL", "ONNX", "Python", "JavaScript"} <= set(downloads)
     evaluation = evaluated(recipe)
-    expected = evaluation.predictions[list(evaluation.calibrators)[-1]]
+    choice = recommend(evaluation).choice
+    assert choice != list(evaluation.calibrators)[-1]  # what is preselected is the advice, not the last
+    expected = evaluation.predictions[choice]
     with closing(sqlite3.connect(":memory:")) as base:
         base.execute("CREATE TABLE t (score REAL)")
         base.executemany("INSERT INTO t VALUES (?)", evaluation.scores[:, None].tolist())
         answers = base.execute(f"SELECT {downloads['SQL']().decode()} FROM t ORDER BY rowid").fetchall()
-    np.testing.assert_array_equal(answers, np.column_stack([expected.p0, expected.p1, expected.p]))
+    np.testing.assert_array_equal(np.ravel(answers), expected.p)
     at = page(
         "explore_compare", data="sample:breast_cancer", params='{"n_estimators": 5}', calibrators="none,rank"
     )

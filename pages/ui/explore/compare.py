@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from calib import sources
 from calib.analysis.optimism import random_recipe
 from calib.analysis.side_by_side import answer
 from calib.data import read_table
@@ -25,8 +26,10 @@ from calib.export import (
     side_by_side_table,
     write_recipes,
 )
-from calib.figures import LIGHT, formatted_side_by_side
+from calib.figures import LIGHT, Theme, formatted_side_by_side
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
+from calib.kernel.records import Problem
 from calib.kernel.wording import class_named, number
 from calib.metrics import METRICS
 from calib.models import MODELS
@@ -40,9 +43,8 @@ from pages.ui.evaluations import evaluations_of, is_fitted, load, or_last
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
 
-THESE = "These settings"
 MOST_SIDE_BY_SIDE = 6
-LONGEST = 60  # letters of a name
+LONGEST, LONGEST_TEXT = 60, 400  # letters of a name, and of a line on the report's first page
 
 
 def kept() -> dict[str, Recipe]:
@@ -117,8 +119,9 @@ def _load(content: bytes, file: str) -> None:
 
 
 def compared(recipe: Recipe) -> dict[str, Recipe]:
-    """The Recipes laid side by side, by name: the ones chosen of those kept, and these settings where they are new."""
-    fresh = {} if recipe in kept().values() else {THESE: recipe}
+    """Recipes to compare, by name: those chosen of the kept ones, and these settings if they are new."""
+    known = {one.digest("calibrate") for one in kept().values()}  # all are shown in this page's view
+    fresh = {} if recipe.digest("calibrate") in known else {_free_name(recipe): recipe}
     all_kept = {_with_data(name, one): one for name, one in kept().items()}
     names = [*fresh, *reversed(all_kept)]  # the newest first
     if len(names) > 1:
@@ -128,9 +131,15 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
             default=names[:MOST_SIDE_BY_SIDE],
             max_selections=MOST_SIDE_BY_SIDE,
             key=f"side_by_side_{digest(repr(names).encode())}",
-            help="Each is fitted once; what another page has already fitted appears at once.",
+            help="Recipes that another page has fitted appear at once; the others are fitted first.",
         )
     return {name: (fresh | all_kept)[name] for name in names}
+
+
+def _free_name(recipe: Recipe) -> str:
+    """A name for these settings that no kept Recipe has."""
+    name = _suggestion(recipe)
+    return f"{name} (new settings)" if name in kept() else name
 
 
 def _with_data(name: str, kept_one: Recipe) -> str:
@@ -192,40 +201,70 @@ def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
     tables.diagrams(evaluations)
 
 
-def everything(evaluations: Mapping[str, Evaluation]) -> None:
-    """Everything, made when a button is pressed."""
+def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
+    """The report and all files, made when a button is pressed."""
     theme, files, draws = current.theme(), state.files(), downloads.draws()
     recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
-    known = at_random(evaluations)
-    report = partial(report_html, evaluations, theme, files, at_random=known)
+    known, frames = at_random(evaluations), state.frames()
+
+    def problems() -> dict[str, list[Problem]]:
+        return {name: sources.data_problems(one, frames) for name, one in recipes.items()}
+
+    def report(theme: Theme) -> bytes:
+        return report_html(evaluations, theme, files, known, problems())
+
     source = python_source(recipes, files)
+    _first_page(recipe)
     with st.container(horizontal=True, key="report"):
-        button("Report (HTML)", report, "report.html", "text/html", "report_html", type="primary")
+        button(
+            "Report (HTML)", lambda: report(theme), "report.html", "text/html", "report_html", type="primary"
+        )
         if draws:
-            on_paper = partial(report_html, evaluations, LIGHT, files, at_random=known)
             button(
                 "Report (PDF)",
-                lambda: print_pdf(on_paper().decode()),
+                lambda: print_pdf(report(LIGHT).decode()),
                 "report.pdf",
                 "application/pdf",
                 "report_pdf",
             )
+        images = ("svg", "png") if draws else ()
         button(
             "All charts and numbers (ZIP)",
-            partial(bundle, evaluations, theme, files, ("svg", "png") if draws else ()),
+            lambda: bundle(evaluations, theme, files, images, problems=problems()),
             "calibration.zip",
             "application/zip",
             "report_zip",
         )
         button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
-        "The report is one file that opens without a network and contains what reviewers of a validation ask for. Each "
-        "number has its interval; the data are not included. The ZIP adds each chart with its numbers, the test "
-        "predictions and every fitted calibrator."
-        + ("" if draws else " PDF, SVG and PNG made here need Chromium on the server.")
+        "The report is one file for reviewers of a validation. It opens without a network, and holds no data. "
+        "The ZIP adds every chart with its numbers, the predictions on the test set and every fitted calibrator."
+        + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
     )
-    with st.expander("The Python source"):
+    with st.expander("Python source"):
         st.code(source, language="python")
+
+
+def _first_page(recipe: Recipe) -> None:
+    """What the report's first page says beside the results; all of it optional."""
+    left, right = st.columns([2, 1])
+    for place, name, hint in (
+        (left, "title", "Optional; by default named after model and data set"),
+        (right, "author", "Optional"),
+        (st.container(), "purpose", "Optional: what the report is for"),
+    ):
+        field = f"report.{name}"
+        with place:
+            state.control(
+                st.text_input,
+                field,
+                recipe.setting(field) or "",
+                SETTINGS[field].label,
+                store=lambda text: text.strip() or None,
+                placeholder=hint,
+                help=SETTINGS[field].help,
+                max_chars=LONGEST_TEXT,
+            )
 
 
 def at_random(evaluations: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
@@ -239,20 +278,13 @@ def at_random(evaluations: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
 
 
 def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
-    """One fitted calibrator as JSON, and as what runs where scores are made."""
+    """One fitted calibrator, as JSON and as a program."""
     names = list(evaluations)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="one_calibrator"):
+    with st.container(key="one_calibrator"):
         name = names[0]
         if len(names) > 1:
-            name = st.selectbox("Of the Recipe", names, key="calibrator_of", width=280)
-        chosen = downloads.calibrators(evaluations[name], "compare")
-        if chosen is not None:
-            downloads.programs(evaluations[name], chosen, "compare")
-    if chosen is not None:
-        st.caption(
-            "JSON can be loaded again here and by the command line. SQL (SQLite, DuckDB, PostgreSQL), ONNX, Python and "
-            "JavaScript run wherever the scores are made."
-        )
+            name = st.selectbox("Recipe of the calibrator", names, key="calibrator_of", width=280)
+        downloads.calibrator(evaluations[name], "compare")
 
 
 PREVIEW_ROWS = 200
