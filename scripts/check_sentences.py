@@ -1,4 +1,4 @@
-"""Holds the sentences of verdict, advice, headline and Compare's title against numbers computed anew from labels and p.
+"""Holds the sentences of verdict, advice, headline and Compare's title against numbers recomputed from labels and p.
 
     python -m scripts.check_sentences FOLDER [--seeds 1]
 
