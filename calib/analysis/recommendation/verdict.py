@@ -146,7 +146,7 @@ def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, larg
         yield f"{who} {listed(stretches(rows, p))}{_number(evaluation, key, test)}."
         who = "It"
     if test.impossible:
-        yield f"{who} predicted exactly 0 or 1 and was wrong for {counted(test.impossible, 'row')}."
+        yield f"{who} {_certain(evaluation, key, test)}."
     if test.rejects:
         yield _against_chance(evaluation, key, test)
 
@@ -160,6 +160,13 @@ def _rows(evaluation: Evaluation) -> str:
     rows = evaluation.sample
     clusters = "" if rows.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
     return f"{evaluation.judged_by}{clusters}"
+
+
+def _certain(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
+    """How many rows were predicted exactly 0 or 1 and wrong; without any, how many to as many digits as count."""
+    exact = int(np.count_nonzero(evaluation.predictions[key].p == 1 - evaluation.sample.y))
+    how, rows = ("exactly 0 or 1", exact) if exact else ("0 or 1, to 16 digits,", test.impossible)
+    return f"predicted {how} and was wrong for {counted(rows, 'row')}"
 
 
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
