@@ -25,8 +25,10 @@ endif
 
 # Where the words are plain; without a list the check reads the whole tree.
 PLAIN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md app.py sample_data \
-	calib/analysis calib/experiments calib/lessons pages/ui/learn pages/ui/points \
-	docs/pages docs/guide.md docs/for_teachers.md docs/glossary.md docs/measurements.md docs/methods.md
+	calib/analysis calib/calibrators calib/comparison calib/data calib/experiments calib/kernel calib/lessons calib/metrics \
+	calib/models calib/placements calib/splits calib/study calib/synthetic calibration_explorer benchmarks \
+	pages/ui/learn pages/ui/points pages/ui/study \
+	docs
 
 .PHONY: help run test lint bench soak docs clean
 help:

@@ -6,6 +6,7 @@ broken.
 """
 
 import argparse
+import ast
 import contextlib
 import importlib.metadata
 import io
@@ -31,7 +32,7 @@ VERSIONS = (
 HEAD = """# Benchmarks
 
 Speed compared with peers, as ratios, or in seconds if there is no peer. Bounds are in parentheses, with BROKEN
-if one is broken. The head of each file in `benchmarks/` explains what it measures. Made by
+if one is broken. Made by
 `python -m benchmarks --write docs/benchmarks.md` on {day}.
 
 {machine}.
@@ -72,10 +73,22 @@ def written(results: dict[str, str]) -> str:
     machine = ", ".join([system, *map(version, VERSIONS)])
     head = HEAD.format(day=datetime.now(UTC).date(), machine=machine)
     parts = (
-        f"\n## {name}\n\n```text\n{said.strip().partition(chr(10))[2]}\n```\n"
+        f"\n## {title(name)}\n\n{about(name)}\n\n```text\n{said.strip().partition(chr(10))[2]}\n```\n"
         for name, said in results.items()
     )
     return head + "".join(parts)
+
+
+def title(name: str) -> str:
+    """Write the name of a benchmark for people."""
+    return name.replace("_", " ").capitalize()
+
+
+def about(name: str) -> str:
+    """Return the first sentence of a benchmark's file."""
+    source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    first = (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[0]
+    return first.replace("``", "`")
 
 
 parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)

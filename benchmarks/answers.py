@@ -1,6 +1,6 @@
-"""How long a person waits for an answer: seconds of the processor, whatever else the machine does, with their bounds.
+"""Time to answer: processor seconds of what a person waits for, with bounds.
 
-Numbers that once took long, and pages that are drawn anew after a small change, where the work beside them is
+Numbers that once took long, and pages that are drawn again after a small change, where the work beside them is
 done.
 """
 

@@ -1,4 +1,4 @@
-"""``evaluate`` beside its own pipeline: 10 000 rows, 20 features, a default forest, a held-out share, all calibrators.
+"""``evaluate`` compared with its own pipeline: 10,000 rows, 20 features, a default forest, all calibrators.
 
 The pipeline is fitted on the rows that train the model and scores the rows that calibrate and test;
 ``evaluate`` adds splitting, every calibrator of the registry and the table of metrics. The ratio is a median

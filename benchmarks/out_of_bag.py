@@ -1,4 +1,4 @@
-"""Out-of-bag work beside the forest's own fit: 300 trees, 10 000 rows to train on, 10 000 new ones, 20 features.
+"""Out-of-bag work compared with the forest's own fit: 300 trees, 10,000 training rows, 10,000 new rows, 20 features.
 
 Prints medians of ratios within this run, with the bounds they must stay under.
 """

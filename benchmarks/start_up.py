@@ -1,4 +1,4 @@
-"""How long ``import calib`` and the command line take to be there, beside the import of the libraries they stand on.
+"""Start of ``import calib`` and of the command line, compared with the import of their libraries.
 
 Each in a fresh interpreter, taking turns; the ratios are medians. The first picture in a browser has a
 benchmark of its own.

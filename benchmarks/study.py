@@ -1,4 +1,4 @@
-"""A study beside the plain scikit-learn loop that does its work, on one core and on two; and a large store summarised.
+"""A study compared with a plain scikit-learn loop, on one core and on two, and a large study summarised.
 
 The work: 1 000 rows, ten folds, a default forest on two thirds of the training rows, its probabilities raw,
 through Platt's sigmoid and through isotonic regression on the other third, four metrics each. Ratios are

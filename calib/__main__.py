@@ -1,6 +1,7 @@
 """The command line.
 
-- ``python -m calib evaluate RECIPE.json DATA.csv``: the metric table, one metric a line and one calibrator a column;
+- ``python -m calib evaluate RECIPE.json DATA.csv``: the metric table, one metric per line and one calibrator per
+column;
   exit status 0 only when every calibrator of the Recipe has a result.
 - ``python -m calib simulate EXPERIMENT``: an experiment of the Learn pages, with the same numbers.
 - ``python -m calib study PROTOCOL --store results.sqlite``: a paper's experiments, or your own, resumable; exit status
@@ -70,9 +71,9 @@ from calib.study.runner import BACKENDS
 from calib.study.store import Repeats
 
 REPORT = ("title", "purpose", "author")  # of the report, settings of the Recipe as well
-MOST_ROWS = 60  # a longer table is printed by its ends
-MOST_FAILURES = 10  # of a study that are told one by one
-SECONDS_A_LINE = 5  # of a study, where no line can be written over
+MOST_ROWS = 60  # of a longer table only both ends are printed
+MOST_FAILURES = 10  # printed one by one for a study
+SECONDS_A_LINE = 5  # between lines of a study's progress, if a line cannot be updated
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,33 +91,36 @@ def _add_file(command: Any, name: str, help: str) -> None:
 
 
 def _add_evaluate(commands: Any) -> None:
-    command = commands.add_parser("evaluate", help="print the metric table of one Recipe on one data file")
+    command = commands.add_parser("evaluate", help="print the metric table of a Recipe on a data file")
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument(
-        "data", type=Path, metavar="DATA", help="CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped"
+        "data",
+        type=Path,
+        metavar="DATA",
+        help="data file: CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped",
     )
-    _add_file(command, "--judge-on", "judge on the rows of another file, its columns matched by name")
+    _add_file(command, "--judge-on", "evaluate on the rows of another file; columns are matched by name")
     _add_file(
         command,
         "--onnx",
-        "judge this model as it is: the table holds its inputs; needs requirements-onnx.txt",
+        "evaluate this model without training; the table holds its inputs (needs requirements-onnx.txt)",
     )
     _add_file(command, "--html", "write a self-contained interactive report")
-    _add_file(command, "--pdf", "write the report as PDF; needs Chromium")
+    _add_file(command, "--pdf", "write the report as PDF (needs Chromium)")
     for name in REPORT:
         command.add_argument(f"--{name}", metavar="TEXT", help=f"{name} on the first page of the report")
     _add_file(command, "--csv", "write the predictions, one line per test row")
     command.add_argument(
-        "--metrics", metavar="KEY,KEY", help="these and no others; by default the everyday ones"
+        "--metrics", metavar="KEY,KEY", help="metrics to print; by default the everyday metrics"
     )
-    command.add_argument("--format", choices=FORMS, default="table", help="of what is printed")
+    command.add_argument("--format", choices=FORMS, default="table", help="format of the printed table")
     command.set_defaults(run=_evaluate)
 
 
 def _add_simulate(commands: Any) -> None:
     command = commands.add_parser("simulate", help="print the numbers of an experiment of the Learn pages")
     command.add_argument(
-        "experiment", nargs="?", metavar="EXPERIMENT", help="by its key; --list names them all"
+        "experiment", nargs="?", metavar="EXPERIMENT", help="key of an experiment; --list prints all"
     )
     command.add_argument(
         "--list", action="store_true", help="list the experiments, or the settings of EXPERIMENT"
@@ -126,13 +130,11 @@ def _add_simulate(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a setting that differs from its default",
+        help="a setting other than its default",
     )
-    command.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="of all that is drawn, by default 0"
-    )
-    _add_file(command, "--html", "write the pictures as a page that stands alone")
-    _add_file(command, "--csv", "write the numbers; those of further pictures to FILE with their key")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed, by default 0")
+    _add_file(command, "--html", "write the pictures as one self-contained page")
+    _add_file(command, "--csv", "write the numbers; further pictures get files whose names add their key")
     command.set_defaults(run=_simulate)
 
 
@@ -141,7 +143,10 @@ def _add_export(commands: Any) -> None:
         "export", help="write a saved calibrator as SQL, ONNX, Python or JavaScript"
     )
     command.add_argument(
-        "calibrator", type=Path, metavar="CALIBRATOR.json", help="as downloaded from the page"
+        "calibrator",
+        type=Path,
+        metavar="CALIBRATOR.json",
+        help="calibrator file, as downloaded from the page",
     )
     language = command.add_mutually_exclusive_group(required=True)
     for key, entry in LANGUAGES.items():
@@ -149,54 +154,58 @@ def _add_export(commands: Any) -> None:
             f"--{key}", dest="language", action="store_const", const=key, help=f"as {entry.label}"
         )
     command.add_argument(
-        "--score", default="score", metavar="NAME", help="the score's column (SQL) or input (ONNX)"
+        "--score", default="score", metavar="NAME", help="name of the score column (SQL) or input (ONNX)"
     )
-    _add_file(command, "--output", "write to a file, not to standard output")
+    _add_file(command, "--output", "write to a file instead of standard output")
     command.set_defaults(run=_export)
 
 
 def _add_study(commands: Any) -> None:
     command = commands.add_parser(
-        "study", help="run a paper's protocol, or your own, on data sets; resumable"
+        "study", help="run a paper's protocol or your own on data sets; can be resumed"
     )
-    command.add_argument("protocol", metavar="PROTOCOL", help=f"a TOML file, or {', '.join(SHIPPED)}")
+    command.add_argument("protocol", metavar="PROTOCOL", help=f"a TOML file, or one of {', '.join(SHIPPED)}")
     command.add_argument(
         "--data",
         nargs="+",
         action="extend",
         default=[],
         metavar="FILE",
-        help='with the label in a column "target"; or openml:NUMBER, sample:KEY, synthetic:KEY',
+        help='data files with the label in a column "target"; or openml:NUMBER, sample:KEY, synthetic:KEY',
     )
     command.add_argument(
         "--setups",
         nargs="+",
         action="extend",
         metavar="NAME",
-        help="only these; all for every one of the protocol",
+        help="run only these setups; all runs every setup of the protocol",
     )
-    command.add_argument("--repeats", type=int, metavar="N", help="instead of the protocol's")
     command.add_argument(
-        "--folds", type=int, metavar="N", help="of the cross-validation, instead of the protocol's"
+        "--repeats", type=int, metavar="N", help="number of repeats instead of the protocol's"
     )
-    command.add_argument("--metrics", metavar="KEY,KEY", help="instead of the protocol's")
-    command.add_argument("--retry-failed", action="store_true", help="try cells again that failed before")
+    command.add_argument(
+        "--folds", type=int, metavar="N", help="number of cross-validation folds instead of the protocol's"
+    )
+    command.add_argument("--metrics", metavar="KEY,KEY", help="metrics instead of the protocol's")
+    command.add_argument("--retry-failed", action="store_true", help="repeat runs that failed before")
     command.add_argument(
         "--store",
         type=Path,
         required=True,
         metavar="FILE",
-        help="keeps all results; given again, the run goes on",
+        help="results file (SQLite); give it again to continue a study",
     )
-    _add_file(command, "--csv", "write the rows, one a setup and fold")
-    _add_file(command, "--report", "write every table, test and diagram of each metric, a ZIP")
+    _add_file(command, "--csv", "write the results as CSV, one row per setup and fold")
+    _add_file(command, "--report", "write all tables, tests and diagrams of each metric as ZIP")
     command.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="cells computed at once, by default 1"
+        "--jobs", type=int, default=1, metavar="N", help="number of parallel runs, by default 1"
     )
     command.add_argument(
-        "--backend", choices=BACKENDS, default="loky", help="this machine, or a Dask cluster"
+        "--backend", choices=BACKENDS, default="loky", help="loky for this machine, dask for a Dask cluster"
     )
-    command.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask cluster, as tcp://HOST:8786")
+    command.add_argument(
+        "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://HOST:8786"
+    )
     command.set_defaults(run=_study)
 
 
@@ -217,14 +226,13 @@ def _write(path: Path, content: bytes) -> None:
 def _on_file(
     recipe: Recipe, path: Path, judge_on: Path | None = None, model: Path | None = None
 ) -> tuple[Recipe, Dataset, list[Problem]]:
-    """The Recipe with the file at ``path`` as its data, the Dataset and its problems.
+    """Return the Recipe with the file at ``path`` as its data, the Dataset and the problems of its table.
 
-    The label is "target" unless the Recipe names one.
+    The label is the Recipe's target, by default "target". All other fields stay; a field that an argument replaces is
+    reported.
 
-    All else that the Recipe says is kept; what an argument takes the place of is told.
-
-    Of another file, ``judge_on``, all rows are then the test part; ``model`` is an ONNX file, whose inputs the
-    table holds.
+    If ``judge_on`` names another file, its rows are the test set. ``model`` is an ONNX file; the table holds its
+    inputs.
     """
     content = _read(path)
     frame = read_table(content, path.name, **reading(recipe))
@@ -232,18 +240,18 @@ def _on_file(
     if target is None:
         likely = target_candidates(frame) or list(map(str, frame.columns))
         raise InputError(
-            f"target: set it in the Recipe to the label column; candidates are {', '.join(likely)}."
+            f"target: you have not chosen the Label column. Set target in the Recipe to one of {', '.join(likely)}."
         )
     if target not in (recipe.target, "target"):
         print(
-            f"note: the label is taken to be {target!r}; name another as target in the Recipe.",
+            f"note: the Label column is taken to be {target!r}; to choose another, set target in the Recipe.",
             file=sys.stderr,
         )
     asked, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(
         data=f"upload:{digest(content)}", file=recipe.file and path.name, data_params=read_so, target=target
     )
-    del content  # a table may be large, and is held once
+    del content  # keep a large table only once
     uploads: dict[str, pd.DataFrame | TableFile | bytes] = {recipe.data.removeprefix("upload:"): frame}
     if judge_on is not None:
         other = _read(judge_on)
@@ -255,13 +263,13 @@ def _on_file(
         recipe = recipe.replace(file=path.name, **judging_model(f"upload:{digest(graph)}", model.name))
     for key, file in missing(recipe, uploads).items():
         raise InputError(
-            f"The Recipe needs {file or f'the file with the digest {key}'} too: name it with --judge-on (a table) or "
+            f"The Recipe needs {file or f'the file with the digest {key}'} too. Give it with --judge-on (a table) or "
             "--onnx (a model)."
         )
     _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     found = problems(recipe, *load_frame(recipe, uploads))
     dataset = load(recipe, uploads)
-    if recipe.content == "predictions":  # of a large table nothing is kept that no report asks for
+    if recipe.content == "predictions":  # keep only what a report needs of a large table
         groups = set(recipe.given("reliability", "group").values())
         dataset = replace(
             dataset, beside={name: each for name, each in dataset.beside.items() if name in groups}
@@ -275,11 +283,11 @@ def _on_file(
 
 
 def _tell_lost(lost: Mapping[str, Any]) -> None:
-    """What the Recipe says and the files that are named take the place of."""
+    """Report the fields of the Recipe that the given files replace."""
     for name, value in lost.items():
         given = json.dumps(value, ensure_ascii=False)
         print(
-            f"note: the Recipe's {name}, {given}, is not used: the files named here say otherwise.",
+            f"note: the Recipe's {name}, {given}, is replaced by the files that you gave.",
             file=sys.stderr,
         )
 
@@ -289,27 +297,27 @@ def _listed(text: str | None) -> list[str] | None:
 
 
 def _in_the_recipe(problem: Problem) -> str:
-    """The fields that do what the buttons do on the page."""
+    """Return the fields of the Recipe that have the effect of the page's buttons."""
     fields = [json.dumps(dict(fix), ensure_ascii=False)[1:-1] for fix, _ in problem.fixes]
     return f" In the Recipe: {'; or '.join(fields)}." if fields else ""
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
-    """Without a byte-order mark: programs read it."""
+    """Write CSV without a byte-order mark, for programs."""
     return safe_csv(frame).removeprefix(BOM_UTF8)
 
 
 def _check_folders(*paths: Path | None) -> None:
-    """Before the work, not after it."""
+    """Refuse missing folders before the work starts."""
     for path in paths:
         if path and not path.parent.is_dir():
             raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
         if path and path.is_dir():
-            raise InputError(f"{path} is a folder: name a file in it.")
+            raise InputError(f"{path} is a folder. Give the name of a file in it.")
 
 
 def _print(table: pd.DataFrame) -> None:
-    """All columns on one line: ``print(table)`` would wrap at a terminal's width, or where pandas guesses one."""
+    """Print all columns on one line; ``print(table)`` would wrap at the width of the terminal."""
     with pd.option_context("display.precision", 4):
         print(table.to_string(max_rows=MOST_ROWS, min_rows=10, show_dimensions=len(table) > MOST_ROWS))
 
@@ -319,7 +327,10 @@ def _evaluate(args: argparse.Namespace) -> int:
     given = {f"report.{name}": text for name in REPORT if (text := getattr(args, name)) is not None}
     recipe = Recipe.from_json(_read(args.recipe)).replace(**given)
     if not recipe.calibrators:
-        raise InputError("calibrators: the Recipe names none, so that there is nothing to evaluate.")
+        raise InputError(
+            "calibrators: the Recipe names none, so there is nothing to evaluate. Add at least one, such "
+            "as none."
+        )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in _listed(args.metrics) or ()]
     recipe, dataset, found = _on_file(recipe, args.data, args.judge_on, args.onnx)
     _say_price(recipe, dataset)
@@ -348,29 +359,28 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 
 def _how_to_change(note: str, recipe: Recipe, dataset: Dataset) -> str:
-    """The note on the positive class; where the Recipe names none, with how to take another."""
+    """Add to the note on the positive class how to choose another, if the Recipe names none."""
     if recipe.positive is not None or not note.startswith(POSITIVE):
         return note
     negative = dataset.classes[0]
     other = "LABEL" if negative == f"not {dataset.classes[1]}" else negative
-    return f'{note} For another set "positive": {json.dumps(other, ensure_ascii=False)} in the Recipe.'
+    return f'{note} To choose another, set "positive": {json.dumps(other, ensure_ascii=False)} in the Recipe.'
 
 
 def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
-    """What ``evaluate`` finds, or why a model, which may come from outside, does not work."""
+    """Evaluate, or explain why a model, which may come from a plug-in, fails."""
     try:
         return evaluate(recipe, dataset)
     except ValueError:  # InputError, or what a model itself refuses
         raise
     except Exception as error:
         raise InputError(
-            f"evaluate did not work on these data ({type(error).__name__}: {error}): try another model, or other "
-            "settings of this one."
+            f"evaluate fails on these data ({type(error).__name__}: {error}). Try another model or other settings."
         ) from error
 
 
 def _say_price(recipe: Recipe, dataset: Dataset) -> None:
-    """What fitting the model anew for every row will take, told by one fit."""
+    """Estimate from one fit how long it takes to refit the model for every row, and print it."""
     if fits_every_row(recipe):
         once = _evaluated(recipe.replace(placement="split", **with_calibrators(recipe, ("none",))), dataset)
         calls, seconds = expected_cost(once, recipe.placement)
@@ -385,7 +395,7 @@ def _export(args: argparse.Namespace) -> int:
         _write(args.output, written)
     elif args.language == "onnx" and sys.stdout.isatty():
         raise InputError(
-            "ONNX is no text for a terminal: name a file with --output FILE, or send it to one with >."
+            "ONNX is binary and cannot be printed. Write it to a file with --output FILE, or redirect it with >."
         )
     else:
         sys.stdout.flush()
@@ -396,7 +406,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _simulate(args: argparse.Namespace) -> int:
     if args.experiment is None and (args.set or args.csv or args.html):
-        raise InputError("EXPERIMENT: name one; --list names them all.")
+        raise InputError("EXPERIMENT: name an experiment; --list prints all.")
     if args.list or args.experiment is None:
         print(_experiments() if args.experiment is None else _settings(_experiment(args.experiment)))
         return 0
@@ -437,7 +447,7 @@ def _study(args: argparse.Namespace) -> int:
     sets = load_sets(args.data or protocol.data.sets, protocol.data)
     if protocol.default and not args.setups:
         print(
-            f"note: {len(protocol.default)} of the {len(protocol.setups)} setups of {protocol.key} are run; name "
+            f"note: {len(protocol.default)} of the {len(protocol.setups)} setups of {protocol.key} will run; choose "
             "others with --setups, or all.",
             file=sys.stderr,
         )
@@ -457,14 +467,16 @@ def _study(args: argparse.Namespace) -> int:
                 watch=Watch(_Lines()),
             )
         except KeyboardInterrupt:
-            print("\nstopped: finished cells are kept; run the same command again to go on.", file=sys.stderr)
+            print(
+                "\nstopped: finished runs are saved. Run the same command again to continue.", file=sys.stderr
+            )
             return 130
         except sqlite3.Error as error:
-            raise InputError(f"{args.store}: {error}. What was kept before stays.") from None
+            raise InputError(f"{args.store}: {error}. Results saved before are safe.") from None
         if args.csv:
             _write(args.csv, _csv(store.rows(of=done.keys)))
         if args.report:
-            # Of hundreds of setups it takes a while.
+            # Hundreds of setups take a while.
             print(f"writing {args.report}", file=sys.stderr, flush=True)
             _write(args.report, _report(store, done, protocol.metrics))
         _tell(store, done, bool(args.csv), bool(args.report))
@@ -494,23 +506,23 @@ def _tell(store: Store, done: Summary, csv: bool, report: bool) -> None:
         more = f", {counted(hidden, 'kind')} of failure not shown" if hidden > 0 else ""
         print(
             f"error: {counted(len(failed), 'result')} failed{more}; their tracebacks are in {store.path}. "
-            "Once the reason is mended, --retry-failed tries them again.",
+            "Fix the cause, then repeat them with --retry-failed.",
             file=sys.stderr,
         )
     else:
         offers = [
-            *([] if csv else ["--csv for the rows"]),
+            *([] if csv else ["--csv for the results as CSV"]),
             *([] if report else ["--report for all tables and diagrams"]),
         ]
         print(
-            f"kept: {counted(len(done.keys), 'result')} in {store.path}. Open it on the page Results"
-            + (f", or give {', '.join(offers)}." if offers else "."),
+            f"saved: {counted(len(done.keys), 'result')} in {store.path}. Open it on the page Results"
+            + (f", or add {', '.join(offers)}." if offers else "."),
             file=sys.stderr,
         )
 
 
 class _Lines:
-    """Progress on standard error: one line that is written over on a terminal, else a new one every few seconds."""
+    """Show progress on standard error: one updated line on a terminal, else a new line every few seconds."""
 
     def __init__(self) -> None:
         self.last = -math.inf
@@ -535,7 +547,7 @@ def _experiments() -> str:
 
 
 def _settings(experiment: Experiment) -> str:
-    """A line a setting: its default and what is allowed."""
+    """List the settings, one per line, with default and allowed values."""
     lines = [f"{experiment.key}: {experiment.name}"]
     for p in experiment.parameters:
         allowed = "one of " + ", ".join(map(str, p.choices)) if p.choices else ""
@@ -557,7 +569,7 @@ def main(argv: list[str] | None = None) -> int:
         status = args.run(args)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:  # the reader has left, as `| head` does; what is still to be written goes nowhere
+    except BrokenPipeError:  # the reader has stopped, as `| head` does; discard the rest
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except ValueError as error:

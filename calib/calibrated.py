@@ -127,7 +127,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @staticmethod
     def _by_cluster(y: Any, groups: Any) -> dict[str, Any]:
-        """What the placement is told of the clusters, where there are any."""
+        """Return the argument that gives clusters to the placement, if there are any."""
         if groups is None:
             return {}
         cluster = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -146,7 +146,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : (n, d)
         watch
-            Reports and can call off; with the placement full, every row costs two fits.
+            Reports progress and can cancel; with the placement full, every row costs two fits.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if type(self.placed_) is not OutOfBag:
             raise InputError(
-                f"Only the placement 'oob' draws reference rows; this one is {self.placement!r}."
+                f"Only the placement 'oob' draws reference rows, but this placement is {self.placement!r}."
             )
         return self.placed_.index[self.placed_.reference(X)]
 

@@ -464,7 +464,7 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     needed = recipe.folds if recipe.evaluation == "folds" else 2
     if rarest < needed:
         raise InputError(
-            f"The rarer class has {rarest} {'row' if rarest == 1 else 'rows'}, but this evaluation needs at least "
+            f"The minority class has {rarest} {'row' if rarest == 1 else 'rows'}, but this evaluation needs at least "
             f"{needed}: take more rows, use fewer folds, or choose another positive class."
         )
     splitter = splitter_of(recipe)

@@ -1,6 +1,6 @@
 """A Recipe says what to do: one frozen, flat, JSON-able record; field = widget key = URL parameter = JSON key.
 
-Its fields belong to four phases, by what a change costs: ``data`` (the table made ready anew), ``fit`` (a
+Its fields belong to four phases, by what a change costs: ``data`` (the table is prepared again), ``fit`` (a
 model fit), ``calibrate`` (milliseconds) and ``view`` (a redraw). Names are checked against the registries and
 numbers against their ranges when a Recipe is made, so that a link, a file or a notebook is refused at once,
 by the field's name.
@@ -47,7 +47,7 @@ Pairs = tuple[tuple[str, Any], ...]
 def _field(
     phase: str, default: Any, check: Callable[[Any, str], Any], help: str, label: str | None = None
 ) -> Any:
-    """``label`` is what a page calls it, where that is not the field's own name."""
+    """``label`` is what a page calls it, if that is not the field's own name."""
     return field(default=default, metadata={"phase": phase, "check": check, "help": help, "label": label})
 
 
@@ -68,7 +68,7 @@ def _optional_text(value: Any, name: str) -> str | None:
 
 
 def _label(value: Any, name: str) -> str | None:
-    """A class as the file spells it; whole numbers may be given as such."""
+    """Return a class as the file spells it; whole numbers may be given as numbers."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return _optional_text(value, name)
@@ -106,7 +106,7 @@ def _pairs(value: Any, name: str) -> Pairs:
 
 
 def _settings(value: Any, name: str) -> Pairs:
-    """Values by page.setting; lists as tuples."""
+    """Return values by page.setting, with lists as tuples."""
     return tuple((key, tuple(item) if isinstance(item, list) else item) for key, item in _pairs(value, name))
 
 
@@ -119,21 +119,21 @@ TABLE: dict[str, Callable[[Any, str], Any]] = {
     "scores": checks.names,
     "gap": _number(0, 1e9),
 }
-"""How a table is read: the sheet; the line of its header, 0 for none; whether labels that differ in case and
-spaces are one; labels that count as missing; whether rows that repeat an earlier one are left out; the score
-columns of predictions; what a split in time leaves out between its parts. Unset values are inferred or skipped."""
+"""Options of reading a table: its sheet; the line of its header, 0 for none; whether to merge labels that differ only
+in case and spaces; labels that count as missing; whether to leave out repeated rows; the score columns of predictions;
+the gap between the parts of a split by time. Unset values are inferred or skipped."""
 
 
 TABLE_LABELS = {
-    "merge_labels": "Merge labels that differ in case and spaces only",
-    "drop_labels": "Leave out rows with the label",
+    "merge_labels": "Merge labels that differ only in case and spaces",
+    "drop_labels": "Exclude rows with the label",
     "scores": "Score columns",
 }
-"""What the Data page calls them."""
+"""Labels of these options on the Data page."""
 
 
 def all_options() -> dict[str, Parameter]:
-    """All options of calibrators as calibrator.setting; the merge rule is a field of its own."""
+    """Return all options of calibrators as calibrator.setting; the merge rule is a separate field."""
     return {
         f"{key}.{p.name}": p
         for key, method in CALIBRATORS.items()
@@ -155,7 +155,7 @@ def _table(value: Any, name: str) -> Pairs:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to do with which data.
+    """Describe what to do with which data.
 
     >>> recipe = Recipe(model="decision_tree", calibrators=("none", "venn_abers"), seed=3)
     >>> recipe.to_query()
@@ -175,30 +175,33 @@ class Recipe:
         "data",
         (),
         _pairs,
-        "Settings of a synthetic set; else how the table is read: sheet, header, labels, repeated rows, scores.",
+        "Settings of a synthetic set, or how to read a table: sheet, header, labels, repeated rows, scores.",
     )
     file: str | None = _field(
-        "data", None, _optional_text, "The name of the uploaded file, by which it is asked for."
+        "data", None, _optional_text, "Name of the uploaded file, used to ask for it again."
     )
     content: str = _field(
-        "data", "features", _one_of(lambda: CONTENTS), "Rows to learn from, or predictions to judge."
+        "data",
+        "features",
+        _one_of(lambda: CONTENTS),
+        "Rows to train a model, or existing predictions to evaluate.",
     )
-    target: str | None = _field("data", None, _optional_text, "The column that holds the label.")
+    target: str | None = _field("data", None, _optional_text, "The column with the label.")
     positive: str | None = _field(
         "data", None, _label, "The class whose probability is predicted.", "Positive class"
     )
     exclude: tuple[str, ...] = _field(
-        "data", (), checks.names, "Columns the model must not see.", "Leave out columns"
+        "data", (), checks.names, "Columns that the model does not use.", "Exclude columns"
     )
     keep: tuple[str, ...] = _field(
         "data",
         (),
         checks.names,
-        "Columns to use although they look like identifiers or text.",
-        "Use although left out",
+        "Use columns that were excluded because they look like identifiers or text.",
+        "Include excluded columns",
     )
     score: str | None = _field(
-        "fit", None, _optional_text, "For predictions made elsewhere: the score column.", "Score column"
+        "fit", None, _optional_text, "The score column of existing predictions.", "Score column"
     )
     weight: str | None = _field(
         "data", None, _optional_text, "The column that says how much each row counts.", "Weight or count"
@@ -207,104 +210,115 @@ class Recipe:
         "data",
         None,
         _optional_choice,
-        "Whole weights: counts of rows, or importance of each; by the column's name if left out.",
+        "Whether whole weights count rows or give their importance; inferred from the column's name if unset.",
     )
     time: str | None = _field(
         "data",
         None,
         _optional_text,
-        "The column of dates or times that a split in time goes by.",
+        "The column of dates or times for a split by time.",
         "Date or time",
     )
     cluster: str | None = _field(
-        "data", None, _optional_text, "The column that says who each row belongs to.", "Cluster"
+        "data",
+        None,
+        _optional_text,
+        "The column that says which person, machine or group a row belongs to.",
+        "Cluster",
     )
     part: str | None = _field(
         "data",
         None,
         _optional_text,
-        "The column that says which rows train, calibrate and are the test part.",
+        "The column that says which rows train, calibrate and test.",
         "Part",
     )
     judge_on: str | None = _field(
         "data",
         None,
         _optional_text,
-        "Another table to judge on, as data names one: the model is made on data.",
-        "Judge on another file",
+        "Another table as test set, named as in data; the model is trained on data.",
+        "Evaluate on another file",
     )
     judge_file: str | None = _field(
-        "data", None, _optional_text, "The name of that file, by which it is asked for."
+        "data", None, _optional_text, "Name of that file, used to ask for it again."
     )
     onnx: str | None = _field(
         "data",
         None,
         _optional_text,
-        "A model that is there already, as upload:DIGEST of its ONNX file: it is judged as it is.",
-        "A model of my own",
+        "An existing model, as upload:DIGEST of its ONNX file; it is evaluated without training.",
+        "My own model (ONNX)",
     )
     onnx_file: str | None = _field(
-        "data", None, _optional_text, "The name of that file, by which it is asked for."
+        "data", None, _optional_text, "Name of that file, used to ask for it again."
     )
     model: str = _field(
         "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores.", "Model"
     )
-    params: Pairs = _field("fit", (), _pairs, "The model's settings that differ from its defaults.")
+    params: Pairs = _field("fit", (), _pairs, "Model settings that differ from the defaults.")
     placement: str = _field(
-        "fit", "split", _one_of(lambda: PLACEMENTS), "Which scores calibrators are fitted on."
+        "fit", "split", _one_of(lambda: PLACEMENTS), "Scores on which calibrators are fitted."
     )
     calibration_size: float = _field(
         "fit",
         1 / 3,
         _number(0.05, 0.9),
-        "Share of the training rows that is held back to fit the calibrators.",
+        "Share of the training data held out to fit the calibrators.",
     )
     cv: int = _field("fit", 5, _number(2, 20, integer=True), "Folds of cross-calibration.")
     split: str = _field(
         "fit",
         "random",
         _one_of(lambda: SPLITS),
-        "How rows are held out: for the test, and again inside.",
+        "How rows are divided into training, calibration and test sets.",
         "Split",
     )
     evaluation: str = _field(
-        "fit", "holdout", _one_of(lambda: EVALUATIONS), "One test part, or every row once.", "Judged on"
+        "fit", "holdout", _one_of(lambda: EVALUATIONS), "One test set, or cross-validation.", "Evaluated on"
     )
-    test_size: float = _field("fit", 0.3, _number(0.05, 0.9), "Share of all rows kept for the diagram.")
-    folds: int = _field("fit", 10, _number(2, 20, integer=True), "Folds of a cross-validated evaluation.")
-    seed: int = _field("fit", 0, _number(0, 2**31 - 1, integer=True), "Same seed, same split, same picture.")
+    test_size: float = _field("fit", 0.3, _number(0.05, 0.9), "Share of all rows in the test set.")
+    folds: int = _field("fit", 10, _number(2, 20, integer=True), "Number of folds in cross-validation.")
+    seed: int = _field(
+        "fit", 0, _number(0, 2**31 - 1, integer=True), "The same seed gives the same split and picture."
+    )
     calibrators: tuple[str, ...] = _field(
         "calibrate",
         ("none", "platt", "isotonic", "venn_abers"),
         _keys(CALIBRATORS),
-        "The methods to compare.",
+        "The calibrators to compare.",
         "Calibrators",
     )
-    options: Pairs = _field("calibrate", (), _pairs, "Calibrators' settings, as calibrator.setting.")
+    options: Pairs = _field("calibrate", (), _pairs, "Settings of calibrators, as calibrator.setting.")
     merge: str = _field(
-        "calibrate", "log", _one_of(lambda: MERGE_RULES), "How the pair p0, p1 becomes one probability."
+        "calibrate", "log", _one_of(lambda: MERGE_RULES), "How p0 and p1 are merged into one probability."
     )
     base_rate: float | None = _field(
         "calibrate",
         None,
         _optional_share,
-        "How frequent the positive class is where the probabilities will be used.",
-        "Base rate",
+        "Share of the positive class in deployment (prevalence).",
+        "Deployment base rate",
     )
     bins: int = _field(
-        "view", 20, _number(2, 100, integer=True), "Bins of the diagram and of the calibration error."
+        "view",
+        20,
+        _number(2, 100, integer=True),
+        "Number of bins in the diagram and in the calibration error.",
     )
     binning: str = _field(
         "view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count."
     )
-    band: str = _field("view", "consistency", _one_of(lambda: BANDS), "What chance alone would do.")
+    band: str = _field(
+        "view", "consistency", _one_of(lambda: BANDS), "Range expected by chance, or a confidence band."
+    )
     curve: str = _field(
         "view",
         "smoothed",
         _one_of(lambda: CURVES),
-        "A smooth line beside the bins, the bins alone, or isotonic steps.",
+        "Bins with a smooth line, bins alone, or isotonic steps.",
     )
-    settings: Pairs = _field("view", (), _settings, "Pages' and experiments' own settings, as page.setting.")
+    settings: Pairs = _field("view", (), _settings, "Settings of pages and experiments, as page.setting.")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -338,8 +352,8 @@ class Recipe:
             if p.only_with and p.name in given and p.name not in applied:
                 name, values = p.only_with
                 raise InputError(
-                    f"{where}.{p.name} has an effect only with {where}.{name} = {' or '.join(map(repr, values))}: "
-                    "set that too, or leave it out."
+                    f"{where}.{p.name} has an effect only with {where}.{name} = {' or '.join(map(repr, values))}. Set "
+                    "that too, or leave it out."
                 )
 
     def _check_chosen(self) -> None:
@@ -351,7 +365,7 @@ class Recipe:
             if key not in self.calibrators:
                 raise InputError(
                     f"options: '{key}.{next(iter(given))}' belongs to {key!r}, which is not among the calibrators "
-                    f"{', '.join(self.calibrators) or 'chosen'}. Add it to them, or leave the option out."
+                    f"{', '.join(self.calibrators) or 'chosen'}. Add that calibrator, or leave the option out."
                 )
             self._check_matter(f"options.{key}", CALIBRATORS[key].parameters, given)
 
@@ -367,7 +381,7 @@ class Recipe:
                     )
 
     def setting(self, name: str) -> Any:
-        """A setting of a page or an experiment by its name page.setting: the one given, or its default.
+        """Return a setting of a page or an experiment, named page.setting: the given value or its default.
 
         >>> Recipe(settings={"theorem.objects": 5}).setting("theorem.objects"), Recipe().setting("order.objects")
         (5, 6)
@@ -375,7 +389,7 @@ class Recipe:
         return dict(self.settings).get(name, declared.SETTINGS[name].default)
 
     def page(self, key: str) -> SimpleNamespace:
-        """All settings that a page or an experiment declares, as attributes.
+        """Return all settings that a page or an experiment declares, as attributes.
 
         >>> Recipe(settings={"order.objects": 7}).page("order").objects
         7
@@ -384,7 +398,7 @@ class Recipe:
         return SimpleNamespace(**{name.partition(".")[2]: self.setting(name) for name in names})
 
     def given(self, page: str, *names: str) -> dict[str, Any]:
-        """Those of a page's settings of these names that this Recipe gives: arguments of what has its own defaults.
+        """Return the page's settings of these names that this Recipe gives, as arguments of functions with defaults.
 
         >>> Recipe(settings={"order.objects": 7}).given("order", "objects", "guess")
         {'objects': 7}
@@ -393,7 +407,7 @@ class Recipe:
         return {name: chosen[f"{page}.{name}"] for name in names if f"{page}.{name}" in chosen}
 
     def replace(self, **changes: Any) -> Recipe:
-        """A Recipe with these fields changed, or single settings of them.
+        """Return a Recipe with these fields, or single settings of them, changed.
 
         No other field changes with them: what no longer applies is refused. ``with_model``, ``with_split`` and
         ``with_calibrators``, and those of ``calib.sources`` for other data, name the fields that have to go.
@@ -408,7 +422,7 @@ class Recipe:
         return dataclasses.replace(self, **whole)
 
     def stated(self) -> dict[str, Any]:
-        """All that differs from its default, single settings by names as ``replace`` takes them.
+        """Return all values that differ from their defaults; single settings are named as for ``replace``.
 
         >>> Recipe(seed=3, params={"max_depth": 4}).stated()
         {'params.max_depth': 4, 'seed': 3}
@@ -419,7 +433,7 @@ class Recipe:
         return found
 
     def lost(self, new: Recipe, asked: Collection[str] = ()) -> dict[str, Any]:
-        """What this Recipe states and another one that was made of it does not; of a list the names that are gone.
+        """Return what this Recipe states and another one derived from it does not; of a list, the missing names.
 
         Parameters
         ----------
@@ -445,7 +459,7 @@ class Recipe:
         return gone
 
     def label(self, name: str) -> str:
-        """What a page calls a field or a single setting, named as ``replace`` takes it; else its name.
+        """Return the label of a field or a single setting, named as for ``replace``; without a label, its name.
 
         >>> Recipe().label("params.max_depth"), Recipe().label("theorem.objects"), Recipe().label("cv")
         ('Depth', 'Training rows', 'cv')
@@ -465,17 +479,17 @@ class Recipe:
         return known[name].label if name in known else TABLE_LABELS.get(name, name)
 
     def fields_of(self, name: str) -> dict[str, Any]:
-        """The fields of one phase."""
+        """Return the fields of one phase."""
         return {spec.name: getattr(self, spec.name) for spec in phase_fields(name)}
 
     def digest(self, phase: str) -> str:
-        """Sixteen hexadecimal digits over this phase and those before it: what a cache is keyed on."""
+        """Return sixteen hexadecimal digits over this phase and those before it, as a key for caches."""
         phases = PHASES[: PHASES.index(phase) + 1]
         text = json.dumps([self.fields_of(name) for name in phases], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def changed(self) -> dict[str, Any]:
-        """The fields that differ from their defaults, in order."""
+        """Return the fields that differ from their defaults, in order."""
         return {
             spec.name: getattr(self, spec.name)
             for spec in dataclasses.fields(self)
@@ -483,7 +497,7 @@ class Recipe:
         }
 
     def to_json(self) -> str:
-        """All fields, as an indented JSON object; settings as objects."""
+        """Write all fields as an indented JSON object; settings are objects."""
         values = {
             spec.name: dict(getattr(self, spec.name)) if _holds_pairs(spec) else getattr(self, spec.name)
             for spec in dataclasses.fields(self)
@@ -492,26 +506,28 @@ class Recipe:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Recipe:
-        """The Recipe a JSON object describes; missing fields take their defaults, unknown ones are refused."""
+        """Read a Recipe from JSON; missing fields take their defaults, and unknown fields are refused."""
         try:
             values = fields.loads(text)
         except InputError as error:
             raise InputError(f"The Recipe: {error}") from None
         except ValueError as error:
-            raise InputError(f"The Recipe is not valid JSON: {error}. Take it as it was saved.") from None
+            raise InputError(
+                f"The Recipe is not valid JSON: {error}. Use the Recipe as it was saved."
+            ) from None
         if not isinstance(values, dict):
             raise InputError("The Recipe must be a JSON object of fields and values.")
         _refuse_unknown(values, [spec.name for spec in dataclasses.fields(cls)])
         return cls(**values)
 
     def to_query(self) -> dict[str, str]:
-        """URL parameters of the fields and settings that differ from their defaults."""
+        """Return URL parameters of the fields and settings that differ from their defaults."""
         fields = {name: _encode(value) for name, value in self.changed().items() if name != "settings"}
         return fields | {name: declared.as_text(name, value) for name, value in self.settings}
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any]) -> Recipe:
-        """The Recipe of a URL's parameters; an unknown name or a value out of range is refused by its name."""
+        """Read a Recipe from URL parameters; an unknown name or a value out of range is refused by name."""
         texts = {name: one_value(name, value) for name, value in query.items()}
         settings = {name: declared.from_text(name, text) for name, text in texts.items() if "." in name}
         fields = {name: text for name, text in texts.items() if name not in settings}
@@ -523,7 +539,7 @@ class Recipe:
         )
 
     def to_python(self) -> str:
-        """Python source that makes this Recipe again, as the assignment ``recipe = Recipe(...)``.
+        """Write Python source that makes this Recipe, as the assignment ``recipe = Recipe(...)``.
 
         >>> print(Recipe(seed=3).to_python())
         recipe = Recipe(seed=3)
@@ -536,7 +552,7 @@ class Recipe:
 
 
 def plugin_problems() -> tuple[str, ...]:
-    """A sentence for each calibrator, model and metric of an installed package that had to be left out."""
+    """Return a sentence for each calibrator, model and metric of an installed package that could not be loaded."""
     return (*CALIBRATORS.problems, *MODELS.problems, *METRICS.problems)
 
 
@@ -565,7 +581,7 @@ def _data_parameters(data: str) -> list[Parameter]:
 
 
 def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the values given to a model or a calibrator, those that have an effect, and defaults.
+    """Return the values of a model or a calibrator that have an effect, and defaults.
 
     >>> from calib.calibrators import CALIBRATORS
     >>> that_apply(CALIBRATORS["venn"].parameters, {"taxonomy": "label", "bins": 5, "threshold": 0.3})
@@ -581,7 +597,7 @@ def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dic
 
 
 def with_model(recipe: Recipe, key: str) -> dict[str, Any]:
-    """The fields that change with the model: another one starts from its own defaults.
+    """Return the fields that change with the model, whose settings start from its defaults.
 
     >>> with_model(Recipe(params={"n_estimators": 7}), "naive_bayes")
     {'model': 'naive_bayes', 'params': ()}
@@ -590,7 +606,7 @@ def with_model(recipe: Recipe, key: str) -> dict[str, Any]:
 
 
 def with_split(recipe: Recipe, key: str) -> dict[str, Any]:
-    """The fields that change with the split: another one does not use its options.
+    """Return the fields that change with the split, whose options belong to it.
 
     >>> with_split(Recipe(time="day", split="time", data_params={"gap": 30}), "random")
     {'split': 'random', 'data_params': {}}
@@ -605,7 +621,7 @@ def with_split(recipe: Recipe, key: str) -> dict[str, Any]:
 def with_calibrators(
     recipe: Recipe, keys: Iterable[str], options: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The fields that change with the calibrators: options of those that are not chosen have no meaning.
+    """Return the fields that change with the calibrators: options of other calibrators are removed.
 
     ``options`` hold where the Recipe says nothing else.
 
@@ -625,7 +641,7 @@ def _refuse_unknown(values: Iterable[str], allowed: Collection[str]) -> None:
 
 
 def one_value(name: str, given: Any) -> str:
-    """What a link says of a field: one text, also where it says it twice.
+    """Return the single value of a link's field; refuse a field that is given twice with different values.
 
     >>> one_value("bins", ["10", "10"])
     '10'

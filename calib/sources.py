@@ -49,7 +49,7 @@ def digest(data: bytes) -> str:
 
 
 def source(recipe: Recipe) -> tuple[str, str]:
-    """(kind, key) of the data field; refused by name when there is no such kind or key.
+    """Return (kind, key) of the data field; an unknown kind or key is refused by name.
 
     >>> source(Recipe(data="upload:00ff"))
     ('upload', '00ff')
@@ -81,7 +81,7 @@ model the content of its file."""
 
 
 def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
-    """(table, target, positive class) of a Recipe's data, before anything is made of it but what ``data_params`` say.
+    """Return (table, target, positive class) of a Recipe's data, read as ``data_params`` say and not yet prepared.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | No
 
 
 def _as_read(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
-    """The same with the labels as the file spells them."""
+    """Return the table with the labels as the file spells them."""
     frame, target, positive = _table(source(recipe), uploads, recipe.file, reading(recipe))
     if recipe.target is not None and recipe.target != target:
         return frame, recipe.target, recipe.positive
@@ -125,19 +125,19 @@ def _table(
         return _uploaded(uploads[key], asked), None, None
     if asked:
         raise DataError(
-            f"data_params.{next(iter(asked))} says how a file is read, but data is {kind}:{key}.",
+            f"data_params.{next(iter(asked))} is an option of reading a file, but data is {kind}:{key}.",
             "Leave it out, or name a file.",
         )
     if kind == "sample":
         return sample_frame(key)
     if kind == "openml":
         return *fetch_openml(key), None
-    raise DataError("A synthetic set is made, not read: it has no table before it is a Dataset.")
+    raise DataError("A synthetic data set is simulated, not read, so it has no table.")
 
 
 def _again(file: str | None, key: str) -> str:
     again = f"{file} again" if file else f"the file with the digest {key}"
-    return f"Upload {again} to continue: its content travels in no link and is kept on no disk."
+    return f"Upload {again} to continue: links do not contain the data, and the server does not save them."
 
 
 def _joined(
@@ -148,16 +148,16 @@ def _joined(
     merge: bool,
     drop: Collection[str],
 ) -> pd.DataFrame:
-    """The table with that of ``judge_on`` as its test part."""
+    """Return the table with that of ``judge_on`` as its test set."""
     assert recipe.judge_on is not None
     if recipe.split != "file" or recipe.part != FILE_PART:
         raise DataError(
-            "judge_on: another table to judge on is the test part of a split by file.",
-            f"Choose split='file' and part={FILE_PART!r}, or no judge_on.",
+            "judge_on: another table is the test set of split='file'.",
+            f"Choose split='file' and part={FILE_PART!r}, or remove judge_on.",
         )
     if target is None:
         raise DataError(
-            "The label column is not chosen: name the column that holds the label.", _candidates(frame)
+            "You have not chosen the label column. Name the column with the label.", _candidates(frame)
         )
     other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {})[0]
     other = _scored_as(frame, recipe, uploads, other, target)
@@ -169,7 +169,7 @@ def _joined(
 
 
 def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
-    """The columns that are features or scores, or have a role."""
+    """Return the columns that are features or scores, or have a role."""
     given = [name for role, name in roles(recipe).items() if name is not None and role != "part"]
     if recipe.content == "predictions":
         return [*(_scores(recipe, frame, target) or score_columns(frame, target)), *given]
@@ -180,13 +180,11 @@ def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
 
 
 def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str | None) -> pd.DataFrame:
-    """The table with the probability of the model that is there already, where one is to be judged."""
+    """Return the table with the probability of the existing model, if there is one."""
     if recipe.onnx is None or target is None:
         return frame
     if recipe.content != "predictions":
-        raise DataError(
-            "onnx: a model that is there already is not trained.", "Choose content='predictions'."
-        )
+        raise DataError("onnx: an existing model is not trained.", "Choose content='predictions'.")
     with _naming_the_model(recipe):
         return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
 
@@ -194,7 +192,7 @@ def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str |
 def _scored_as(
     first: pd.DataFrame, recipe: Recipe, uploads: Uploads, other: pd.DataFrame, target: str
 ) -> pd.DataFrame:
-    """Another table, scored by the columns of the first one in its order, by which alone a model may know them."""
+    """Score another table, with its columns in the order of the first table, which a model may rely on."""
     if recipe.onnx is None:
         return other
     known = [name for name in first.columns if name in other.columns]
@@ -205,14 +203,14 @@ def _scored_as(
 
 
 def inputs_of_model(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str) -> Inputs:
-    """What the Recipe's ONNX model asks for, and which column of a table fits; refused as ``onnx_scores`` refuses."""
+    """Return the inputs of the Recipe's ONNX model and the columns that match; errors are those of ``onnx_scores``."""
     with _naming_the_model(recipe):
         return model_inputs(_model(recipe, uploads), frame, _no_inputs(recipe, target))
 
 
 @contextmanager
 def _naming_the_model(recipe: Recipe) -> Iterator[None]:
-    """What is refused of a model names its file, beside which a table or two are open."""
+    """Name the model's file in a refusal, because tables are open besides it."""
     try:
         yield
     except DataError as error:
@@ -231,12 +229,12 @@ def _model(recipe: Recipe, uploads: Uploads) -> bytes:
 
 
 def _no_inputs(recipe: Recipe, target: str) -> set[str]:
-    """Columns that are no inputs of a model: the label, those with a role, those left out."""
+    """Return the columns that are not inputs of a model: the label, columns with a role, excluded columns."""
     return {target, *recipe.exclude, *(name for name in roles(recipe).values() if name is not None)}
 
 
 def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]:
-    """The score columns that are named, or found but for those left out; none where they are to be found out."""
+    """Return the named score columns, or those found without the excluded; none if they are to be inferred."""
     if recipe.onnx is not None:
         return (frame.attrs["model_score"],)
     named = dict(recipe.data_params).get("scores", ())
@@ -244,12 +242,12 @@ def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]
         return named
     left = tuple(name for name in score_columns(frame, target) if name not in recipe.exclude)
     if not left:
-        raise DataError("exclude: no score column is left.", "Leave out fewer columns.")
+        raise DataError("exclude: no score column remains.", "Exclude fewer columns.")
     return left
 
 
 def judging_model(model: str | None, file: str | None = None) -> dict[str, Any]:
-    """The fields of a Recipe that change when a model that is there already is judged, or none is any more.
+    """Return the fields of a Recipe that change when an existing model is chosen or removed.
 
     >>> Recipe(**judging_model("upload:00ff", "credit.onnx")).content
     'predictions'
@@ -262,7 +260,8 @@ NOT_ELSEWHERE: Mapping[str, Any] = {"judge_on": None, "judge_file": None, "part"
 
 
 def judging(other: str | None, file: str | None = None, before: Recipe | None = None) -> dict[str, Any]:
-    """The fields of a Recipe that change when it is judged on another table, named as data is, or on its own again.
+    """Return the fields of a Recipe that change when another table, named as data is, becomes the test set or is
+    removed.
 
     ``before`` is that Recipe, whose split may have options that go with it.
 
@@ -297,7 +296,7 @@ None of it may be taken along to another class, label or table unsaid: a page th
 
 
 def with_positive(positive: str | None) -> dict[str, Any]:
-    """The fields that change with the positive class: a base rate is that of its class.
+    """Return the fields that change with the positive class: a base rate belongs to its class.
 
     >>> with_positive("no")
     {'base_rate': None, 'positive': 'no'}
@@ -306,12 +305,12 @@ def with_positive(positive: str | None) -> dict[str, Any]:
 
 
 def with_target(target: str | None) -> dict[str, Any]:
-    """The fields that change with the label column: its classes are others."""
+    """Return the fields that change with the label column, because its classes change."""
     return {**OF_TARGET, "target": target}
 
 
 def with_reading(recipe: Recipe) -> dict[str, Any]:
-    """The fields that change when another table is read out of the same file: its columns are others."""
+    """Return the fields that change when another table of the file is read, because its columns change."""
     return {**OF_COLUMNS, "data_params": reading(recipe)}
 
 
@@ -323,7 +322,7 @@ def with_data(
     target: str | None = None,
     data_params: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The fields that change with the data set: all that was said of the columns and classes of the one before.
+    """Return the fields that change with the data set: all that name columns or classes.
 
     >>> old = Recipe(data="sample:loans", base_rate=0.01, exclude=("age",), seed=3)
     >>> old.replace(**with_data("sample:digits")).to_query()
@@ -337,7 +336,7 @@ def with_data(
 
 
 def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
-    """Digest → name of the files that a Recipe needs and that are not among the digests known.
+    """Return digest → name of the files that a Recipe needs and that are missing.
 
     >>> missing(Recipe(data="upload:00ff", file="old.csv", judge_on="upload:11ff"), ["11ff"])
     {'00ff': 'old.csv'}
@@ -352,7 +351,7 @@ def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
 
 
 def reading(recipe: Recipe) -> dict[str, Any]:
-    """What the Recipe says of how a file is read: the arguments of ``read_table`` beside content and name.
+    """Return the Recipe's options for reading a file: the arguments of ``read_table`` besides content and name.
 
     >>> reading(Recipe(data_params={"header": 4, "merge_labels": True}))
     {'header': 4}
@@ -364,7 +363,7 @@ def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any])
     if isinstance(given, TableFile):
         return given.read(**asked)
     if isinstance(given, bytes):
-        raise DataError("This file is a model, not a table.", "Name the table's own digest.")
+        raise DataError("This file is a model, not a table.", "Give the digest of the table.")
     for name, value in asked.items():
         if given.attrs.get(name, value) != value:
             message = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
@@ -373,7 +372,7 @@ def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any])
 
 
 def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
-    """The Dataset a Recipe asks for.
+    """Return the Dataset of a Recipe.
 
     Examples
     --------
@@ -387,7 +386,7 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     frame, target, positive = load_frame(recipe, uploads or {})
     if target is None:
         raise DataError(
-            "The label column is not chosen: name the column that holds the label.", _candidates(frame)
+            "You have not chosen the label column. Name the column with the label.", _candidates(frame)
         )
     if recipe.content == "predictions":
         made = prepare_predictions(
@@ -402,7 +401,7 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
 
 
 def roles(recipe: Recipe) -> dict[str, str | None]:
-    """Role → the column that the Recipe gives it.
+    """Return role → column of the Recipe.
 
     >>> roles(Recipe(time="opened"))["time"]
     'opened'
@@ -411,7 +410,7 @@ def roles(recipe: Recipe) -> dict[str, str | None]:
 
 
 def _as_asked(recipe: Recipe) -> dict[str, Any]:
-    """What the Recipe says of roles and rows, as arguments of what makes a Dataset or judges a table."""
+    """Return the Recipe's roles and rows as arguments of ``prepare`` and ``validate``."""
     return {
         "roles": roles(recipe),
         "weight_as": recipe.weight_as,
@@ -421,11 +420,11 @@ def _as_asked(recipe: Recipe) -> dict[str, Any]:
 
 def _candidates(frame: pd.DataFrame) -> str:
     found = target_candidates(frame)
-    return f"Likely are {listed(found[:10])}." if found else ""
+    return f"Likely columns: {listed(found[:10])}." if found else ""
 
 
 def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: str | None) -> list[Problem]:
-    """What ``validate`` says of a Recipe's table, as ``load_frame`` gives it."""
+    """Return the problems that ``validate`` finds in a Recipe's table, as ``load_frame`` returns it."""
     found = validate(
         frame,
         target,
@@ -449,7 +448,7 @@ def data_problems(recipe: Recipe, uploads: Uploads | None = None) -> list[Proble
 
 
 def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
-    """The fields that change when a column gets a role, or the role no column: every column has one role.
+    """Return the fields that change when a role gets a column or none; every column has one role.
 
     >>> with_role(Recipe(time="day", split="time", exclude=("who",)), "cluster", "day")["split"]
     'random'

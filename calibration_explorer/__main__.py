@@ -22,17 +22,17 @@ SERVER = {"address": "address", "port": "port", "path_prefix": "baseUrlPath"}
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="calibration-explorer",
-        description="Start Calibration Explorer, and open it in a browser where there is a screen.",
+        description="Start Calibration Explorer, and open it in a browser if there is a screen.",
     )
     parser.add_argument(
-        "--address", help="listen there, 0.0.0.0 for other machines; or STREAMLIT_SERVER_ADDRESS"
+        "--address", help="address to listen on, 0.0.0.0 for other machines (or set STREAMLIT_SERVER_ADDRESS)"
     )
-    parser.add_argument("--port", type=int, help="by default 8501; or STREAMLIT_SERVER_PORT")
+    parser.add_argument("--port", type=int, help="port, by default 8501 (or set STREAMLIT_SERVER_PORT)")
     parser.add_argument(
         "--path-prefix",
         metavar="PATH",
-        help="of its addresses, as behind a proxy: calibration for https://host/calibration/; "
-        "or STREAMLIT_SERVER_BASE_URL_PATH",
+        help="path of the URL behind a proxy, such as calibration for https://host/calibration/ (or set "
+        "STREAMLIT_SERVER_BASE_URL_PATH)",
     )
     return parser
 

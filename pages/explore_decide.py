@@ -13,7 +13,9 @@ evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
 if not evaluation.predictions:
-    st.info("There is no probability to decide by: choose a calibrator in the sidebar that works here.")
+    st.info(
+        "There are no probabilities to decide by: choose a calibrator in the sidebar that works on these scores."
+    )
     st.stop()
 
 decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))

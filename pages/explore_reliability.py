@@ -12,7 +12,7 @@ evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
 if not evaluation.predictions:
-    st.info("Nothing to draw: choose a calibrator in the sidebar that works here.")
+    st.info("There is nothing to draw: choose a calibrator in the sidebar that works on these scores.")
     st.stop()
 
 tables.named(evaluation)

@@ -113,7 +113,9 @@ def _too_long(words: str, most: int) -> Iterator[tuple[str, str]]:
     for sentence in sentences(words):
         if (count := len(re.findall(r"\S*\w\S*|…", sentence))) > most:
             yield f"{count} words in a sentence, at most {most}", sentence
-        if len(re.findall(r"[;:](?=\s)", LABELLED.sub("", sentence))) > 1:
+        if (
+            len(re.findall(rf"[;:](?=\s)(?!\s{VALUE}\W*$)", LABELLED.sub("", sentence))) > 1
+        ):  # a reason may end it
             yield "more than one colon or semicolon in a sentence", sentence
 
 

@@ -224,6 +224,11 @@ def by_size(lines: pd.DataFrame) -> str:
     )
 
 
+def folded(text: str) -> str:
+    """Fold a long table on a page."""
+    return f"<details>\n<summary>Show the table</summary>\n\n{text.strip()}\n\n</details>"
+
+
 def places(printed: Mapping[str, Printed], lines: Mapping[str, pd.DataFrame]) -> str:
     """Where intervals are printed, how many cells lie below, and what the page does there."""
     rows = []
@@ -246,12 +251,16 @@ def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
     yield from (SECTION, ABOUT.format(draws=draws))
     if intervals:
         found = {key: lines_of(on_rows, {key: one}, grid, draws, jobs) for key, one in intervals.items()}
-        yield from (places(intervals, found), "### By the number of rows", by_size(pd.concat(found.values())))
+        yield from (
+            places(intervals, found),
+            "### By the number of rows",
+            folded(by_size(pd.concat(found.values()))),
+        )
         lines = lines_of(on_rows, intervals, samples.values(), draws, jobs)
         yield from (
             "### In clusters, with weights, at another base rate",
             OF_SAMPLES,
-            crossed(lines, samples),
+            folded(crossed(lines, samples)),
         )
     if tests:
         right = [case for case in grid if case.model == "calibrated"]

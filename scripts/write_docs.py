@@ -36,7 +36,7 @@ def pages() -> str:
 def choices() -> str:
     """List the names of models, calibrators and placements, as the sidebar shows them."""
     registries = {"models": MODELS, "calibrators": CALIBRATORS, "calibration data": PLACEMENTS}
-    rows = [f"| {name} | {'; '.join(e.label for e in one.values())} |" for name, one in registries.items()]
+    rows = [f"| {name} | {' · '.join(e.label for e in one.values())} |" for name, one in registries.items()]
     return "\n".join(["| | |", "|---|---|", *rows])
 
 

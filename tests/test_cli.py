@@ -210,7 +210,7 @@ def test_it_is_judged_on_the_rows_of_another_file(files, capsys):
     assert said["row"].tolist() == list(range(301, 381))
     np.testing.assert_array_equal(said["y"], table["target"][:80] == "yes")
     report = (files / "out.html").read_text(encoding="utf-8")
-    assert "judged on new" in report
+    assert "evaluated on new" in report
     assert "for file in (&#39;data.csv&#39;, &#39;new.csv&#39;):" in report
     capsys.readouterr()
     table.drop(columns=["town", "z"]).to_csv(files / "new.csv", index=False)
@@ -259,9 +259,9 @@ def test_all_that_a_recipe_states_is_kept_for_the_file_that_is_named(files):
 def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
     made = RECIPE.replace(data="synthetic:gaussian", data_params={"n": 500})
     assert run(files, recipe=made) == 0
-    assert "note: the Recipe's data_params.n, 500, is not used" in capsys.readouterr().err
+    assert "note: the Recipe's data_params.n, 500, is replaced by the files" in capsys.readouterr().err
     assert run(files, recipe=RECIPE) == 0
-    assert "is not used" not in capsys.readouterr().err
+    assert "is replaced by the files" not in capsys.readouterr().err
     table = read_table((files / "data.csv").read_bytes(), "data.csv").assign(day=range(300))
     table.to_csv(files / "days.csv", index=False)
     table.iloc[:80].to_csv(files / "new.csv", index=False)
@@ -269,14 +269,14 @@ def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
     assert run(files, "--judge-on", files / "new.csv", recipe=in_time, data="days.csv") == 0
     said = capsys.readouterr().err
     for words in ('split, "time"', 'evaluation, "folds"', "data_params.gap, 2.0"):
-        assert f"note: the Recipe's {words}, is not used: the files named here say otherwise." in said
+        assert f"note: the Recipe's {words}, is replaced by the files that you gave." in said
     assert "Recipe's time" not in said
 
 
 def test_a_further_file_that_the_recipe_needs_is_asked_for(files, capsys):
     judged = RECIPE.replace(**judging("upload:00ff", "new.csv"))
     assert run(files, recipe=judged) == 2
-    assert "The Recipe needs new.csv too: name it with --judge-on" in capsys.readouterr().err
+    assert "The Recipe needs new.csv too. Give it with --judge-on" in capsys.readouterr().err
 
 
 def test_what_would_have_no_effect_is_refused_by_name(files, capsys):
@@ -300,23 +300,21 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     rare, often = table["target"].value_counts().index[::-1]
     assert run(files) == 0
     counts = table["target"].value_counts()
-    words = f"note: Positive class: {rare!r}, the rarer one ({counts[rare]} rows)"
-    assert f'{words}. For another set "positive": "{often}" in the Recipe.' in capsys.readouterr().err
+    words = f"note: Positive class: {rare!r}, the minority class ({counts[rare]} rows)"
+    assert f'{words}. To choose another, set "positive": "{often}" in the Recipe.' in capsys.readouterr().err
     many = pd.concat([table[table["target"] == rare]] * 9 + [table[table["target"] == often].iloc[:20]])
     many.to_csv(files / "new.csv", index=False)
     assert run(files, "--judge-on", files / "new.csv") == 0
-    words = (
-        f"note: Positive class: {often!r}, the rarer one of both files together ({counts[often] + 20} rows)"
-    )
-    assert f'{words}. For another set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
+    words = f"note: Positive class: {often!r}, the minority class of both files together ({counts[often] + 20} rows)"
+    assert f'{words}. To choose another, set "positive": "{rare}" in the Recipe.' in capsys.readouterr().err
     assert run(files, "--judge-on", files / "new.csv", recipe=RECIPE.replace(positive=rare)) == 0
     said = capsys.readouterr().err
     assert f"Positive class: {rare!r}, as chosen" in said
-    assert "For another" not in said
+    assert "To choose another" not in said
     three = table.assign(target=np.where(table.index % 5, table["target"], "third"))
     three.to_csv(files / "three.csv", index=False)
     assert run(files, recipe=RECIPE, data="three.csv") == 0
-    assert '. For another set "positive": "LABEL" in the Recipe.' in capsys.readouterr().err
+    assert '. To choose another, set "positive": "LABEL" in the Recipe.' in capsys.readouterr().err
 
 
 def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(files, capsys):
@@ -339,7 +337,7 @@ def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(fi
         ('{"target": "elsewhere"}', "elsewhere"),
         ('{"positive": "perhaps"}', "perhaps"),
         ('{"exclude": ["nothing"]}', "nothing"),
-        ('{"exclude": ["x", "z", "town"]}', "No column is left"),
+        ('{"exclude": ["x", "z", "town"]}', "No column remains"),
         ('{"model": "nearest_neighbours", "params": {"n_neighbors": 500}}', "neighbors"),
         ('{"placement": "oob", "model": "naive_bayes"}', "bag"),
     ],
@@ -388,7 +386,7 @@ def test_a_place_that_cannot_be_written_to_is_said_before_the_work(files, capsys
 def test_a_folder_in_the_file_s_place_is_said_before_the_work(files, capsys, monkeypatch, option):
     monkeypatch.setattr("calib.__main__.evaluate", None)
     assert run(files, option, files) == 2
-    assert re.search("^error: .* is a folder: name a file in it", capsys.readouterr().err)
+    assert re.search("^error: .* is a folder. Give the name of a file in it", capsys.readouterr().err)
 
 
 def test_no_metrics_are_not_all_of_them(files, capsys):
@@ -424,7 +422,7 @@ def test_a_label_that_is_guessed_is_named(files, capsys):
     table = pd.read_csv(files / "data.csv").rename(columns={"target": "outcome"})
     table.to_csv(files / "other.csv", index=False)
     assert run(files, data="other.csv") == 0
-    assert "label is taken to be 'outcome'" in capsys.readouterr().err
+    assert "Label column is taken to be 'outcome'" in capsys.readouterr().err
 
 
 def test_the_same_command_gives_the_same_files(files):
@@ -438,7 +436,7 @@ def test_a_label_in_doubt_is_asked_for_with_the_candidates(tmp_path, capsys):
     rows = "".join(f"{i},{i % 2},{(i // 2) % 2},{i % 3}\n" for i in range(60))
     (tmp_path / "colic.csv").write_text("pulse,lesion,surgery,outcome\n" + rows)
     assert run(tmp_path, data="colic.csv") == 2
-    assert "candidates are outcome, lesion, surgery" in capsys.readouterr().err
+    assert "to one of outcome, lesion, surgery" in capsys.readouterr().err
 
 
 def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys):
@@ -449,12 +447,12 @@ def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys)
     recipe = RECIPE.replace(data_params={"header": 2})
     assert run(tmp_path, recipe=recipe, data="t.csv") == 0
     said = capsys.readouterr().err
-    assert "warning: after: Alone tells the classes apart (AUC 1.00)" in said
+    assert "warning: after: Alone separates the classes (AUC 1.00)" in said
     assert "note: The header is taken from line 2" in said
     backwards = pd.DataFrame({"target": y, "model": np.clip(0.6 - 0.3 * y + rng.normal(0, 0.2, 200), 0, 1)})
     backwards.to_csv(tmp_path / "p.csv", index=False)
     assert run(tmp_path, recipe=RECIPE.replace(content="predictions"), data="p.csv") == 0
     said = capsys.readouterr().err
-    assert said.count("rank the classes backwards: AUC 0.") == 1
+    assert said.count("rank the classes in reverse: AUC 0.") == 1
     assert run(tmp_path, recipe=RECIPE, data="p.csv") == 0
     assert 'In the Recipe: "content": "predictions".\n' in capsys.readouterr().err

@@ -95,7 +95,7 @@ def test_it_prints_title_and_table_of_every_picture(capsys):
     printed = capsys.readouterr().out
     for chart in run_experiment("finite", {"line": "1:0.1:0 2:0.3 | 3:0.9:1"}).charts:
         assert chart.record.title in printed
-    row = re.search(r"Least loss +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)", printed)
+    row = re.search(r"Lowest loss +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+)", printed)
     assert [float(value) for value in row.groups()] == [3, 3, 0.04, 0, 0.26, 0.3]
 
 
@@ -152,8 +152,8 @@ def test_the_lists_name_every_experiment_and_every_setting(capsys):
         (["theorem", "--seed", "-1"], "seed must be a whole number from 0"),
         (["theorem", "--csv", "nowhere/a.csv"], "no folder"),
         (["theorem", "--csv", "."], "is a folder"),
-        (["--csv", "a.csv"], "EXPERIMENT: name one; --list names them all"),
-        (["--set", "gap=1"], "EXPERIMENT: name one"),
+        (["--csv", "a.csv"], "EXPERIMENT: name an experiment; --list prints all"),
+        (["--set", "gap=1"], "EXPERIMENT: name an experiment"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_is_allowed(capsys, arguments, words):

@@ -16,7 +16,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, evaluate
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, name_of
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.metrics import brier_score, expected_calibration_error, metric_table
@@ -182,9 +182,9 @@ def test_one_score_outside_0_to_1_makes_margins_of_all_wherever_it_falls(data, p
 def test_too_few_rows_of_a_class_are_refused_with_the_remedy():
     X = pd.DataFrame({"x": np.arange(30.0)})
     y = np.array([1] + [0] * 29)
-    with pytest.raises(InputError, match="rarer class has 1"):
+    with pytest.raises(InputError, match="minority class has 1"):
         evaluate(Recipe(), Dataset("few", X, y))
-    with pytest.raises(InputError, match="rarer class has 3.*10"):
+    with pytest.raises(InputError, match="minority class has 3.*10"):
         evaluate(Recipe(evaluation="folds"), Dataset("few", X, np.array([1] * 3 + [0] * 27)))
 
 
@@ -228,7 +228,8 @@ def test_every_calibrator_answers_or_is_refused_by_name_in_every_placement(model
     assert list(evaluation.metrics.index) == list(evaluation.predictions)
     assert evaluation.probability == (model != "svm")
     for key, reason in evaluation.refused.items():
-        assert CALIBRATORS[key].label.lower() in reason.lower() or key == "rank", reason
+        names = (CALIBRATORS[key].label.lower(), name_of(key).lower())
+        assert any(name in reason.lower() for name in names), reason
     for key, predictions in evaluation.predictions.items():
         assert np.array_equal(predictions.y, small.y[evaluation.rows])
         assert ((predictions.p >= 0) & (predictions.p <= 1)).all(), key
@@ -360,8 +361,8 @@ def test_uploaded_probabilities_are_taken_at_their_log_odds_and_margins_as_they_
 def test_the_notes_say_what_platt_was_fitted_on(data):
     for changes, words in (
         ({}, "Platt scaling: fitted on the log-odds of the scores."),
-        ({"options": {"platt.on": "score"}}, "Platt scaling: fitted on the scores as they come."),
-        ({"model": "svm", "params": ()}, "Platt scaling: fitted on the scores as they come."),
+        ({"options": {"platt.on": "score"}}, "Platt scaling: fitted on the unchanged scores."),
+        ({"model": "svm", "params": ()}, "Platt scaling: fitted on the unchanged scores."),
         ({"evaluation": "folds", "folds": 3}, "Platt scaling: fitted on the log-odds of the scores."),
     ):
         assert words in evaluate(SMALL.replace(**changes), data).notes
@@ -383,9 +384,9 @@ def test_the_notes_count_test_scores_outside_those_that_calibrated(noisy, evalua
         outside += sum(not seen[0] <= score <= seen[-1] for score in part.tests.scores)
         total += len(part.test)
     (note,) = [note for note in chain.calibrate(recipe, fitted).notes if "outside" in note]
-    assert note.startswith(f"{outside} of {total:,} test scores lie outside those that calibrated")
-    assert "Platt scaling and beta calibration: formula continued" in note
-    assert "isotonic regression and Venn–Abers: outermost answer kept" in note
+    assert note.startswith(f"{outside} of {total:,} test scores lie outside the range of calibration scores")
+    assert "Platt scaling and beta calibration: extrapolated" in note
+    assert "isotonic regression and Venn–Abers: clamped" in note
     uncalibrated = chain.calibrate(recipe.replace(calibrators=("none",)), fitted)
     assert not any("outside" in note for note in uncalibrated.notes)
 

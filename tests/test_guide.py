@@ -91,18 +91,22 @@ def test_no_block_of_code_goes_unchecked():
 
 
 @pytest.mark.parametrize("file", sorted({name for name, _ in blocks("python")} - ELSEWHERE.keys()))
-def test_python_runs_as_it_stands(file, monkeypatch):
-    """Block after block, as in a notebook; pictures are drawn, and shown to nobody."""
+def test_python_runs_as_it_stands(file, monkeypatch, capsys):
+    """Block after block, as in a notebook; pictures are drawn and not shown, and printed numbers are the document's."""
     shown: list[go.Figure] = []
     monkeypatch.setattr(go.Figure, "show", lambda figure: shown.append(figure))
     monkeypatch.setenv("MPLBACKEND", "Agg")
     names: dict = {}
-    if "import check\n" in TEXTS[file] and not hasattr(calib, "check"):
-        pytest.skip("calib.check is not there yet")
     for name, source in blocks("python"):
         if name == file:
             exec(compile(source, file, "exec"), names)
     assert len(shown) == sum(source.count(".show()") for name, source in blocks("python") if name == file)
+    printed = [text for name, text in blocks("text") if name == file]
+    assert numbers("".join(printed)) == numbers(capsys.readouterr().out)
+
+
+def numbers(text: str) -> list[str]:
+    return re.findall(r"\d+(?:\.\d+)?", text)
 
 
 def test_the_table_of_the_example_for_splits_is_that_of_the_optimism():

@@ -84,7 +84,7 @@ def test_an_upload_that_is_not_at_hand_is_asked_for_by_its_digest():
 
 
 def test_an_upload_needs_its_label_named():
-    with pytest.raises(DataError, match="target is not chosen"):
+    with pytest.raises(DataError, match="You have not chosen the label column"):
         load(upload(), {KEY: TABLE})
 
 
@@ -128,7 +128,7 @@ def test_an_openml_set_is_fetched_by_its_number(monkeypatch):
 
 
 def test_a_synthetic_set_has_no_table_to_read():
-    with pytest.raises(DataError, match="made, not read"):
+    with pytest.raises(DataError, match="simulated, not read"):
         load_frame(Recipe(data="synthetic:gaussian"), {})
 
 
@@ -197,12 +197,12 @@ def test_columns_left_out_are_no_scores_either():
     asked = upload(content="predictions", target="y", exclude=("score_b",))
     assert list(load(asked, {KEY: frame}).X.columns) == ["score_a"]
     assert list(load(asked.replace(exclude=()), {KEY: frame}).X.columns) == ["score_a", "score_b"]
-    with pytest.raises(DataError, match="exclude: no score column is left"):
+    with pytest.raises(DataError, match="exclude: no score column remains"):
         load(asked.replace(exclude=("score_a", "score_b")), {KEY: frame})
 
 
 def test_how_a_file_is_read_is_nothing_to_say_of_a_sample():
     with pytest.raises(
-        DataError, match="data_params.header says how a file is read, but data is sample:digits"
+        DataError, match="data_params.header is an option of reading a file, but data is sample:digits"
     ):
         load(Recipe(data="sample:digits", data_params={"header": 3}))

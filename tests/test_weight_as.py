@@ -104,7 +104,7 @@ def test_equal_weights_of_importance_are_no_weights(value):
     table = TABLE.assign(sampling_weight=value)
     data = prepare(table, "target", roles={"weight": "sampling_weight"})
     assert data.weight is None
-    assert "All weights in 'sampling_weight' are equal: every row counts once." in data.notes
+    assert "All weights in 'sampling_weight' are equal, so every row counts once." in data.notes
     alone = prepare(table.drop(columns="sampling_weight"), "target")
     assert data.digest == alone.digest
 
@@ -187,7 +187,7 @@ def test_both_meanings_are_offered_with_what_follows_from_each(name, buttons):
 def test_of_a_given_weight_it_is_asked_until_somebody_says_so(name, weight_as, asked):
     table = TABLE.rename(columns={"sampling_weight": name})
     found = validate(table, "target", roles={"weight": name}, weight_as=weight_as)
-    assert any("Does each line stand for that many rows" in p.message for p in found) is asked
+    assert any("Does each line represent that many rows" in p.message for p in found) is asked
     ones = validate(table.assign(**{name: 1}), "target", roles={"weight": name})
     assert not any("Does each line" in p.message for p in ones)
 
@@ -226,7 +226,7 @@ def test_the_command_line_takes_the_meaning_and_asks_for_it(tmp_path, capsys):
         path.write_text(recipe.replace(weight_as=weight_as).to_json())
         assert main(["evaluate", str(path), str(tmp_path / "t.csv"), "--format", "json"]) == 0
         said = capsys.readouterr()
-        asked = "Does each line stand for that many rows" in said.err
+        asked = "Does each line represent that many rows" in said.err
         assert asked is (weight_as is None)
         if asked:
             for answer in ("importance", "counts"):

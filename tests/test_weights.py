@@ -254,7 +254,7 @@ def test_a_model_is_trained_with_the_weights_and_one_that_cannot_is_named():
 def test_heavy_rows_of_a_class_are_no_more_rows_to_make_folds_of(how):
     X, y = pd.DataFrame({"a": np.arange(12.0)}), np.arange(12) % 2
     recipe = Recipe(model="naive_bayes", test_size=0.5, folds=7, cv=4, **how)
-    with pytest.raises(InputError, match=r"rarer class has [36]"):
+    with pytest.raises(InputError, match=r"minority class has [36]"):
         evaluate(recipe, Dataset("heavy", X, y, weight=np.full(12, 9.0)))
 
 

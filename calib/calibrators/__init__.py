@@ -1,4 +1,4 @@
-"""Calibrators: maps from a model's score to the probability of class 1, one file a method, one registry."""
+"""Calibrators: maps from a model's score to the probability of class 1, one file per method, one registry."""
 
 import math
 from typing import TypeVar
@@ -38,21 +38,21 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
 
 
 def register(method: type[Method]) -> type[Method]:
-    """Let a calibrator from outside stand beside ours, under its key, and return it: also a decorator of its class.
+    """Register a calibrator from outside under its key, and return it; also works as a class decorator.
 
     Parameters
     ----------
     method : class
-        Derived from ``ScoreCalibrator``, or from ``IntervalCalibrator`` where it gives intervals.
+        Derived from ``ScoreCalibrator``, or from ``IntervalCalibrator`` if it gives intervals.
 
     Raises
     ------
     InputError
-        For one that describes itself wrongly or gives no probabilities on a small example, or takes a key.
+        If its description is wrong, its key is taken, or it gives no probabilities on a small example.
 
     Notes
     -----
-    An installed package does the same by an entry point in the group ``calib.calibrators``, in its
+    An installed package registers its calibrators by an entry point in the group ``calib.calibrators``, in its
     pyproject.toml::
 
         [project.entry-points."calib.calibrators"]
@@ -69,7 +69,7 @@ def register(method: type[Method]) -> type[Method]:
 
 
 def label_of(key: str) -> str:
-    """The name of a calibrator in tables, legends and controls; ``name_of`` gives it within a sentence.
+    """Return the name of a calibrator for tables, legends and controls; ``name_of`` is for sentences.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def label_of(key: str) -> str:
 
 
 def name_of(key: str) -> str:
-    """The name of a calibrator within a sentence; ``capital`` of ``calib.kernel.wording`` begins a sentence with it.
+    """Return the name of a calibrator within a sentence; ``calib.kernel.wording.capital`` begins a sentence with it.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def name_of(key: str) -> str:
 
 
 def interval_methods() -> tuple[str, ...]:
-    """The keys of the calibrators that give intervals."""
+    """Return the keys of the calibrators that give intervals."""
     return tuple(key for key, method in CALIBRATORS.items() if method.gives_interval)
 
 
 def complexity_of(key: str) -> float:
-    """The place of a calibrator in the order of simplicity; ∞ for one that does not say.
+    """Return the rank of a calibrator in order of simplicity; ∞ if it declares none.
 
     Parameters
     ----------

@@ -28,19 +28,19 @@ from calib.kernel.records import Parameter
 from calib.kernel.weights import effective_weights, rows_behind
 
 Steps = tuple[Array, Array]
-CONTINUED, KEPT = "formula continued", "outermost answer kept"
-STRAIGHT_ON = "straight on in log-odds, or kept at an end that falls"
+CONTINUED, KEPT = "extrapolated", "clamped"
+STRAIGHT_ON = "extrapolated linearly in log-odds, or clamped at an end that falls"
 READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
 
 
 def count_outside(scores: Array, lowest: float, highest: float) -> int:
-    """How many scores (m,), or rows of scores (m, k), lie outside [lowest, highest].
+    """Count scores (m,), or rows of scores (m, k), outside [lowest, highest].
 
     Parameters
     ----------
     scores : (m,) or (m, k)
     lowest, highest : float
-        Both belong to the range.
+        Both are inside the range.
 
     Examples
     --------
@@ -55,34 +55,32 @@ class ScoreCalibrator(BaseEstimator):
     """Base of the calibrators: a scikit-learn estimator from scores to the probability of class 1.
 
     A method writes ``_learn(scores, y, weights)``, which sets attributes that end in ``_``, and
-    ``_map(scores)``, which returns the probabilities (m,). Both are given checked arrays; fitting, checking,
-    forgetting an earlier fit and sample weights are done here. One that gives intervals derives from
+    ``_map(scores)``, which returns the probabilities (m,). Both receive checked arrays. This class does the rest: it
+    checks arguments, forgets an earlier fit and applies sample weights. A method with intervals derives from
     ``IntervalCalibrator``.
 
     Attributes
     ----------
     key, label, source : str
-        Its name in a Recipe (lower-case letters, digits, underscores), its name for people, and the paper.
+        The name in a Recipe (lower-case letters, digits, underscores), the name for people, and the paper.
     name : str
-        Its name within a sentence, if that differs from the label.
+        The name within a sentence, if it differs from the label.
     input : {"score", "probability", "tree_scores"}
         Any real number, a number in [0, 1], or a table (n, n_trees).
     weighted : bool
-        Whether ``_learn`` makes use of ``weights``, None or positive numbers (n,) on the scale of
-        ``effective_weights``. For one that does not, which counts rows, each row is repeated as often as its
-        weight says, and ``weights`` is None.
+        Whether ``_learn`` uses ``weights``, which are None or positive numbers (n,) on the scale of
+        ``effective_weights``. If not, the method counts rows: each row is repeated as often as its weight says, and
+        ``weights`` is None.
     beyond : str or None
-        What becomes of scores outside those of the fit, in two or three words; None where there is no
-        outside.
+        How the method treats scores outside the range of the fit, in a few words; None if every score is inside.
     parameters : tuple of Parameter
         The options of ``__init__`` with ranges and defaults, for checks and for controls.
     complexity : float
-        Its place in the order of simplicity: of methods that are alike, the one with the lowest is
-        recommended.
+        The rank in order of simplicity: of similar methods, the one with the lowest is recommended.
     kind : str
-        What its map in a file is called, where it has ``to_map`` and ``from_map``.
+        The name of its map in a file, if it has ``to_map`` and ``from_map``.
     notes_ : tuple of str
-        What a person should know of the fit, one sentence each; most often nothing.
+        What a person should know about the fit, one sentence each; usually empty.
 
     Examples
     --------
@@ -116,13 +114,13 @@ class ScoreCalibrator(BaseEstimator):
         scores : array (n,), or (n, n_trees) for tree scores
         y : array (n,) of 0 and 1
         sample_weight : array (n,), optional
-            Whole numbers give what repeating the rows gives, and 0 what leaving them out gives. Other weights
-            give the same on any scale; methods that are ``weighted`` take them.
+            Whole numbers have the effect of repeating rows, and 0 of leaving them out. The scale of other weights has
+            no effect; only ``weighted`` methods take them.
 
         Raises
         ------
         InputError
-            By name, for scores, labels or weights that are not what they should be, and for misspelt options.
+            If scores, labels or weights are invalid, or an option is misspelt; the message names it.
         """
         self._check_options()
         scores = self._read(scores)
@@ -139,7 +137,7 @@ class ScoreCalibrator(BaseEstimator):
         return self
 
     def predict(self, scores: Any) -> Array:
-        """The probability of class 1 at each score, (m,).
+        """Return the probability of class 1 at each score, (m,).
 
         Raises
         ------
@@ -150,41 +148,41 @@ class ScoreCalibrator(BaseEstimator):
         return self._map(self._read(scores))
 
     def to_map(self) -> dict[str, Any]:
-        """What a file holds of the fitted map, as JSON writes it.
+        """Return the fitted map as JSON-able fields for a file.
 
         Raises
         ------
         InputError
-            Where it cannot be kept.
+            If it cannot be saved.
         """
-        raise InputError(f"{self.label} cannot be kept as a file: it defines neither to_map nor from_map.")
+        raise InputError(f"{self.label} cannot be saved to a file: it defines neither to_map nor from_map.")
 
     @classmethod
     def from_map(cls, fields: Fields) -> ScoreCalibrator:
-        """The fitted calibrator of what ``to_map`` wrote, every field checked and refused by its name."""
+        """Read the fitted calibrator from the fields that ``to_map`` wrote; a refusal names the field."""
         raise InputError(f"{cls.label} cannot be read from a file: it defines neither to_map nor from_map.")
 
     def formula(self, *scores: Term) -> dict[str, Term]:
-        """The fitted map as formulas of the score: p, and before it p0 and p1 where the method has them.
+        """Return the fitted map as formulas of the score: p, and before it p0 and p1 if the method has them.
 
-        SQL, ONNX, Python and JavaScript are written from them.
+        They are the source of SQL, ONNX, Python and JavaScript.
 
         Raises
         ------
         InputError
-            Where the method says none.
+            If the method has no formula.
         """
         check_is_fitted(self)
         return {"p": self._formula(*scores)}
 
     @property
     def takes(self) -> str:
-        """The kind of score that it takes with these options; that of the method, most often."""
+        """Kind of score that it takes with these options; usually that of the method."""
         return self.input
 
     @property
     def columns(self) -> int:
-        """How many scores a row has, once fitted: one, but for tree scores."""
+        """Number of scores per row, once fitted: one, except for tree scores."""
         return 1
 
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
@@ -195,19 +193,19 @@ class ScoreCalibrator(BaseEstimator):
 
     def _formula(self, score: Term) -> Term:
         raise InputError(
-            f"{self.label} cannot be written as SQL, ONNX or a program: it has no formula. Keep it as a calibrator "
+            f"{self.label} cannot be written as SQL, ONNX or a program: it has no formula. Save it as a calibrator "
             "file (JSON), or choose another calibrator."
         )
 
     def _notes(self) -> tuple[str, ...]:
-        """What a person should know of this fit, one sentence each."""
+        """Return what a person should know about this fit, one sentence each."""
         return ()
 
     def _read(self, scores: Any) -> Array:
         return READERS[self.input](scores)
 
     def _weigh(self, scores: Array, y: Array, weights: Array) -> tuple[Array, Array, Array | None]:
-        """The rows as ``_learn`` takes them: without those of weight 0, and repeated where the method counts rows."""
+        """Return the rows for ``_learn``: without rows of weight 0, and repeated if the method counts rows."""
         counted = weights > 0
         if not counted.all():
             scores, y, weights = scores[counted], y[counted], weights[counted]
@@ -222,11 +220,11 @@ class ScoreCalibrator(BaseEstimator):
             setting(getattr(self, option.name), option, f"{self.key}: {option.name}")
 
     def _learned(self, *names: str) -> dict[str, Any]:
-        """Learned numbers by name, as JSON writes them."""
+        """Return learned numbers by name, as JSON writes them."""
         return {name: plain(getattr(self, f"{name}_")) for name in names}
 
     def _with_learned(self, **values: Any) -> Self:
-        """This calibrator as if fitted, with these learned attributes."""
+        """Set learned attributes, as if fitted, and return this calibrator."""
         for name, value in values.items():
             setattr(self, f"{name}_", value)
         return self
@@ -238,17 +236,18 @@ MERGE = Parameter(
     "choice",
     "log",
     choices=tuple(MERGE_RULES),
-    help="How p0 and p1 become one probability: minimax for log loss, minimax for square loss, or the midpoint.",
+    help="How p0 and p1 are merged into one probability: minimax for log loss, minimax for square loss, or the "
+    "midpoint.",
 )
 
 
 class IntervalCalibrator(ScoreCalibrator):
-    """A calibrator whose answer is a pair (p0, p1), merged into p by the option ``merge``.
+    """Base of the calibrators that give a pair (p0, p1), merged into p by the option ``merge``.
 
-    A method writes ``_pairs(scores)`` and takes ``MERGE`` among its options. For out-of-bag calibration it
-    also keeps the labels (n,) as ``labels_``, their weights, where it takes any, as ``weights_``, and writes
-    ``_pairs_without(scores, removed)``. Where p0 and p1 are step functions it says them as ``_steps()``, and
-    can then be written as SQL, ONNX or a program.
+    A method writes ``_pairs(scores)`` and takes ``MERGE`` among its options. For out-of-bag calibration it also keeps
+    the labels (n,) as ``labels_``, their weights, if it takes any, as ``weights_``, and writes
+    ``_pairs_without(scores, removed)``. If p0 and p1 are step functions, it returns them from ``_steps()``; it can
+    then be written as SQL, ONNX or a program.
     """
 
     gives_interval = True
@@ -256,19 +255,19 @@ class IntervalCalibrator(ScoreCalibrator):
     labels_: Array
 
     def predict_interval(self, scores: Any) -> Array:
-        """(m, 2): p0, the probability of class 1 had the row label 0, and p1, had it label 1; p0 <= p1."""
+        """Return (m, 2): p0, the probability of class 1 if the row had label 0, and p1, if it had label 1; p0 <= p1."""
         check_is_fitted(self)
         return self._pairs(self._read(scores))
 
     def leave_one_out_interval(self, scores: Any, removed: Any) -> Array:
-        """The pair (p0, p1) at each score with one calibration row left out, (m, 2).
+        """Return the pair (p0, p1) at each score with one calibration row left out, (m, 2).
 
         Parameters
         ----------
         scores : (m,)
         removed : int (m,)
-            The row left out for each, by its position in the arrays given to ``fit`` (P0 eq. 10–11); where weights
-            were given, in those arrays with every row repeated as often as its weight says.
+            The row left out for each score, by its position in the arrays given to ``fit`` (P0 eq. 10–11). With
+            weights, positions count every row as often as its weight says.
         """
         check_is_fitted(self)
         scores, removed = self._read(scores), np.asarray(removed)
@@ -278,7 +277,7 @@ class IntervalCalibrator(ScoreCalibrator):
         whole = removed.ndim == 1 and (removed.dtype.kind in "iu" or removed.size == 0)
         if not whole or ((removed < 0) | (removed >= n)).any():
             raise InputError(
-                "removed must hold one position of a calibration row for each score, a whole number from 0 to "
+                "removed must give the position of one calibration row per score, a whole number from 0 to "
                 f"{n - 1}, but is {np.array2string(removed, threshold=8, edgeitems=3)}."
             )
         if weights is not None:
@@ -292,7 +291,7 @@ class IntervalCalibrator(ScoreCalibrator):
         return {name: steps(scores[0], breaks, values) for name, values in answers.items()}
 
     def aligned_steps(self) -> tuple[Array, Array, Array]:
-        """breaks (t,) that both share, p0 and p1 (t + 1,): the answer at s is number i, i counting the breaks <= s."""
+        """Return shared breaks (t,), p0 and p1 (t + 1,): the answer at s is number i if i breaks are <= s."""
         (breaks0, values0), (breaks1, values1) = self._steps()
         breaks1 = np.nextafter(breaks1, np.inf)  # to lie above a number is to reach the next float
         breaks = np.union1d(breaks0, breaks1)
@@ -300,7 +299,7 @@ class IntervalCalibrator(ScoreCalibrator):
         return breaks, values0[at0], values1[at1]
 
     def merged(self, pairs: Array) -> Array:
-        """The single probability (m,) of pairs (m, 2) that this calibrator gave."""
+        """Merge pairs (m, 2) of this calibrator into probabilities (m,)."""
         p0, p1 = pairs.T
         return merge_pair(p0, p1, self.merge)
 
@@ -311,12 +310,15 @@ class IntervalCalibrator(ScoreCalibrator):
         raise NotImplementedError
 
     def _steps(self) -> tuple[Steps, Steps]:
-        """p0 and p1 as (breaks (t,), values (t + 1,)); a break belongs to the step on its right for p0, left for p1."""
+        """Return p0 and p1 as (breaks (t,), values (t + 1,)).
+
+        A break belongs to the step on its right for p0, on its left for p1.
+        """
         raise InputError(
             f"{self.label} cannot be written as SQL, ONNX or a program: its p0 and p1 are not step functions."
         )
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
         raise InputError(
-            f"{self.label} cannot leave single rows out, as out of bag asks. Choose the placement split."
+            f"{self.label} cannot leave out single rows, which out-of-bag calibration needs. Choose placement='split'."
         )

@@ -69,7 +69,7 @@ class Beta(ScoreCalibrator):
         kept, fit = fitted((0, 1))
         if (fit.slopes >= 0).all():
             return kept, fit
-        # The best fit with a, b >= 0 drops one that is negative here; which, where both are, the loss
+        # The best fit with a, b >= 0 drops one that is negative here; which, if both are, the loss
         # decides.
         single = [fitted((1 - dropped,)) for dropped in (0, 1) if fit.slopes[dropped] < 0]
         allowed = [candidate for candidate in single if candidate[1].slopes[0] >= 0]

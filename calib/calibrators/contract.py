@@ -1,4 +1,4 @@
-"""What a calibrator from outside must promise before it stands beside ours: the cheap part of the contract."""
+"""The contract that a calibrator from outside must meet before it is registered: the part that is quick to check."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = 40
 
 
 def check_calibrator(method: Any) -> None:
-    """Refuse, by name, what is no calibrator, describes itself wrongly or gives no probabilities on a small example."""
+    """Refuse, by name, any class that is not a calibrator or fails on a small example."""
     if not (isinstance(method, type) and issubclass(method, ScoreCalibrator)):
         raise InputError(f"{method!r} is not a class that derives from calib.calibrators.ScoreCalibrator.")
     check_named(method, method.__name__)
@@ -24,7 +24,9 @@ def check_calibrator(method: Any) -> None:
         raise InputError(f"{method.__name__}: source must be a text, such as the paper.")
     checks.one_of(method.input, READERS, f"{method.__name__}: input")
     if method.gives_interval != issubclass(method, IntervalCalibrator):
-        raise InputError(f"{method.__name__}: one that gives intervals derives from IntervalCalibrator.")
+        raise InputError(
+            f"{method.__name__}: a calibrator with intervals must derive from IntervalCalibrator."
+        )
     _check_options(method)
     _check_answers(method)
 

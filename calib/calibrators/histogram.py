@@ -31,7 +31,7 @@ class Histogram(ScoreCalibrator):
     bins
         How many, from 2 to 1000.
     strategy
-        "quantile", with equally many calibration rows in each (fewer bins where scores are tied), or
+        "quantile", with equally many calibration rows in each (fewer bins if scores are tied), or
         "uniform", of equal width over [0, 1].
 
     Examples
@@ -60,15 +60,15 @@ class Histogram(ScoreCalibrator):
             10,
             low=2,
             high=1000,
-            help="More bins follow the scores closer, with more noise.",
+            help="More bins follow the scores more closely, with more noise.",
         ),
         Parameter(
             "strategy",
-            "Bins hold",
+            "Binning",
             "choice",
             "quantile",
             choices=STRATEGIES[::-1],
-            help="Equally many calibration rows each, or equal widths of the score.",
+            help="Bins with equal numbers of calibration rows, or of equal width.",
         ),
     )
 

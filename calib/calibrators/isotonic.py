@@ -59,14 +59,15 @@ class Isotonic(ScoreCalibrator):
             "choice",
             "linear",
             choices=("linear", "step", "nearest"),
-            help="The value between two calibration scores: interpolated, that of the lower one, or of the nearer one.",
+            help="The value between two calibration scores: interpolated, that of the lower score, or that of the "
+            "nearer score.",
         ),
         Parameter(
             "regularise",
             "Two dummy rows",
             "boolean",
             False,
-            help="A row of class 1 below all scores and one of class 0 above them keep the values off 0 and 1.",
+            help="Add a row of class 1 below all scores and a row of class 0 above them, so that no value is 0 or 1.",
         ),
     )
 

@@ -2,7 +2,7 @@
 
 Out-of-bag calibration (Johansson et al. 2019, eq. 10–11) takes a random row out for each test row, so that no
 fit serves two of them. But neighbours may be pooled in any order: the calibration set is cut into runs that
-are pooled once, and a query pools the finished blocks again, with the single entries of the run where a row
+are pooled once, and a query pools the finished blocks again, with the single entries of the run if a row
 is taken out and of the run where one is put in.
 """
 

@@ -21,10 +21,8 @@ from calib.kernel.wording import listed, number
 CLIP = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-12  # of log-odds
 LEVEL = 1e-6  # a curve of log-odds that falls by less does not fall
-SEPARABLE = (
-    "The scores separate the classes, so the likelihood has no maximum: the fit was stopped on the way."
-)
-FALLS = "the line falls: higher scores were less often of class 1 in calibration, which reverses the order of the rows."
+SEPARABLE = "The scores separate the classes, so the likelihood has no maximum: the fit was stopped early."
+FALLS = "the line falls: higher scores were less often class 1 in calibration, which reverses the order of the rows."
 
 
 def log_odds_columns(p: Array, clip: float = CLIP) -> Array:
@@ -47,7 +45,7 @@ def log_odds(p: Array, clip: float = CLIP) -> Array:
 
 
 def level(frequency: float) -> float:
-    """The log-odds of a class frequency, infinite where there is one class only."""
+    """The log-odds of a class frequency, infinite if there is one class only."""
     with np.errstate(divide="ignore"):
         return float(np.log(frequency) - np.log1p(-frequency))
 
@@ -59,7 +57,7 @@ def count_clipped(p: Array) -> int:
 
 def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
     """The sentences about calibration scores of 0 or 1, and about classes that the scores separate."""
-    moved = f"{clipped} calibration scores of 0 or 1 were moved to {CLIP:.1e} or 1 − {CLIP:.1e}: log-odds are finite."
+    moved = f"{clipped} calibration scores of 0 or 1 were changed to {CLIP:.1e} or 1 − {CLIP:.1e}: log-odds are finite."
     return ((moved,) if clipped else ()) + ((SEPARABLE,) if separable else ())
 
 

@@ -36,7 +36,7 @@ MERGE_RULES: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def merge_pair(p0: Any, p1: Any, rule: str = "log") -> Array:
-    """The single probability of class 1 for pairs p0, p1 in [0, 1] of equal shape, between the two.
+    """Merge pairs p0, p1 in [0, 1] of equal shape into probabilities of class 1 between the two.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""No calibration is a method like the others: the model's own probabilities, to hold the rest against."""
+"""No calibration, as a method like the others: the model's own probabilities, for comparison."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from calib.kernel.formula import Term
 
 
 class Uncalibrated(ScoreCalibrator):
-    """The probabilities as they are; margins are refused by name, for they are none.
+    """Probabilities unchanged; margins are refused by name, because they are not probabilities.
 
     >>> Uncalibrated().fit([0.2, 0.9], [0, 1]).predict([0.3])
     array([0.3])

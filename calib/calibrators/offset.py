@@ -1,8 +1,8 @@
-"""Offset calibration: one constant added to the log-odds, for a model of which only the level is wrong.
+"""Intercept-only recalibration: one constant is added to the log-odds, for a model whose level alone is wrong.
 
-The intercept of Cox's (1958) recalibration with the slope held at 1, "calibration in the large": ``logit p =
-ℓ + c`` with ℓ = logit s, by maximum likelihood, which makes the mean of p equal the frequency of class 1. It
-is what a changed base rate asks for: all odds move by one ratio.
+The intercept of Cox's (1958) recalibration with the slope fixed at 1, calibration-in-the-large: ``logit p =
+ℓ + c`` with ℓ = logit s, by maximum likelihood, which makes the mean of p equal the frequency of class 1. It corrects
+a changed base rate: all odds move by one ratio.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Offset(LogOddsPolynomial):
     """``logit p = logit s + c`` for probabilities; optional weights.
 
     ``c_`` is the constant; exp(c) is the ratio by which all odds move. ``n_clipped_`` counts calibration
-    scores moved to [ε, 1 − ε], ε = 2.2e-16. One class alone, which no finite constant would fit, is refused.
+    scores moved to [ε, 1 − ε], ε = 2.2e-16. A single class is refused: no finite constant would fit it.
 
     >>> offset = Offset().fit([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0])    # odds 1 become odds 3
     >>> round(float(np.exp(offset.c_)), 6), offset.predict([0.25]).round(6)
@@ -31,7 +31,7 @@ class Offset(LogOddsPolynomial):
     key = "offset"
     label = "Intercept only"
     name = "intercept-only recalibration"
-    source = "Cox 1958; Steyerberg 2019, calibration in the large"
+    source = "Cox 1958; Steyerberg 2019, calibration-in-the-large"
     complexity = 0.5
     degree = 1
 
@@ -47,7 +47,7 @@ class Offset(LogOddsPolynomial):
         total, positive = float(weights.sum()), float(weights @ y)
 
         def excess(c: float) -> float:
-            """Expected minus observed number of class 1, which rises with c."""
+            """Return the expected minus the observed number of class 1, which rises with c."""
             return float(weights @ expit(logits + c)) - positive
 
         middle = level(positive / total)

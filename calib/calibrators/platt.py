@@ -1,4 +1,4 @@
-"""Platt scaling: a sigmoid through the scores, with targets drawn in from 0 and 1.
+"""Platt scaling: a sigmoid through the scores, with targets slightly inside 0 and 1.
 
 Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibration rows of each class the targets
 are ``t₊ = (k₊ + 1)/(k₊ + 2)`` and ``t₋ = 1/(k₋ + 2)``, which keeps the fit finite on separable data.
@@ -29,22 +29,22 @@ from calib.kernel.weights import or_ones
 class Platt(ScoreCalibrator):
     """``p = 1 / (1 + exp(A s + B))`` by cross-entropy against Platt's targets; any real scores, optional weights.
 
-    By itself the class fits the scores that it is given. Placements, and with them the pages, ``evaluate`` and
+    Used directly, the class fits the scores that it is given. Placements, and with them the pages, ``evaluate`` and
     ``CalibratedClassifier``, fit it on the log-odds of a model's probabilities; ``notes_`` says which.
 
     ``A_`` and ``B_`` are the fitted numbers, ``A_`` negative for scores that grow with the belief in class 1.
-    Constant scores leave A at 0 and give the mean target; one class alone is refused.
+    Constant scores leave A at 0 and give the mean target; a single class is refused.
 
     Parameters
     ----------
     on
-        "score" takes s as it comes, as the papers do; "log-odds" takes probabilities and s = ln(p / (1 − p)).
-        "auto" is "score" by itself; placements choose "log-odds" for a model's probabilities and "score" for
-        its margins, which are on that scale already.
+        "score" uses s unchanged, as the papers do; "log-odds" takes probabilities and uses s = ln(p / (1 −
+        p)). "auto" means "score" if the class is used directly; placements choose "log-odds" for a model's
+        probabilities and "score" for its margins, which are on that scale already.
     clip
-        How near to 0 and 1 a probability may come on log-odds; None is half as near as the nearest
-        calibration score that is not there, in ``clip_`` (of n votes, half a vote); placements choose 2.2e-16
-        where the log-odds are the model's decision function.
+        Least distance from 0 and 1 that a probability keeps on log-odds. None means half the least distance
+        of the calibration scores that are not 0 or 1 (with n votes, half a vote), kept in ``clip_``.
+        Placements choose 2.2e-16 if the log-odds are the model's decision function.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Platt(ScoreCalibrator):
     >>> Platt(on="log-odds").fit([0.2, 0.8], [0, 1]).predict([0.2, 0.5, 0.8]).round(6)    # log-odds −ln 4, 0, ln 4
     array([0.333333, 0.5     , 0.666667])
 
-    What a placement fits on a model's probabilities is the sigmoid through their log-odds:
+    On a model's probabilities, a placement fits the sigmoid through their log-odds:
 
     >>> p, y = np.array([0.1, 0.3, 0.4, 0.6, 0.8, 0.9]), [0, 0, 1, 0, 1, 1]
     >>> platt = Platt(on="log-odds").fit(p, y)
@@ -64,7 +64,7 @@ class Platt(ScoreCalibrator):
     'fitted on the log-odds of the scores.'
     >>> bool(np.allclose(platt.predict(p), Platt().fit(np.log(p / (1 - p)), y).predict(np.log(p / (1 - p)))))
     True
-    >>> bool(np.allclose(platt.predict(p), Platt().fit(p, y).predict(p)))    # of the probabilities as they come
+    >>> bool(np.allclose(platt.predict(p), Platt().fit(p, y).predict(p)))    # of the probabilities unchanged
     False
     """
 
@@ -78,24 +78,24 @@ class Platt(ScoreCalibrator):
     parameters = (
         Parameter(
             "on",
-            "Platt on",
+            "Platt scaling on",
             "choice",
             "auto",
             choices=("auto", "log-odds", "score"),
-            help="Auto: log-odds of a model's probabilities, margins as they come. Log-odds: the scale that the "
-            "sigmoid is made for; over 39 data sets better on average than probabilities. Score: as it comes, as in "
-            "the papers and in the class Platt by itself.",
+            help="Auto: log-odds of probabilities, but margins unchanged. Log-odds: the sigmoid's own scale, better "
+            "on average over 39 data sets. Score: unchanged, as in the papers and in the class Platt.",
             only_with=("score", ("probability",)),
         ),
         Parameter(
             "clip",
-            "Kept from 0 and 1 by",
+            "Distance from 0 and 1",
             "number",
             None,
             CLIP,
             0.5,
             optional=True,
-            help="On log-odds, which are infinite at 0 and 1. Unset: half as far as the nearest calibration score.",
+            help="Keeps probabilities away from 0 and 1, where log-odds are infinite. Unset: half the distance of the "
+            "nearest calibration score.",
             only_with=("on", ("auto", "log-odds")),
             extra={"unset": "half a step"},
         ),
@@ -130,12 +130,12 @@ class Platt(ScoreCalibrator):
         if self.on == "auto":
             return ()
         if self.on == "score":
-            return ("fitted on the scores as they come.",)
+            return ("fitted on the unchanged scores.",)
         kept = f"scores are kept {self.clip_:.2g} away from 0 and 1, where log-odds are infinite."
         return ("fitted on the log-odds of the scores.", *([kept] if self.clip_ > CLIP else []))
 
     def _line(self, scores: Array) -> Array:
-        """What the sigmoid is drawn over."""
+        """Return the numbers that the sigmoid takes."""
         return log_odds(scores, self.clip_) if self.on == "log-odds" else scores
 
     def _map(self, scores: Array) -> Array:
@@ -159,11 +159,11 @@ class Platt(ScoreCalibrator):
 
 
 def _half_step(p: Array) -> float:
-    """Half the smallest distance from 0 or 1 that a probability has, but for those that are there.
+    """Return half the smallest distance from 0 or 1 of the probabilities that are neither.
 
     >>> _half_step(np.array([0.0, 0.02, 0.5, 1.0]))
     0.01
-    >>> _half_step(np.array([0.0, 1.0]))    # no other: any number gives the same sigmoid
+    >>> _half_step(np.array([0.0, 1.0]))    # only 0 and 1: any number gives the same sigmoid
     0.25
     """
     apart = np.minimum(p, 1 - p)

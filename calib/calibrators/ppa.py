@@ -1,4 +1,4 @@
-"""Parameterised probability adjustment: some of the mass of every other class goes to the most probable one.
+"""Parameterised probability adjustment: part of the mass of every other class moves to the most probable class.
 
 Boström 2008; Shaker and Hüllermeier 2025, A.3: ``p' = (1 − r) p + r q``, q being the mass on the most
 probable class, shared on a tie, and r in [0, 1] the least Brier score on the calibration set.
@@ -22,7 +22,7 @@ BLOCK = 4096  # probabilities tried at once: what a processor's cache holds
 
 
 def most_probable(p: Array) -> Array:
-    """q of class 1: 1 above one half, 0 below, one half on the tie.
+    """Return q of class 1: 1 above one half, 0 below, one half on the tie.
 
     >>> most_probable(np.array([0.4, 0.5, 0.6]))
     array([0. , 0.5, 1. ])
@@ -31,12 +31,12 @@ def most_probable(p: Array) -> Array:
 
 
 def sigmoid(p: Array, a: Any, b: Any) -> Array:
-    """r(p) = 1 / (1 + exp(a p + b)), the share of the mass that moves; all b at once are columns beside p (n, 1)."""
+    """Return r(p) = 1 / (1 + exp(a p + b)), the share of the mass that moves; several b are columns beside p (n, 1)."""
     return 1 / (1 + np.exp(a * p) * np.exp(b))
 
 
 class PPA(ScoreCalibrator):
-    """Probability adjustment; the predicted label never changes.
+    """Parameterised probability adjustment of Boström; the predicted label never changes.
 
     ``r_`` is the share of the mass that moves: the one number, or the mean of r(p) over the calibration rows.
 
@@ -69,7 +69,8 @@ class PPA(ScoreCalibrator):
             "choice",
             "constant",
             choices=("constant", "sigmoid"),
-            help="One share r for all rows, or a share that depends on the probability.",
+            help="PPA is parameterised probability adjustment. Use one share r for all rows, or a share that depends "
+            "on the probability.",
         ),
     )
 

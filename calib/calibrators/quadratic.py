@@ -1,8 +1,8 @@
-"""Quadratic calibration: a logistic fit on the log-odds of the score and on their square.
+"""Quadratic recalibration: a logistic fit on the log-odds of the score and on their square.
 
 Berta, Holzmüller, Jordan and Bach 2025 (arXiv 2511.03685), for two classes: ``logit p = a + b ℓ + c ℓ²``. b =
 1 with a = c = 0 is the identity; c = 0 is logistic recalibration. The map need not rise everywhere: a parabola
-turns, and a note says between which scores it falls. Beyond the calibration scores, where no row supports the
+turns, and a note says between which scores it falls. Beyond the calibration scores, if no row supports the
 parabola, the map goes on along its tangent, or keeps its value at an end that falls.
 """
 

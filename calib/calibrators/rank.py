@@ -1,4 +1,4 @@
-"""The rank calibrator of forests: every tree ranks, the ranks are added up, and isotonic regression maps the sum.
+"""The rank calibrator of forests: every tree ranks the rows, and isotonic regression maps the sum of the ranks.
 
 Shaker and Hüllermeier 2025, A.5, after Menon et al. 2012 and Hüllermeier and Vanderlooy 2009. The score
 (Borda, eq. 13) is, over the trees, the number of calibration rows whose tree probability is smaller, ties
@@ -62,8 +62,8 @@ class Rank(ScoreCalibrator):
 
     def formula(self, *scores: Term) -> dict[str, Term]:
         raise InputError(
-            "Rank needs the scores of every tree, and counts them among those of all calibration rows: it cannot be "
-            "written as SQL, ONNX or a program. Keep it as a calibrator file (JSON), or choose another calibrator."
+            "Rank calibration needs the scores of every tree and ranks them among all calibration rows. It cannot be "
+            "written as SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another calibrator."
         )
 
     @property

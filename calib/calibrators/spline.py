@@ -117,7 +117,7 @@ class Spline(ScoreCalibrator):
             12,
             low=3,
             high=40,
-            help="More knots allow more bends; the penalty decides.",
+            help="More knots allow more bends; the penalty limits them.",
         ),
         Parameter(
             "penalty",
@@ -127,7 +127,8 @@ class Spline(ScoreCalibrator):
             low=0,
             high=1e9,
             optional=True,
-            help="The larger, the nearer to a straight line of the log-odds; empty: chosen by cross-validation.",
+            help="Larger values pull the curve towards a straight line of the log-odds. Empty: chosen by "
+            "cross-validation.",
         ),
     )
 
@@ -187,7 +188,7 @@ class Spline(ScoreCalibrator):
             raise fields.refuse("knots", "must not be empty")
         values = fields.numbers("values", infinite=True, length=len(knots))
         if len(knots) > 1 and not np.isfinite(values).all():
-            raise fields.refuse("values", "must be finite where there are several")
+            raise fields.refuse("values", "must be finite if there are several")
         wide, high = np.diff(knots), np.diff(values / STEEPEST)
         if (wide < NARROWEST).any() or (np.abs(high) > wide).any():
             raise fields.refuse("values", "must rise and fall by finite slopes from knot to knot")
@@ -270,7 +271,7 @@ def _cross_validated(tied: Tied, knots: Array) -> float:
 
 
 def _grouped(tied: Tied) -> Tied:
-    """The same rows in at most CHOSEN_ON groups of neighbouring scores."""
+    """Group the rows into at most CHOSEN_ON groups of neighbouring scores."""
     if len(tied.scores) <= CHOSEN_ON:
         return tied
     starts = np.unique(np.linspace(0, len(tied.scores), CHOSEN_ON, endpoint=False).astype(np.intp))

@@ -1,4 +1,4 @@
-"""p0 and p1 as two step functions of the score: what a file holds of Venn and of Venn–Abers.
+"""p0 and p1 as two step functions of the score: the saved form of Venn and Venn–Abers.
 
 A break belongs to the step on its right for p0 and to that on its left for p1.
 """
@@ -23,7 +23,7 @@ def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:
 
 
 class StepPairs(IntervalCalibrator):
-    """A Venn or Venn–Abers predictor out of a file; ``input`` is the kind of score that it takes.
+    """A Venn or Venn–Abers predictor read from a file; ``input`` is the kind of score that it takes.
 
     >>> pairs = StepPairs("midpoint").set_steps(([0.5], [0.0, 0.5]), ([0.5], [0.5, 1.0]))
     >>> pairs.predict_interval([0.4, 0.5, 0.6])    # on a break p0 has passed it, and p1 has not

@@ -24,7 +24,7 @@ COLDEST, HOTTEST = 1e-3, 1e3
 class Temperature(ScoreCalibrator):
     """Temperature scaling of probabilities; optional weights.
 
-    ``T_`` is the temperature: above 1 for a model that is too sure of itself. It is kept in [0.001, 1000],
+    ``T_`` is the temperature: above 1 for an overconfident model. It is kept in [0.001, 1000],
     and ``bounded_`` says that it stopped at an end (probabilities on the right side of ½ throughout, or no
     better than chance). ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16. One class
     alone is refused.
@@ -67,7 +67,7 @@ class Temperature(ScoreCalibrator):
 
     def _notes(self) -> tuple[str, ...]:
         stopped = (
-            f"The best temperature lies outside [{COLDEST:g}, {HOTTEST:g}]: it was stopped at {self.T_:g}."
+            f"The best temperature is outside [{COLDEST:g}, {HOTTEST:g}]: the search stopped at {self.T_:g}."
         )
         return fit_notes(self.n_clipped_) + ((stopped,) if self.bounded_ else ())
 

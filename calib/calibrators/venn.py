@@ -44,7 +44,7 @@ class Venn(IntervalCalibrator):
     label = "Venn predictor"
     name = "the Venn predictor"
     source = "Vovk et al. 2004; Johansson et al. 2019, eq. 3–6"
-    beyond = "that of the category, 0 to 1 where it has no rows"
+    beyond = "the answer of the category, or [0, 1] if it is empty"
     complexity = 6
     kind = "pairs"
     weighted = True
@@ -55,7 +55,7 @@ class Venn(IntervalCalibrator):
             "choice",
             "label",
             choices=("label", "uniform", "quantile"),
-            help="Rows are compared with those of the same predicted label, or of the same score bin.",
+            help="Compare a row with calibration rows of the same predicted label, or of the same score bin.",
         ),
         Parameter(
             "bins",
@@ -64,7 +64,7 @@ class Venn(IntervalCalibrator):
             10,
             low=1,
             high=1000,
-            help="For the two taxonomies of score bins.",
+            help="Number of score bins.",
             only_with=("taxonomy", ("uniform", "quantile")),
         ),
         Parameter(
@@ -72,7 +72,7 @@ class Venn(IntervalCalibrator):
             "Threshold",
             "number",
             0.5,
-            help="Scores above it are predicted 1; 0 for margins.",
+            help="Scores above it are predicted 1; use 0 for margins.",
             only_with=("taxonomy", ("label",)),
         ),
         MERGE,
@@ -107,8 +107,8 @@ class Venn(IntervalCalibrator):
             return edge_index(scores, self.edges_)
         if scores.size and (scores.min() < 0 or scores.max() > 1):
             raise InputError(
-                "venn: the equal-width taxonomy bins [0, 1], but scores span "
-                f"{scores.min():g} to {scores.max():g}. For margins take the taxonomy 'quantile' or 'label'."
+                "venn: taxonomy 'uniform' divides [0, 1] into equal bins, but your scores range from "
+                f"{scores.min():g} to {scores.max():g}. For margins use the taxonomy 'quantile' or 'label'."
             )
         return bin_index(scores, self.bins)
 

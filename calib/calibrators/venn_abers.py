@@ -1,9 +1,9 @@
-"""Inductive Venn–Abers prediction: two isotonic fits for every score, without fitting any of them.
+"""Inductive Venn–Abers prediction: the result of two isotonic fits for every score, without fitting them.
 
 Vovk and Petej 2014; Johansson et al. 2019, eq. 9; Shaker and Hüllermeier 2025, Algorithm 1. p0 is the
 isotonic fit to the calibration set with (s, 0) added, taken at s, and p1 the same with (s, 1).
 
-How p1 is had at once for every s. Pool ties, and draw the cumulative-sum diagram P_i = (rows, class 1 among
+How to find p1 for every s at once. Pool ties, and draw the cumulative-sum diagram P_i = (rows, class 1 among
 them) of the i lowest distinct scores. Adding (s, 1) with a scores below s moves the points to the right of
 P_a by (1, 1), and p1 is the slope of the segment that bridges the lower hulls of the two parts. Three facts
 make it cheap:
@@ -275,7 +275,7 @@ class VennAbers(IntervalCalibrator):
         if removed is not None:
             in_range(removed, "removed", 0, len(self.labels_) - 1, integer=True)
         counts = np.ones(len(self.labels_) + 1) if self.weights_ is None else np.append(self.weights_, 1.0)
-        counts[:-1] -= np.arange(len(self.labels_)) == removed  # of all of them where nothing is removed
+        counts[:-1] -= np.arange(len(self.labels_)) == removed  # of all of them if nothing is removed
         tied = pool_ties(np.append(self.calibration_scores_, score), np.append(self.labels_, label), counts)
         blocks = pool_adjacent_violators(tied.sums, tied.weights)
         position = np.searchsorted(tied.scores, score)

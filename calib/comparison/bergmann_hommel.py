@@ -47,7 +47,7 @@ def rank_pvalues(ranks: Any, n: int) -> Array:
     Raises
     ------
     InputError
-        For ranks that are no finite numbers, or fewer data sets than one.
+        If ranks are not finite, or there is no data set.
     """
     R = checks.score_vector(ranks, "ranks")
     checks.in_range(n, "n", low=1, integer=True)
@@ -59,7 +59,7 @@ def bergmann_hommel(ranks: Any, n: int) -> Array:
     """Adjusted p-values of every pair of methods, shape (k, k), symmetric, ones on the diagonal.
 
     p_ij becomes the largest |I| · min{p_l : l ∈ I} over the exhaustive sets I that hold the pair ij, at most
-    1: a pair differs at level α exactly where its adjusted p-value is at most α.
+    1: a pair differs at level α exactly if its adjusted p-value is at most α.
 
     Parameters
     ----------

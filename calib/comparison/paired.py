@@ -26,7 +26,7 @@ def paired_t(
     """Paired t-test; ``less``: a is smaller than b on average, as in Shaker and Hüllermeier (2025), Tables 9 and 10.
 
     t = d̄ / (s_d/√n) with n − 1 degrees of freedom, d = a − b. Equal differences have no spread: t is then
-    ±∞, or 0 where they are all 0 (p-value 1, one-sided 1/2).
+    ±∞, or 0 if they are all 0 (p-value 1, one-sided 1/2).
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def average_ranks(table: Any, higher_is_better: bool) -> Array:
 
 
 def leading(values: pd.Series) -> list[str]:
-    """The names of the lowest value, of the best average rank say, several where they tie.
+    """The names of the lowest value, of the best average rank say, several if they tie.
 
     >>> leading(pd.Series({"a": 1.5, "b": 3.0, "c": 1.5}))
     ['a', 'c']
@@ -74,7 +74,7 @@ def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
     """Friedman test of the hypothesis that all methods rank alike, tie-corrected as in ``scipy.stats``.
 
     χ² = 12n/(k(k+1)) Σ (R_j − (k+1)/2)² / C with C = 1 − Σ(t³ − t)/(n k (k²−1)) over groups of t tied values,
-    and F = (n−1)χ² / (n(k−1) − χ²). Where every data set ties all methods the statistics are 0 and the
+    and F = (n−1)χ² / (n(k−1) − χ²). If every data set ties all methods the statistics are 0 and the
     p-values 1.
 
     Parameters

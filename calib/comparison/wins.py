@@ -71,7 +71,7 @@ def win_rates(table: Any, higher_is_better: bool, level: float = 0.95) -> Means:
 def regrets(table: Any, higher_is_better: bool) -> Array:
     """How much worse each method is than the best one of each data set, (n, k) of at least 0.
 
-    Regret is infinite where a loss is and the best is not; where the best is infinite too, there was nothing
+    Regret is infinite if a loss is and the best is not; if the best is infinite too, there was nothing
     to regret.
 
     Parameters

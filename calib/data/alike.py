@@ -25,7 +25,7 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     DataError
-        Where columns are missing, or hold text where numbers are known, or the other way round.
+        Where columns are missing, or hold text if numbers are known, or the other way round.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     if missing:
         raise DataError(
             f"The table lacks {quoted(missing)}, which the model needs.",
-            "Bring one with the same column names as the table in use.",
+            "Upload a table with the same column names as the current one.",
         )
     typed = typed[list(known.columns)]
     other = [
@@ -49,8 +49,8 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     if other:
         holds = "holds" if len(other) == 1 else "hold"
         raise DataError(
-            f"In this table {quoted(other)} {holds} values of another type than in the table in use.",
-            "Bring numbers where there are numbers, dates where dates, and text where text.",
+            f"In this table {quoted(other)} {holds} values of another type than in the current table.",
+            "Use numbers, dates and text in the same columns as there.",
         )
     numbers = [name for name in typed if typed[name].dtype.kind == "f"]
     return typed.assign(**{name: bounded(typed[name]) for name in numbers})

@@ -165,7 +165,7 @@ def _inspect_other(column: pd.Series, name: str) -> Column:
 
 
 def positions(rows: np.ndarray) -> pd.Index:
-    """Which of bool (n,) are true, as the index of a table: a range where all of them are."""
+    """Which of bool (n,) are true, as the index of a table: a range if all of them are."""
     return pd.RangeIndex(len(rows)) if rows.all() else pd.Index(np.flatnonzero(rows))
 
 
@@ -286,7 +286,7 @@ def _inspect_text(column: pd.Series, name: str) -> Column:
 
 
 def _strays(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
-    """Of a column that is mostly numbers the texts that are none, the most frequent first; else nothing."""
+    """Return the texts in a column of mostly numbers, the most frequent first; else nothing."""
     likely = pc.invert(pc.match_substring_regex(values, WORDLIKE)).to_numpy(zero_copy_only=False)
     if rows[likely].sum() < MOSTLY * rows.sum():
         return {}  # hence of millions of words no objects are made

@@ -35,7 +35,7 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     Parameters
     ----------
     at
-        The line of the header, counted from 1; 0 where the file has none; None finds it out.
+        The line of the header, counted from 1; 0 if the file has none; None finds it out.
     fewest
         Columns; fewer are refused.
 
@@ -102,7 +102,7 @@ def _readable(stated: str) -> str:
     if stated.isascii():
         return stated
     raise DataError(
-        f"The file says that {stated!r} separates its columns, which is not a delimiter that can be read.",
+        f"The file declares {stated!r} as its delimiter, which cannot be read.",
         f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas.",
     )
 
@@ -111,7 +111,7 @@ def _from_line(text: str, line: int) -> str:
     parts = text.split("\n", line - 1)
     if len(parts) < line or not parts[-1].strip():
         raise DataError(
-            f"The header cannot be in line {line}: there is nothing.", "Choose a line of the file."
+            f"The header cannot be in line {line}: the file ends before it.", "Choose a line of the file."
         )
     return parts[-1]
 
@@ -143,7 +143,7 @@ def _lines(text: str, most: int) -> list[str]:
 
 
 def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """(the first rows as lists of trimmed cells, the line on which each begins); blank lines are no rows."""
+    """(the first rows as lists of trimmed cells, the line on which each begins); blank lines are not rows."""
     start = "\n".join(_lines(text, SAMPLE_LINES))
     reader = csv.reader(io.StringIO(start), delimiter=delimiter)
     rows, lines, line = [], [], 1
@@ -163,12 +163,12 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def sample(text: str, delimiter: str) -> list[list[str]]:
-    """The first rows as lists of trimmed cells; blank lines are no rows."""
+    """The first rows as lists of trimmed cells; blank lines are not rows."""
     return numbered(text, delimiter)[0]
 
 
 def sniff(text: str) -> str:
-    """The delimiter whose cells are most even from line to line; spaces only where nothing else makes columns.
+    """The delimiter whose cells are most even from line to line; spaces only if nothing else makes columns.
 
     >>> sniff("x;y\\n1,5;2\\n"), sniff("x,y\\n1,5\\n"), sniff("1.0  2.0\\n3.0  4.0\\n")
     (';', ',', ' ')
@@ -194,12 +194,12 @@ def _first_lines(text: str) -> str:
 
 
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
-    """(column names, whether the file states them). The first row is data where its cells look like those below it.
+    """(column names, whether the file states them). The first row is data if its cells look like those below it.
 
     Parameters
     ----------
     headed
-        Whether the first row is the header, where that is known.
+        Whether the first row is the header, if that is known.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
         raise _ragged(text, delimiter, len(names), above) from None
     if quoted and text.count('"') % 2 and len(table) + headed < sum(map(bool, text.split("\n"))):
         raise DataError(
-            "A quotation mark is opened and never closed, so that rows run into each other.",
+            "A quotation mark is opened and never closed, so rows run into each other.",
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
     check_cells(len(table), len(names), errors.MOST_CELLS)
@@ -260,7 +260,7 @@ def _pool(columns: int) -> pa.MemoryPool:
 
 
 def _encoded(text: str) -> pa.NativeFile:
-    """A text as UTF-8: a short one at once, for what reads piece by piece keeps 30 MB of the pieces."""
+    """Return a text as UTF-8: a short one at once, because reading in pieces keeps 30 MB of pieces."""
     if len(text) < AT_ONCE:
         return pa.BufferReader(text.encode("utf-8", "replace"))
     return pa.PythonFile(_Encoded(text), "r")

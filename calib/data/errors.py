@@ -1,4 +1,4 @@
-"""One error for everything a table can have wrong, and the bounds above which a file is refused."""
+"""The error for every problem of a table, and the limits above which a file is refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class DataError(InputError):
 
 
 def most_unpacked(packed: int) -> int:
-    """Bytes that a compressed file of so many may become: more is a bomb, or costs as much.
+    """Return the bytes to which a compressed file of this size may expand: more is a bomb, or costs as much.
 
     >>> most_unpacked(1_000) >> 20, most_unpacked(1 << 30) >> 20
     (64, 200)
@@ -44,19 +44,17 @@ def most_unpacked(packed: int) -> int:
 
 
 def too_large(name: str, most: int) -> DataError:
-    """The refusal of a file that becomes larger than ``most`` bytes."""
-    remedy = "Take a sample of its rows, or fewer columns."
-    return DataError(
-        f"{name} is larger than {most >> 20} MB once unpacked, the most that is read of it.", remedy
-    )
+    """Return the refusal of a file that expands to more than ``most`` bytes."""
+    remedy = "Upload a sample of its rows, or fewer columns."
+    return DataError(f"{name} is larger than {most >> 20} MiB after unpacking, which is the limit.", remedy)
 
 
 def large_excel() -> DataError:
-    """The refusal of an Excel file that would take too long."""
+    """Return the refusal of an Excel file that would take too long."""
     return DataError(
-        f"The Excel file holds more than {MOST_EXCEL_CELLS:,} cells (or other markup that takes as long), or more"
-        f" than {MOST_XML >> 20} MB of XML, the most that is read of it.",
-        "Save the sheet as CSV or Parquet, of which more is read.",
+        f"The Excel file has more than {MOST_EXCEL_CELLS:,} cells (or other elements), or more than {MOST_XML >> 20} "
+        "MiB of XML, which is the limit.",
+        "Save the sheet as CSV or Parquet, for which the limit is higher.",
     )
 
 
@@ -64,8 +62,8 @@ def check_cells(rows: int, columns: int, most: int) -> None:
     """Refuse a table that a small file claims to hold and no memory would."""
     if rows * columns > most:
         raise DataError(
-            f"The table has {rows:,} rows of {columns:,} columns, more than the {most:,} cells that are read.",
-            "Take a sample of its rows, or fewer columns.",
+            f"The table has {rows:,} rows of {columns:,} columns, more than the {most:,} cells that can be read.",
+            "Upload a sample of its rows, or fewer columns.",
         )
 
 

@@ -153,10 +153,10 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     sheet
         Its name; None takes the first that is filled.
     at
-        The row of the header as Excel counts, 0 where there is none; None finds it out.
+        The row of the header as Excel counts, 0 if there is none; None finds it out.
     """
     title, numbers, rows, sheets = _sheet(content, name, sheet)
-    notes = [f"Of {len(sheets)} filled sheets only {title!r} is read."] if len(sheets) > 1 else []
+    notes = [f"Of {len(sheets)} sheets with content, only {title!r} is read."] if len(sheets) > 1 else []
     width = max(map(len, rows))
     texts = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[: 4 * SEARCHED]]
     texts = [row + [""] * (width - len(row)) for row in texts]
@@ -197,12 +197,13 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int]
         sheets = [title for title in book if next(book.rows(title), None)]
         if not sheets:
             raise DataError(
-                f"{name} has no filled sheet.",
+                f"{name} has only empty sheets.",
                 "Put the table on the first sheet, its header in the first row.",
             )
         if sheet is not None and sheet not in sheets:
             raise DataError(
-                f"{name} has no filled sheet {sheet!r}.", f"Choose one of {', '.join(map(repr, sheets))}."
+                f"{name} has no sheet with content called {sheet!r}.",
+                f"Choose one of {', '.join(map(repr, sheets))}.",
             )
         title = sheets[0] if sheet is None else sheet
         return title, *_rows(book.rows(title), title), sheets
@@ -221,7 +222,7 @@ def _rows(filled: Iterable[tuple[int, Row]], title: str) -> tuple[list[int], lis
         if number > LAST_ROW or cells > errors.MOST_EXCEL_CELLS:
             most = errors.MOST_EXCEL_CELLS
             message = f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {most:,} cells."
-            raise DataError(message, "Delete what is far from the table, or save it as CSV or Parquet.")
+            raise DataError(message, "Delete cells far from the table, or save it as CSV or Parquet.")
         numbers.append(number)
         rows.append(row)
     return numbers, rows
@@ -368,13 +369,14 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
             continue
         match = ATTRIBUTE.match(stripped)
         if not match:
-            message = f"Line {i + 1} of the ARFF file declares no attribute: {stripped[:80]!r}."
+            message = f"Line {i + 1} of the ARFF file does not declare an attribute: {stripped[:80]!r}."
             raise DataError(message, "Write @attribute, a name and a type.")
         name, declared = match.group(1), re.sub(r"\}\s*%[^}]*$", "}", match.group(2))
         kind = declared.split()[0].lower() if declared else ""
         if kind == "relational":
             raise DataError(
-                f"Attribute {name} is a table in a cell (relational).", "Export one flat table instead."
+                f"Attribute {name} is relational: it holds a table in each cell.",
+                "Export one flat table instead.",
             )
         kinds.append(kind if kind in PLAIN else "nominal")
         lines[i] = f"@attribute {name} {'STRING' if kind in PLAIN else declared}"
@@ -383,7 +385,7 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
 
 def _arff_column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> pd.Series:
     if kind == "nominal":
-        # a "?" is no level
+        # a "?" is not a level
         levels = dict.fromkeys(whole_text(value) for value in values if value is not None)
         return pd.Series(pd.Categorical(texts.to_pandas(), categories=list(levels)))
     typed = typed_text(texts, name).values

@@ -21,7 +21,7 @@ Row = Sequence[str]
 
 
 def rows_above(rows: Sequence[Row], width: int | None = None) -> int:
-    """How many of the first rows are no part of the table: remarks, titles, and what is above a plain header.
+    """Count the first rows that do not belong to the table: remarks, titles, and lines above a plain header.
 
     Parameters
     ----------
@@ -104,6 +104,6 @@ def found_note(line: int, above: int, what: str) -> str:
     """The note on a header that is not at the top; ``what`` is "line" or "row".
 
     >>> found_note(4, 3, "line")
-    'The header is taken from line 4; what stands above it is not read.'
+    'The header is taken from line 4; lines above it are not read.'
     """
-    return f"The header is taken from {what} {line}; what stands above it is not read." if above else ""
+    return f"The header is taken from {what} {line}; lines above it are not read." if above else ""

@@ -1,6 +1,6 @@
-"""Two files as one table, the second of which is the test part: a model made on one, judged on another.
+"""Two files as one table, the second of which is the test part: a model made on one, evaluated on another.
 
-Columns are matched by name, in any order. What does not fit is told at once, all of it, with the remedy.
+Columns are matched by name, in any order. All mismatches are reported together, with the remedy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from calib.data.typed import typed_frame
 from calib.kernel.wording import listed, quoted
 
 FILE_PART = "part by file"
-"""The column that says which file a row comes from: the first trains and calibrates, the second is judged."""
+"""The column that says which file a row comes from: the first trains and calibrates, the second is the test set."""
 
 
 def join_tables(
@@ -60,7 +60,7 @@ def join_tables(
     here, there = _typed(first, target), _typed(second, target)
     if FILE_PART in here.columns:
         raise DataError(
-            f"{names[0]} has a column {FILE_PART!r}, which is needed here.", "Give it another name."
+            f"{names[0]} has a column {FILE_PART!r}, which is reserved here.", "Give it another name."
         )
     _check_fit(here, there, target, needed, names, merge, drop)
     columns = {name: _stacked(here[name], there, name) for name in here.columns if name != target}
@@ -72,7 +72,7 @@ def join_tables(
 
 
 def of_both(frame: pd.DataFrame) -> str:
-    """What is to be said of the rarer class of a joined table: it may not be that of either file alone.
+    """Return what to add about the minority class of a joined table, which may differ from that of either file.
 
     >>> of_both(pd.DataFrame())
     ''
@@ -108,12 +108,12 @@ def _check_fit(
     if found:
         raise DataError(
             f"{names[1]} does not fit {names[0]}: {'; '.join(found)}.",
-            f"Correct {names[1]}, or leave out the columns that it cannot have.",
+            f"Correct {names[1]}, or exclude the columns that it does not have.",
         )
 
 
 def _kind(column: pd.Series) -> str | None:
-    """What a column holds to a model, or None where it holds nothing: words among numbers will count as missing."""
+    """What a column holds to a model, or None if it holds nothing: words among numbers will count as missing."""
     return {"empty": None, "mixed": "numbers"}.get(inspect(column).kind, held(column))
 
 
@@ -126,7 +126,7 @@ def _unknown_labels(
 
 
 def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:
-    """One column of both; missing where the second file has none."""
+    """One column of both; missing if the second file has none."""
     if name not in there.columns or there[name].isna().all():
         return column.reindex(range(len(column) + len(there)))
     other = there[name]
@@ -150,15 +150,15 @@ def _attributes(
     notes = [
         *first.attrs.get("notes", ()),
         *(f"{names[1]}: {note}" for note in second.attrs.get("notes", ())),
-        f"{names[1]} is the test part: its rows are counted on from {names[0]}, the first of them as row "
+        f"{names[1]} is the test set: its row numbers continue from {names[0]}, starting with row "
         f"{len(here) + 1:,}.",
     ]
     if extra:
-        notes.append(f"Not in {names[0]}, and left out of {names[1]}: {listed(extra)}.")
+        notes.append(f"Not in {names[0]}, and excluded from {names[1]}: {listed(extra)}.")
     own, others = (frame.attrs.get("name", name) for frame, name in zip((first, second), names, strict=True))
     spelling = {**first.attrs.get("spelling", {}), target: {}}
     about = {
-        "name": f"{own}, judged on {others}",
+        "name": f"{own}, evaluated on {others}",
         "judged_on": names[1],
         "notes": tuple(notes),
         "spelling": spelling,

@@ -91,13 +91,14 @@ class Matrix(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """The matrix (n, k), dense and finite. Levels never seen in training count as "other" where there is such."""
+        """The matrix (n, k), dense and finite. Levels never seen in training count as "other" if there is such."""
         check_is_fitted(self)
         X = _table(X)
         absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]
         if absent:
             raise DataError(
-                f"Column {absent[0]!r}, which the model was trained on, is not in this table.", "Add it."
+                f"Column {absent[0]!r}, which the model was trained on, is missing from this table.",
+                "Add it.",
             )
         blocks = []
         quantities = self._quantities(X)
@@ -188,7 +189,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return np.column_stack([_level_names(X[c]) for c in self.categories_])
 
     def _encoded(self, X: pd.DataFrame) -> np.ndarray:
-        """As the encoder does, whose checks of every column take four times as long."""
+        """Encode like scikit-learn's encoder, whose checks of every column take four times as long."""
         made = np.zeros((len(X), len(self.kept_)))
         rows = np.arange(len(X))
         for c, places, other in self.places_:
@@ -242,7 +243,7 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
     for name in table.columns:
         if table[name].dtype == object:
             raise DataError(
-                f"Column {name!r} holds Python objects of no common type.",
+                f"Column {name!r} holds Python objects of several types.",  # words: right, a term of Python
                 "Pass the table through prepare first.",
             )
     return Matrix()
@@ -253,8 +254,8 @@ def imputations(X: pd.DataFrame) -> list[str]:
 
     >>> for sentence in imputations(pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", None]})):
     ...     print(sentence)
-    Gaps that get the training median, while a column of 0 and 1 marks them: age (1 gap).
-    Gaps that are a level of their own, '(missing)': sex (1 gap).
+    Missing numbers get the training median, and a column of 0 and 1 marks them: age (1 gap).
+    Missing values become a separate level, '(missing)': sex (1 gap).
     """
     gaps = {str(name): int(X[name].isna().sum()) for name in X.columns}
     counts = {name: f"{name} ({counted(count, 'gap')})" for name, count in gaps.items() if count}
@@ -262,9 +263,9 @@ def imputations(X: pd.DataFrame) -> list[str]:
     numbers = [name for name in counts if is_number(X[name])]
     levels = [name for name in counts if name not in {*dates, *numbers}]
     ways = {
-        "Gaps that get the training median, while a column of 0 and 1 marks them": numbers,
-        "Gaps that get the training median of day, month and weekday, while a column of 0 and 1 marks them": dates,
-        f"Gaps that are a level of their own, {GAP!r}": levels,
+        "Missing numbers get the training median, and a column of 0 and 1 marks them": numbers,
+        "Missing dates get the training median of day, month and weekday, and a column of 0 and 1 marks them": dates,
+        f"Missing values become a separate level, {GAP!r}": levels,
     }
     return [f"{way}: {', '.join(counts[name] for name in names)}." for way, names in ways.items() if names]
 

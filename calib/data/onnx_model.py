@@ -41,7 +41,7 @@ class Input:
     kind
         Its type, as float, int64 or string.
     column
-        The column that fits by name, or by position; None where there is none.
+        The column that fits by name, or by position; None if there is none.
     misfit
         What does not fit, or None.
     """
@@ -59,7 +59,7 @@ class Inputs:
     Attributes
     ----------
     each
-        A line for every column that is asked for or given.
+        One line for every column that the model needs or the table has.
     by_position
         Whether one input takes all columns in their order, so that leaving one out changes what it is given.
     """
@@ -78,18 +78,19 @@ class Inputs:
 
 
 def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> Inputs:
-    """What the model asks for, and how the table answers; parameters and errors as of ``onnx_scores``.
+    """Return the inputs of the model and the columns that match them; parameters and errors are those of
+    ``onnx_scores``.
 
     Parameters
     ----------
     beside
-        Columns that are no inputs: the label, and those that have a role or are left out.
+        Columns that are not inputs: the label, columns with a role and excluded columns.
     """
     return _inputs(_session(model), typed_frame(frame), beside)
 
 
 def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collection[str] = ()) -> pd.DataFrame:
-    """The table with one more column, the model's probability, called after the class that it speaks of.
+    """Return the table with one more column: the model's probability, named after its class.
 
     Its name is in ``attrs["model_score"]``.
 
@@ -103,12 +104,12 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     target
         The label column.
     beside
-        Columns that have a role, which are no inputs.
+        Columns with a role, which are not inputs.
 
     Raises
     ------
     DataError
-        For what is no such model, needs what is not in the file, or does not fit the table: all that does not.
+        If it is not such a model, needs something else than the file, or does not fit the table; lists every misfit.
     """
     session, typed = _session(model), typed_frame(frame)
     values = _values(session, typed, _fitting(_inputs(session, typed, {target, *beside})))
@@ -121,7 +122,8 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     scored, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
     if name in scored.columns:
         raise DataError(
-            f"The table has a column {name!r} already, the name that the model's would have.", "Rename it."
+            f"The table has a column {name!r} already, which is the name for the model's output.",
+            "Rename it.",
         )
     scored[name] = np.concatenate(found)
     scored.attrs = frame.attrs | {"model_score": name}
@@ -133,11 +135,11 @@ def _session(model: bytes) -> Any:
         import onnx
         import onnxruntime
     except ImportError:
-        raise DataError("ONNX files are read with the packages onnx and onnxruntime.", EXTRA) from None
+        raise DataError("To read ONNX files you need the packages onnx and onnxruntime.", EXTRA) from None
     if len(model) > LARGEST_MODEL:
         raise DataError(
-            f"The model is larger than {LARGEST_MODEL >> 20} MB, the most that is read.",
-            "Take a smaller one.",
+            f"The model is larger than {LARGEST_MODEL >> 20} MiB, which is the limit.",
+            "Use a smaller model.",
         )
     try:
         graph = onnx.load_model_from_string(model)
@@ -148,8 +150,8 @@ def _session(model: bytes) -> Any:
     except Exception as error:  # protobuf and onnxruntime each have errors of their own
         first = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise DataError(
-            f"This is not an ONNX model that can be run ({first}).",
-            "Export the model again; one of scikit-learn with skl2onnx and the option zipmap=False.",
+            f"This ONNX model cannot be run ({first}).",
+            "Export the model again. For scikit-learn use skl2onnx with zipmap=False.",
         ) from None
 
 
@@ -175,7 +177,9 @@ def _refuse(model: Any) -> None:
     foreign = sorted({node.domain for node in _nodes(model.graph)} - set(DOMAINS))
     if foreign or model.functions:
         what = f"operators of {', '.join(map(repr, foreign))}" if foreign else "functions of its own"
-        raise DataError(f"The model has {what}, and only ONNX's own are run.", "Export it without them.")
+        raise DataError(
+            f"The model has {what}, but only standard ONNX operators are run.", "Export it without them."
+        )
     if any(tensor.data_location == tensor.EXTERNAL for tensor in _tensors(model.graph)):
         raise DataError(
             "The model keeps weights in another file, which is not read.",
@@ -230,23 +234,23 @@ def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
     if kind == "string":
         return None
     if kind not in KINDS:
-        return f"{column!r} would have to be of the type {kind}, which no table can hold"
+        return f"{column!r} must have the type {kind}, which a table cannot hold"
     if not is_number(typed[column]):
-        return f"{column!r} holds no numbers, and the model asks for {kind}"
+        return f"{column!r} is not numeric, but the model needs {kind}"
     if kind not in ("float", "double") and typed[column].isna().any():
-        return f"{column!r} has missing values, and the model asks for {kind}"
+        return f"{column!r} has missing values, but the model needs {kind}"
     return None
 
 
 def _fitting(inputs: Inputs) -> Inputs:
-    """The same, or DataError with all that does not fit."""
+    """Return the inputs, or raise DataError with everything that does not fit."""
     asked = sum(one.name != "–" for one in inputs.each)
     given = [one.column for one in inputs.each if one.column is not None]
     if inputs.by_position and (asked != len(given) or not given):
         raise DataError(
-            f"The model takes {asked} columns, but beside the label the table has {len(given)}: "
+            f"The model takes {asked} columns, but besides the label the table has {len(given)}: "
             f"{', '.join(given[:20])}.",
-            "Bring the columns that the model was trained on, in their order.",
+            "Upload the columns that the model was trained on, in their order.",
         )
     if not inputs.fit:
         wrong = "; ".join(one.misfit for one in inputs.each if one.misfit)
@@ -255,7 +259,7 @@ def _fitting(inputs: Inputs) -> Inputs:
 
 
 def _values(session: Any, typed: pd.DataFrame, inputs: Inputs) -> dict[str, np.ndarray]:
-    """Input of the graph → its values (n, columns), or (n,) where it takes a vector."""
+    """Input of the graph → its values (n, columns), or (n,) if it takes a vector."""
     columns = [str(one.column) for one in inputs.each]
     named = (
         {session.get_inputs()[0].name: columns} if inputs.by_position else {name: [name] for name in columns}
@@ -275,7 +279,7 @@ def _as_kind(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarr
 
 
 def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
-    """What the graph says, ended between two of its operators where it takes too long."""
+    """What the graph says, ended between two of its operators if it takes too long."""
     from onnxruntime import RunOptions
 
     options = RunOptions()
@@ -287,8 +291,8 @@ def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
         if options.terminate:
             rows = counted(len(next(iter(inputs.values()))), "row")
             raise DataError(
-                f"The model computes for longer than {LONGEST_RUN} seconds on {rows}, the most that is waited for: "
-                "it may loop without end.",
+                f"The model runs for more than {LONGEST_RUN} seconds on {rows}, which is the limit. It may loop "
+                "forever.",
                 "Export a model without loops, or a smaller one.",
             ) from None
         first = str(error).strip().splitlines()[0][:200]
@@ -313,8 +317,8 @@ def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarra
     if one:
         return one[0], SCORE
     raise DataError(
-        "The model gives neither probabilities of two classes nor one number per row.",
-        "Export a model of two classes with its probabilities.",
+        "The model returns neither probabilities of two classes nor one number per row.",
+        "Export a two-class model with its probabilities.",
     )
 
 

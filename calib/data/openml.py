@@ -1,4 +1,4 @@
-"""A data set of openml.org by its number, with a clear message where there is no network."""
+"""A data set of openml.org by its number, with a clear message if there is no network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from calib.data.errors import DataError
 
 
 def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
-    """(table, name of its label column). Downloaded once and kept in scikit-learn's own cache folder.
+    """Return (table, name of its label column). It is downloaded once and kept in scikit-learn's cache folder.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     Raises
     ------
     DataError
-        For what is no number, no data set or out of reach.
+        If the number is invalid, or the data set does not exist or cannot be reached.
     """
     import sklearn.datasets  # only here: it takes long to load, and few data sets come from there
 
@@ -28,7 +28,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         number = int(data_id)
     except (TypeError, ValueError):
         raise DataError(
-            f"An OpenML data set has a number, but this is {data_id!r}.", "Look it up on openml.org."
+            f"Give the number of an OpenML data set, not {data_id!r}.", "You find it on openml.org."
         ) from None
     try:
         with warnings.catch_warnings():
@@ -47,7 +47,8 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         ) from None
     if bunch.target is None or not isinstance(bunch.target, pd.Series):
         raise DataError(
-            f"OpenML data set {number} does not name one label column.", "Choose another, or upload its file."
+            f"OpenML data set {number} does not name one label column.",
+            "Choose another data set, or upload its file.",
         )
     frame = bunch.frame
     frame.attrs = {"notes": (), "spelling": {}, "name": str(bunch.details.get("name", number))}

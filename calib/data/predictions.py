@@ -1,7 +1,7 @@
-"""Predictions made elsewhere: a label and one or more score columns, no model needed.
+"""Existing predictions: a label and one or more score columns; no model needed.
 
 Which class the scores speak of is never read off the labels: columns are named after it (``p_yes``), or
-convention knows it (1 of 0 and 1), or it is the rarer class. Where scores then rank the classes backwards,
+convention knows it (1 of 0 and 1), or it is the minority class. If scores then rank the classes in reverse,
 that is a finding.
 """
 
@@ -29,8 +29,8 @@ from calib.kernel.wording import counted, listed, number, row_numbers
 
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
 FEW_SCORES = 3  # so many columns from 0 to 1 beside a label are scores whatever they are called
-BESIDE = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are no scores
-# Names of labels that predictions stand beside
+BESIDE = ("weight", "time", "part", "identifier")  # roles of number columns other than scores
+# Names of labels that come with predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
 PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
@@ -44,9 +44,9 @@ ROUNDING = 0.0051  # of a probability with two decimals
 
 
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
-    """The columns taken as scores: called so, within [0, 1] or margins; else every column of numbers.
+    """Choose the score columns: by name, within [0, 1] or margins; else every column of numbers.
 
-    A number that is the same in every row counts only where there is no other: a model may say it of everybody.
+    A number that is the same in every row counts only if there is no other: a model may say it of everybody.
 
     Never the label, what names rows, and weights, times and folds by their names.
 
@@ -153,7 +153,7 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
 
 
 def _named(values: Mapping[str, np.ndarray], names: list[str]) -> dict[str, str | None]:
-    """score column → the class that it is named after; by its end, where a column a class add up to one."""
+    """score column → the class that its name ends with, if the columns of all classes add up to one."""
     ends = {column: _at_the_end(column, names) for column in values}
     if len(values) == len(names) and set(ends.values()) == set(names) and _add_up(list(values.values())):
         return ends
@@ -183,15 +183,15 @@ def prepare_predictions(
     """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
 
     Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``,
-    which also say where scores rank the classes backwards.
+    which also report scores that rank the classes in reverse.
 
     Parameters
     ----------
     positive
         None chooses the class that the score columns are named after (``p_yes``), else the one that is
-        positive by convention (1 of 0 and 1, yes of no and yes …), else the rarer one.
+        positive by convention (1 of 0 and 1, yes of no and yes …), else the minority class.
     scores
-        The score columns; None takes ``score_columns``, of two that add up to one, or of a column a class,
+        The score columns; None takes ``score_columns``, of two that add up to one, or of one column per class,
         only the positive class's.
     roles
         weight, time, cluster and part → the column that holds it, which is then no score.
@@ -265,14 +265,14 @@ def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[st
 
 
 def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tuple[str | None, str]:
-    """(the positive class, why), or (None, …) where the rarer one has to do."""
+    """(the positive class, why), or (None, …) if the minority class is used."""
     names = {label for label in named.values() if label is not None}
     if len(names) == 1:
         return (
             names.pop(),
-            f"after which {listed([repr(column) for column in named if named[column]])} is named",
+            f"because {listed([repr(column) for column in named if named[column]])} names it",
         )
-    return conventional(list(counts)), f"the usual one of {listed([repr(name) for name in counts])}"
+    return conventional(list(counts)), f"by convention for {listed([repr(name) for name in counts])}"
 
 
 def _other_classes(
@@ -299,7 +299,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
-    "These scores rank the classes backwards: AUC 0 [0, 0.101]. They seem to be scores of class '0'."
+    "These scores rank the classes in reverse: AUC 0 [0, 0.101]. They seem to be scores of class '0'."
     """
     draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
     if draws is None:
@@ -330,13 +330,13 @@ def _without_counts(column: str) -> Problem:
     return Problem(
         "warning",
         column,
-        "Most scores stand once in each class, as in a table of counts: without the counts they tell nothing.",
-        "Give the column of counts the role weight on the Data page.",
+        "Most scores occur once in each class, as in a table of counts. Without the counts they say nothing.",
+        "On the Data page, give the column of counts the role Weight or count.",
     )
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
-    """Score columns that may be percentages, and would be taken for scores that are no probabilities.
+    """Score columns that may be percentages, and would be treated as scores other than probabilities.
 
     >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [2.5, 70.0, 99.0]})
     >>> scale_problems(prepare_predictions(table, "y"))[0].remedy
@@ -346,7 +346,8 @@ def scale_problems(data: Dataset) -> list[Problem]:
         Problem(
             "warning",
             str(column),
-            f"Scores from {number(low)} to {number(high)} are not taken as probabilities, which lie between 0 and 1.",
+            f"Scores from {number(low)} to {number(high)} are not treated as probabilities, which must be between 0 "
+            "and 1.",
             "If they are percentages, divide them by 100.",
         )
         for column, low, high in zip(data.X.columns, data.X.min(), data.X.max(), strict=True)
@@ -363,21 +364,21 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
     action = f"Take {negative!r} as the positive class" if switch else ""
     scores = data.X[column]
     if scores.min() == scores.max():
-        message = (
-            f"Every row has the same score, {number(float(scores.iloc[0]))}: it ranks no row above another."
-        )
-        remedy = "Check that this is the column of scores."
+        message = f"Every row has the same score, {number(float(scores.iloc[0]))}, so these scores cannot rank rows."
+        remedy = "Check that this is the score column."
         switch, action = None, ""
     elif interval[1] < 0.5:
         message = (
-            f"These scores rank the classes backwards: {result}. "
+            f"These scores rank the classes in reverse: {result}. "
             f"They seem to be scores of class {negative!r}."
         )
-        remedy = f"Choose the class that they predict as the positive one; now it is {positive!r}."
+        remedy = f"Choose the class that these scores predict as the positive class; it is now {positive!r}."
     else:
-        backwards = ", if anything backwards" if area < 0.5 else ""
+        backwards = ", or rather in reverse" if area < 0.5 else ""
         message = f"These scores rank the classes no better than chance{backwards}: {result}."
-        remedy = f"Check that they are scores of class {positive!r}, and that scores and labels are of the same rows."
+        remedy = (
+            f"Check that they are scores of class {positive!r}, and that scores and labels belong together."
+        )
     return Problem("warning", column, message, remedy, switch, action)
 
 
@@ -386,6 +387,6 @@ def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
         raise DataError(f"There is no score column {column!r}.", f"Choose among {', '.join(frame.columns)}.")
     if not is_number(frame[column]):
         raise DataError(
-            f"Score column {column!r} does not hold numbers only.", "Correct it or choose another column."
+            f"Score column {column!r} does not hold numbers only.", "Correct it, or choose another column."
         )
     return as_float(frame[column])

@@ -23,7 +23,7 @@ from calib.kernel.wording import counted, quoted, row_numbers
 WHY_LEFT_OUT = {
     "empty": "all values missing",
     "constant": "the same value everywhere",
-    "identifier": "names rows instead of describing them",
+    "identifier": "it identifies rows instead of describing them",
     "text": "free text",
 }
 
@@ -51,7 +51,7 @@ def prepare(
     target
         The label column.
     positive
-        The positive class, as spelt in the file or as a value; None chooses the rarer one (ties: the later in
+        The positive class, as spelt in the file or as a value; None chooses the minority class (ties: the later in
         sorted order). With more than two classes it is set against the rest.
     exclude
         Columns not to use.
@@ -113,7 +113,7 @@ def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
 
 def _as_asked(unused: Collection[str]) -> Iterator[str]:
     if unused:
-        yield f"Left out as asked: {', '.join(sorted(unused))}."
+        yield f"Excluded as you chose: {', '.join(sorted(unused))}."
 
 
 def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:
@@ -132,7 +132,7 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
     for name, column in frame.items():
         found = inspect(column, str(name))
         if not found.usable and (name not in keep or found.kind == "empty"):
-            remarks.append(f"Column {name!r} is left out: {WHY_LEFT_OUT[found.kind]}.")
+            remarks.append(f"Column {name!r} is excluded: {WHY_LEFT_OUT[found.kind]}.")
             continue
         columns[name] = _typed(column, found)
         if found.strays:
@@ -143,13 +143,13 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
             n = counted(found.infinite, "value")
             remarks.append(f"Column {name!r}: {n} infinite or beyond {BEYOND:g} count as missing.")
     if not columns:
-        remedy = "Choose another label, or take a table with more columns."
-        raise DataError("No column is left to learn from.", " ".join([*remarks, remedy]))
+        remedy = "Choose another label, or a table with more columns."
+        raise DataError("No column remains as a feature.", " ".join([*remarks, remedy]))
     return in_one_table(columns, frame.index), remarks
 
 
 def _typed(column: pd.Series, found: Column) -> pd.Series:
-    """Numbers as float64, truth values as bool (boolean where some are missing), dates as they are, else categories."""
+    """Numbers as float64, truth values as bool (boolean if some are missing), dates as they are, else categories."""
     if found.kind == "number" and column.dtype == np.float64 and not found.infinite:
         return column
     if found.kind == "mixed":

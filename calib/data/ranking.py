@@ -45,7 +45,7 @@ def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) ->
 def class_draws(rows: Rows) -> tuple[float, float] | None:
     """Independent draws behind the rows of class 1 and of class 0, of clusters those with such a row.
 
-    None where a class has none, or where all rows are of one cluster.
+    None if a class has none, or if all rows are of one cluster.
 
     >>> class_draws(Rows(np.array([0, 0, 1, 1]), cluster=np.array([5, 5, 5, 6])))
     (2.0, 1.0)

@@ -28,7 +28,7 @@ from calib.kernel.memory import give_back
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
-MODEL_AS = f"Save a table as {FORMATS}; a model as ONNX (evaluate … --onnx), or bring its predictions."
+MODEL_AS = f"Save a table as {FORMATS}. Save a model as ONNX (evaluate … --onnx), or upload its predictions."
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
@@ -73,7 +73,7 @@ BOMS = (
 )
 FILLED = re.compile(rb"[^\x00 \t\r\n]")
 CONTROLS = re.compile("[\x01-\x08\x0e-\x19\x1b-\x1f]")
-CONTROL_SHARE = 0.002  # a stray control character happens; many are no text
+CONTROL_SHARE = 0.002  # a stray control character happens; many mean that it is not text
 
 
 def read_table(
@@ -83,7 +83,7 @@ def read_table(
     header: int | None = None,
     fewest: int = 2,
 ) -> pd.DataFrame:
-    """A table from a file's bytes (or its path) and its name, whose ending is checked against the content.
+    """Read a table from a file's bytes (or path) and its name; the ending is checked against the content.
 
     Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing.
     Remarks on how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the name without its
@@ -94,18 +94,18 @@ def read_table(
     data
         The file's bytes, or its path.
     name
-        Its name; that of the path where none is given.
+        Its name; that of the path if none is given.
     sheet
         Of an Excel file; None takes the first that holds a table.
     header
-        The line of the header, counted from 1; 0 where there is none; None finds it out.
+        The line of the header, counted from 1; 0 if there is none; None finds it out.
     fewest
-        Columns of a text, which is refused with fewer: 1 where no label is asked for.
+        Columns of a text, which is refused with fewer: 1 if no label is asked for.
 
     Raises
     ------
     DataError
-        With the reason and the remedy, for whatever is no even table.
+        With the reason and the remedy, if the file is not rectangular.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def read_table(
     if found not in (None, PARQUET, EXCEL):
         raise DataError(f"{name} is {found}, not a table.", MODEL_AS if "pickle" in found else SAVE_AS)
     if FOREIGN.fullmatch(extension):
-        raise DataError(f"{name} is not read: .{extension} is not a known table format.", SAVE_AS)
+        raise DataError(f"{name} cannot be read: .{extension} is not a known table format.", SAVE_AS)
     given = [content]
     del content  # which is as heavy as the table: it goes when it is decoded
     frame = _read(given, extension, found, name, sheet, header, fewest)
@@ -195,7 +195,7 @@ class TableFile:
     _last: dict[Any, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def read(self, sheet: str | None = None, header: int | None = None) -> pd.DataFrame:
-        """As ``read_table``."""
+        """Read a table; parameters and errors are those of ``read_table``."""
         if (sheet, header) not in self._last:
             frame = read_table(self.content, self.name, sheet, header)
             self._last.clear()
@@ -223,7 +223,7 @@ def _read(
     if expected is not None and expected != found:
         raise DataError(
             f"{name} ends in .{extension}, but its content is {found}, not {expected}.",
-            f"Give the file the ending that fits it, or save the table again as {FORMATS}.",
+            f"Give the file the matching ending, or save the table again as {FORMATS}.",
         )
     if found == PARQUET:
         return read_parquet(content, name)
@@ -239,7 +239,7 @@ def _read(
 
 
 def _decode(content: bytes, name: str) -> tuple[str, str | None]:
-    """(text, the encoding where it is neither UTF-8 nor UTF-16)."""
+    """(text, the encoding if it is neither UTF-8 nor UTF-16)."""
     encoding = next(
         (encoding for mark, encoding in BOMS if content.startswith(mark)), None
     ) or _unmarked_utf16(content)

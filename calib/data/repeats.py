@@ -16,7 +16,7 @@ from calib.kernel.wording import counted, row_numbers
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, of evenly spread bits (Knuth 1998, 6.4)
 HALF = np.uint64(32)
-FLATTER = "Copies on both sides of a split flatter the model."
+FLATTER = "Copies on both sides of a split make the model look better than it is."
 
 
 def repeats(frame: pd.DataFrame) -> np.ndarray:

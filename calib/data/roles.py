@@ -96,8 +96,8 @@ class Read:
     def of(self, rows: np.ndarray) -> dict[str, Any]:
         """Role → its values in the rows chosen, bool (n,): the fields of a Dataset.
 
-        This is the one place where the meaning of whole weights is settled: in a Dataset, whole weights are
-        counts. Equal weights that are not counts are no weights.
+        This function alone decides the meaning of whole weights: in a Dataset, whole weights are
+        counts. Equal weights that are not counts are ignored.
         """
         held = {role: values[rows] for role, values in self.values.items()}
         if "weight" in held and not self.counts:
@@ -153,7 +153,7 @@ def read_roles(
             reasons[f"with a weight of 0 in {name!r}"] = (values[role] == 0) & ~missing
         if role == "time" and f"Column {name!r}: {AMBIGUOUS}" in notes:
             raise DataError(
-                f"time: the dates of {name!r} can be read with the day first or with the month first.",
+                f"time: the dates of {name!r} can be read with the day first or the month first.",
                 "Write them as 2024-05-31.",
             )
         for why, out in reasons.items():
@@ -171,7 +171,7 @@ def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator
     (["Counts in 'n': 5 rows in 2 lines."], ["All weights in 'w' are equal: every row counts once."])
     """
     if name is not None and weight is None:
-        yield f"All weights in {name!r} are equal: every row counts once."
+        yield f"All weights in {name!r} are equal, so every row counts once."
     elif weight is not None:
         yield f"{'Counts' if are_whole(weight) else 'Weights'} in {name!r}: {told(weight, n)}."
 
@@ -217,7 +217,8 @@ def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> 
             )
         if name in held:
             raise DataError(
-                f"{role}: {name!r} is {held[name]} already.", "Every column has one role: choose another."
+                f"{role}: {name!r} is {held[name]} already.",
+                "A column has only one role: choose another column.",
             )
         held[name] = role
 
@@ -241,7 +242,7 @@ def _weights(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
         beyond = np.nansum(values) > MOST_COUNTED
     if beyond:
         raise DataError(
-            f"weight: {name!r} holds {np.nanmax(values):g}, more than can be added up exactly.",
+            f"weight: {name!r} holds {np.nanmax(values):g}, which is too large to add up exactly.",
             "Divide all weights by one number, or choose another column.",
         )
     return np.where(missing, 0.0, values), missing
@@ -348,7 +349,7 @@ def propose_roles(
 def _without_a_split(problem: Problem) -> Problem:
     return replace(
         problem,
-        remedy="Give it the role cluster: it is then not a feature, and intervals draw the rows of one together.",
+        remedy="Give it the role Cluster. It is then not a feature, and intervals resample whole clusters.",
         fix={"cluster": problem.column},
         action="Use as cluster",
     )
@@ -363,14 +364,14 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
     whole = are_whole(values)
     if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNTED:
         return None
-    now = "a model would learn from it" if used else "now every row counts once"
+    now = "a model would use it as a feature" if used else "now every row counts once"
     if whole:
         return _counts_or_weights(found.name, values, f"Looks like counts or weights: {now}.")
     return Problem(
         "warning",
         found.name,
         f"Looks like weights: {now}.",
-        "Give it the role weight, if each row counts as much as it says.",
+        "Give it the role Weight or count, if it says how much each row counts.",
         {"weight": found.name},
         "Use as weights",
     )
@@ -380,7 +381,7 @@ def _weight_question(typed: pd.DataFrame, name: str | None, weight_as: str | Non
     """Ask what whole weights are if nobody has said it and the column's name does not."""
     if name is None or weight_as is not None or named_as(name) is not None or not may_count(typed, name):
         return
-    yield _counts_or_weights(name, _known(typed[name]), "Whole numbers, taken as weights until you choose.")
+    yield _counts_or_weights(name, _known(typed[name]), "Whole numbers, treated as weights until you choose.")
 
 
 def may_count(typed: pd.DataFrame, name: str) -> bool:
@@ -414,9 +415,9 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
     return Problem(
         "warning",
         name,
-        f"{begin} Does each line stand for that many rows, or does it count for more? "
+        f"{begin} Does each line represent that many rows, or is it a weight? "
         f"Counts: {told(values, lines)}. Weights: {told(importance_weights(values), lines)}.",
-        "If you take weights for counts, every interval is too narrow.",
+        "If you treat weights as counts, all intervals are too narrow.",
         *first,
         (other,),
     )
@@ -431,10 +432,10 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "info",
         found.name,
-        "The rows are dated. A random split judges the past by the future, which may claim more than will come true.",
-        "Split in time, if the model will be used on what comes later; the date is then not a feature.",
+        "The rows have dates. A random split tests past rows with a model of later rows, so results may be too good.",
+        "Split by time if you will use the model on later rows. The date is then not a feature.",
         {"time": found.name, "split": "time"},
-        "Split in time",
+        "Split by time",
     )
 
 
@@ -447,13 +448,14 @@ def _are_years(column: pd.Series) -> bool:
 def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
     if found.role != "identifier" or not 2 <= found.distinct < len(typed) - found.missing:
         return None
-    message = f"Looks like an identifier whose values come back: {found.distinct:,} different ones."
-    learned = " A model can memorise single ones, and rows" if used else " Rows"
+    message = f"Looks like an identifier with repeated values ({found.distinct:,} different)."
+    learned = " A model can memorise them, and rows" if used else " Rows"
     return Problem(
         "warning",
         found.name,
-        f"{message}{learned} of one fall on both sides of a random split, which flatters it.",
-        "Split by cluster, so that rows of one stay together; it is then not a feature.",
+        f"{message}{learned} with the same value are on both sides of a random split. Results look better than they "
+        "are.",
+        "Split by cluster to keep such rows together. The column is then not a feature.",
         {"cluster": found.name, "split": "cluster"},
         "Split by cluster",
     )
@@ -471,10 +473,10 @@ def _propose_part(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "warning",
         found.name,
-        f"Says which rows train and which are the test part{'; a model would learn from it' if used else ''}.",
-        "Split as the file says, to get the answer that others get on the same parts.",
+        f"Says which rows train and which are the test set{'; a model would use it as a feature' if used else ''}.",
+        "Split by this column to get the same results as others with these parts.",
         {"part": found.name, "split": "file", "evaluation": "holdout"},
-        "Split as the file says",
+        "Split by this column",
     )
 
 

@@ -40,57 +40,58 @@ SAMPLES: dict[str, Sample] = {
             "Handwritten digits: odd or even",
             "digits.csv.gz",
             "odd",
-            "A random forest is nearly always right and far too modest about it: its diagram is an S.",
+            "A random forest is nearly always right but very underconfident: its diagram is an S.",
         ),
         Sample(
             "breast_cancer",
             "Breast cancer: malignant or not",
             "breast_cancer.csv.gz",
             "malignant",
-            "Easy and small: most probabilities are near 0 or 1, and few rows decide what calibration is worth.",
+            "Easy and small: most probabilities are near 0 or 1, and few rows decide what calibration gains.",
         ),
         Sample(
             "rare_faults",
             "Rare faults (one row in twenty)",
             "rare_faults.csv.gz",
             "fault",
-            "Imbalanced: accuracy looks splendid, while the probabilities of the few faults are what matters.",
+            "Imbalanced: accuracy looks excellent, but the probabilities of the few faults matter.",
         ),
         Sample(
             "loans",
             "Loans with gaps and categories",
             "loans.csv.gz",
             "default",
-            "Missing values, categories and dates: what is imputed, merged and encoded before a model sees it.",
+            "Missing values, categories and dates show how data are imputed, merged and encoded for a model.",
         ),
         Sample(
             "predictions",
             "Predictions of three models",
             "predictions.csv.gz",
             "yes",
-            "No model needed: naive Bayes too sure, a forest too modest, and the margins of an SVM.",
+            "No model needed: naive Bayes is overconfident, a forest underconfident, and an SVM gives margins.",
             predictions=True,
         ),
         Sample(
             "dated",
-            "Orders by date, ever more sent back",
+            "Orders by date, with more and more returns",
             "dated.csv.gz",
             "returned",
-            "The rate drifts: a split in time tells what a random one hides. Give the date its role on the Data page.",
+            "The rate drifts: a split by time shows what a random split hides. Give the date its role on the Data "
+            "page.",
         ),
         Sample(
             "customers",
             "Customers with many calls",
             "customers.csv.gz",
             "complaint",
-            "Rows of one customer resemble each other: a random split recognises them, a split by cluster does not.",
+            "Rows of one customer are similar. Compare a random split, which mixes them, with a split by cluster.",
         ),
         Sample(
             "counts",
             "A billion predictions as counts",
             "counts.csv.gz",
             "yes",
-            "What GROUP BY leaves of a billion rows: score, label and how many. Give the count its role.",
+            "The result of GROUP BY on a billion rows: score, label and count. Give the count its role.",
             predictions=True,
         ),
     )
@@ -122,8 +123,8 @@ def _read(file: str) -> pd.DataFrame:
     path = FOLDER / file
     if not path.is_file():
         raise DataError(
-            f"The sample file {file} is not here: samples come with the wheel and with the repository.",
-            "Install the wheel again or run from a clone of the repository, or take a file of your own.",
+            f"The sample file {file} is missing: samples are part of the wheel and of the repository.",
+            "Install the wheel again, run from a clone of the repository, or use your own file.",
         )
     return read_table(path)
 

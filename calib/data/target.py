@@ -79,16 +79,16 @@ class Labels:
 
     @property
     def there(self) -> np.ndarray:
-        """Bool (n,), where there is a label."""
+        """Bool (n,), if there is a label."""
         return self.codes >= 0
 
     def are(self, text: str) -> np.ndarray:
-        """Bool (n,), where it is this one."""
+        """Bool (n,), if it is this one."""
         return np.array([*(other == text for other in self.texts), False])[self.codes]
 
     @property
     def counts(self) -> dict[str, int]:
-        """As ``class_counts``."""
+        """Count rows per class, like ``class_counts``."""
         rows = np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts)).tolist()
         counts = dict.fromkeys(self.texts, 0)  # two values may be spelt alike
         for text, count in zip(self.texts, rows, strict=True):
@@ -104,7 +104,7 @@ def labels(frame: pd.DataFrame, target: str) -> pd.Series:
 
 
 def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
-    """The same by their places, since texts of a million rows are heavy."""
+    """Return the labels as positions among the classes, because texts of a million rows need much memory."""
     column = _column(frame, target)
     spelling: Mapping[Any, str] = frame.attrs.get("spelling", {}).get(target, {})
     if column.dtype == object:
@@ -231,21 +231,21 @@ def choose_classes(
     where: str = "",
     lines: str = "rows",
 ) -> Classes:
-    """The two classes: the positive one as asked for, else the rarest (ties: the last), against the rest.
+    """Choose the two classes: the positive class as asked for, else the rarest (ties: the last), against the rest.
 
     Parameters
     ----------
     why
         What the note says of a positive class that is given.
     where
-        What it says after "the rarer one" of one that is not.
+        What the note says after "the minority class" if none is given.
     lines
-        What it calls the lines of the table, which may stand for many rows each.
+        What the note calls the lines of the table, which may stand for many rows each.
 
     Raises
     ------
     DataError
-        For fewer than two classes, more than MOST_CLASSES, or a positive class that is no label.
+        For fewer than two classes, more than MOST_CLASSES, or a positive class that is not a label.
 
     Examples
     --------
@@ -262,27 +262,29 @@ def choose_classes(
         )
     if len(names) > MOST_CLASSES:
         raise DataError(
-            f"The label column holds {len(names):,} different values, too many for classes.",
-            "Choose a column with few values, or turn this one into two classes first.",
+            f"The label column holds {len(names):,} different values, which is too many for classes.",
+            "Choose a column with few values, or turn this column into two classes first.",
         )
     chosen = (
         max(names, key=lambda name: (-counts[name], names.index(name)))
         if positive is None
         else match(positive, names)
     )
-    how = why if positive is not None else f"the {'rarer' if len(names) == 2 else 'rarest'} one{where}"
+    how = why if positive is not None else f"the {'minority' if len(names) == 2 else 'rarest'} class{where}"
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
         note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines})."
         if _number_text(negative) == "1" or _number_text(chosen) == "0":
-            note += f" Where class 1 is spoken of, it is meant, and {negative!r} by class 0."
+            note += f" In texts here, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
-    note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against the other {len(names) - 1} classes."
+    note = (
+        f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."
+    )
     return Classes((f"not {chosen}", chosen), chosen, note)
 
 
 def conventional(names: Collection[str]) -> str | None:
-    """Which of two labels says yes wherever labels are read, or None where no convention says so.
+    """Return which of two labels is positive by convention, or None if no convention applies.
 
     >>> conventional(["1.0", "0.0"]), conventional(["No", "YES"]), conventional(["not spam", "spam"])
     ('1.0', 'YES', 'spam')
@@ -330,7 +332,7 @@ def _number(text: str) -> float | None:
 
 
 def guess_target(frame: pd.DataFrame) -> str | None:
-    """The label column where there is hardly a doubt, else None: the choice is then among ``target_candidates``.
+    """The label column if there is hardly a doubt, else None: the choice is then among ``target_candidates``.
 
     A column called so; else the only one of two values that is called like an outcome; else the only one of
     two values or, without any, of few.

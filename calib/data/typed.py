@@ -102,7 +102,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
     known = _without(text, MISSING_NUMBER)
     if known.null_count < len(known):
         first = known[pc.index(pc.is_valid(known), True).as_py()].as_py()
-        if DATE.match(first):  # which is no number
+        if DATE.match(first):  # which is not a number
             dates = _dates(known, name)
             if dates is not None:
                 return dates
@@ -138,14 +138,14 @@ def _without(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
 def _numbers(
     text: pa.ChunkedArray, name: str, comma: Comma
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
-    """(numbers, the text they were, remark), or None where the column is not all numbers."""
+    """(numbers, the text they were, remark), or None if the column is not all numbers."""
     if _all_match(text, PERCENT):
         return _shares(text, name, comma)
     digits, note = text, None
     if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
         digits = pc.replace_substring(text, ".", "")
         note = (
-            f"Column {name!r}: dots were read as thousands separators, since the file writes decimal commas."
+            f"Column {name!r}: dots were read as thousands separators, because the file has decimal commas."
         )
     elif (values := _cast(text)) is not None:
         return values, text, None
@@ -166,14 +166,14 @@ def _shares(
     if found is None:
         return None
     values, _, note = found
-    said = f"Column {name!r}: percentages were read as shares (45% is 0.45)."
+    said = f"Column {name!r}: percentages were read as shares (45 % is 0.45)."
     return pc.divide(pc.cast(values, pa.float64()), 100.0), text, f"{note} {said}" if note else said
 
 
 def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     for kind in (pa.int64(), pa.float64()):
         try:
-            # Arrow goes through all words before it says that they are no numbers
+            # Arrow goes through all words before it reports that they are not numbers
             for rows in (20, 1000, len(text)):
                 values = pc.cast(text.slice(0, rows), kind)
         except pa.ArrowInvalid:
@@ -272,7 +272,7 @@ def _read_as(text: pa.ChunkedArray, form: str) -> pd.Series | None:
 
 
 def _moments(text: pa.Array, form: str) -> pa.Array:
-    """Dates of texts without gaps, missing where one is not of the form; Arrow reads ISO's own many times as fast."""
+    """Dates of texts without gaps, missing if one is not of the form; Arrow reads ISO's own many times as fast."""
     iso = text if form == ISO else _as_iso(text, form)
     with suppress(pa.ArrowInvalid):
         dates = pc.cast(iso, pa.timestamp("us"))
@@ -300,9 +300,9 @@ def _as_iso(text: pa.Array, form: str) -> pa.Array:
 
 
 def _turned(text: pa.Array, form: str) -> pa.Array | None:
-    """The same by moving bytes, where all texts are as long as the form writes them and have its signs; else None.
+    """Parse dates by moving bytes, if all texts have the length and the signs of the form; else return None.
 
-    Nor of a year below 1000, of which pandas knows the year 0 in its own form alone.
+    A year below 1000 also gives None, because pandas reads the year 0 only in its own form.
     """
     shape = re.sub("%(.)", lambda part: part[1] * (4 if part[1] == "Y" else 2), form)
     ends = np.frombuffer(text.buffers()[1], np.int32)[text.offset :][: len(text) + 1]
@@ -319,7 +319,8 @@ def _turned(text: pa.Array, form: str) -> pa.Array | None:
 
 
 def typed_objects(values: Iterable[Any], name: str = "") -> Typed:
-    """The same for Python values (cells of a spreadsheet, of JSON): one type where they share one, else their text.
+    """Type a column of Python values (cells of a spreadsheet or of JSON): their common type if they share one, else
+    text.
 
     >>> typed_objects([1, None, 2.5]).values.tolist()
     [1.0, nan, 2.5]

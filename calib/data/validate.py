@@ -58,9 +58,9 @@ def validate(
     rows_needed
         Rows each class needs for the split asked for (training, calibration and test: one each).
     content
-        "features", or "predictions" made elsewhere.
+        "features", or existing "predictions".
     scores
-        Their columns, found out where there are none.
+        Their columns, found out if there are none.
     roles
         weight, time, cluster and part → the column that holds it.
     weight_as
@@ -124,23 +124,23 @@ def _features(
     for column in features:
         yield from _feature(column)
     if not any(column.usable for column in features):
-        yield Problem("error", None, "No column is left to learn from.", "Take a table with more columns.")
+        yield Problem("error", None, "No column remains as a feature.", "Choose a table with more columns.")
     if not drop_repeated:
         yield from _duplicates(typed, columns)
     if target is not None and str(target) in typed.columns:
         yield from _leaks(frame, typed, str(target), positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
-            found = f"{counted(len(made), 'column')} from 0 to 1 called like predictions"
-            message = f"{found}: a model would learn from them."
-            remedy = "Judge them as predictions made elsewhere, or leave them out."
+            found = f"{counted(len(made), 'column')} from 0 to 1 with a name like a prediction"
+            message = f"{found}: a model would use them as features."
+            remedy = "Evaluate them as existing predictions, or exclude them."
             yield Problem(
                 "warning",
                 listed(made),
                 message,
                 remedy,
                 {"content": "predictions"},
-                "Judge them as predictions",
+                "Evaluate as predictions",
             )
 
 
@@ -156,17 +156,13 @@ def _leaks(
     there = label.there
     y = label.are(classes.positive)[there].astype(np.intp)
     for leak in leaks(typed if there.all() else typed.loc[there], y, features):
-        alone = (
-            "alone tells the classes apart" if len(leak.columns) == 1 else "together tell the classes apart"
-        )
+        alone = "alone separates the classes" if len(leak.columns) == 1 else "together separate the classes"
         auc = number(leak.auc)
         message = (
             f"{alone[0].upper()}{alone[1:]} (AUC {auc}): the values may have been recorded after the outcome."
         )
-        remedy = "Leave it out, unless it is known before the outcome is."
-        yield Problem(
-            "warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Leave out"
-        )
+        remedy = "Exclude it, unless it is known before the outcome."
+        yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Exclude")
 
 
 def _predictions(
@@ -177,7 +173,7 @@ def _predictions(
     roles: Mapping[str, str | None],
     weight_as: str | None,
 ) -> Iterator[Problem]:
-    """What is taken as scores, and how these rank the classes."""
+    """Report which columns are scores, and how well they rank the classes."""
     try:
         data = prepare_predictions(
             frame, target, positive, list(scores) or None, roles=roles, weight_as=weight_as
@@ -187,11 +183,11 @@ def _predictions(
         return
     taken = (target, *data.X.columns, *roles.values())
     others = [str(name) for name in frame.columns if str(name) not in taken]
-    message = "Taken as predictions made elsewhere, which are judged and calibrated as they are; "
+    message = "Treated as existing predictions, which are evaluated and calibrated unchanged; "
     message += f"{data.classes[1]!r} is the positive class." + (
-        f" Not taken as scores: {listed(others)}." if others else ""
+        f" Not used as scores: {listed(others)}." if others else ""
     )
-    remedy = "Take the columns as features if a model is to learn from them."
+    remedy = "Use the columns as features if you want to train a model."
     yield Problem(
         "info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Use as features"
     )
@@ -204,7 +200,11 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         guess = guess_target(frame)
         likely = [guess] if guess else target_candidates(frame)
         hint = f"Choose the column that holds the label{f', perhaps {quoted(likely)}' if likely else ''}."
-        message = "No label column is chosen." if target is None else f"There is no column {str(target)!r}."
+        message = (
+            "You have not chosen a label column."
+            if target is None
+            else f"There is no column {str(target)!r}."
+        )
         yield Problem("error", None, message, hint)
         return
     target = str(target)
@@ -212,7 +212,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
     missing, counts = int((~label.there).sum()), label.counts
     if missing:
         message = f"{missing:,} of {len(frame):,} rows have no label."
-        yield Problem("warning", target, message, "They are left out. Fill in the label to use them.")
+        yield Problem("warning", target, message, "They are excluded. Fill in the label to use them.")
     try:
         classes = choose_classes(counts, positive)
     except DataError as error:
@@ -220,21 +220,21 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         return
     yield from _spelling(target, counts)
     if len(counts) > 2:
-        message = f"The label has {len(counts)} classes ({quoted(list(counts))}), and two are needed."
-        remedy = "Choose the positive class; it is set against the rest." + (
-            f" Without a choice it is the rarest, {classes.positive!r}." if positive is None else ""
+        message = f"The label has {len(counts)} classes ({quoted(list(counts))}), but two are needed."
+        remedy = "Choose the positive class; the rest become the negative class." + (
+            f" If you do not choose, it is the rarest, {classes.positive!r}." if positive is None else ""
         )
         yield Problem("warning" if positive is None else "info", target, message, remedy)
     inside = counts[classes.positive]
     for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
         if rows < rows_needed:
-            message = f"Class {name!r} has {counted(rows, 'row')}; the split asked for needs {rows_needed}."
+            message = f"Class {name!r} has {counted(rows, 'row')}; the split needs {rows_needed}."
             yield Problem(
                 "error", target, message, "Add rows of this class, or choose a split into fewer parts."
             )
         elif rows < COMFORTABLE:
-            message = f"Class {name!r} has only {rows} rows, so that every estimate is uncertain."
-            remedy = "Read the bands and intervals, or use cross-validated evaluation."
+            message = f"Class {name!r} has only {rows} rows, so every estimate is uncertain."
+            remedy = "Look at bands and intervals, or use cross-validation."
             yield Problem("warning", target, message, remedy)
 
 
@@ -243,7 +243,7 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
     other = spelt_alike(counts)
     if other:
         kept = len(counts) - len(other)
-        message = f"{len(counts)} labels are {kept} apart from case and spaces: " + ", ".join(
+        message = f"{len(counts)} labels are only {kept} if you ignore case and spaces: " + ", ".join(
             f"{name!r} is {meant!r}" for name, meant in list(other.items())[:5]
         )
         yield Problem(
@@ -261,10 +261,10 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
         yield Problem(
             "warning",
             target,
-            f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is not known; now it counts as a class.",
-            "Leave these rows out, unless it is a class of its own.",
+            f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is unknown; it now counts as a class.",
+            "Exclude these rows, unless it is a separate class.",
             {"data_params": {"drop_labels": tuple(none)}},
-            "Leave these rows out",
+            "Exclude these rows",
         )
 
 
@@ -272,29 +272,29 @@ def _feature(column: Column) -> Iterator[Problem]:
     name = column.name
     match column.kind:
         case "empty":
-            yield Problem("warning", name, "All values are missing.", "The column is left out.")
+            yield Problem("warning", name, "All values are missing.", "The column is excluded.")
         case "constant":
-            yield Problem("warning", name, "Every row has the same value.", "The column is left out.")
+            yield Problem("warning", name, "Every row has the same value.", "The column is excluded.")
         case "identifier":
-            message = "Looks like an identifier: its values name rows instead of describing them."
+            message = "Looks like an identifier: its values identify rows instead of describing them."
             yield Problem(
                 "warning",
                 name,
                 message,
-                "The column is left out. If it carries a meaning, give that a column of its own.",
+                "The column is excluded. If it has a meaning, put that into a separate column.",
             )
         case "text":
             message = f"Looks like free text: {column.distinct:,} different values."
             yield Problem(
-                "warning", name, message, "The column is left out. Turn the text into numbers or categories."
+                "warning", name, message, "The column is excluded. Turn the text into numbers or categories."
             )
         case "date":
-            yield Problem("info", name, "Holds dates.", "They become days since 1970, month and weekday.")
+            yield Problem("info", name, "Holds dates.", "Dates become days since 1970, month and weekday.")
         case "mixed":
             strays = column.strays or {}
             rows = counted(sum(strays.values()), "row")
             message = f"Mixed types: not a number in {rows} ({quoted(list(strays), 3)})."
-            remedy = "They count as missing. Correct those in the file that stand for a number."
+            remedy = "They count as missing. Correct cells that mean a number."
             yield Problem("warning", name, message, remedy)
     if column.infinite:
         message = f"{counted(column.infinite, 'value')} infinite or beyond {BEYOND:g}."

@@ -110,8 +110,8 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
     fitted = evaluation.only_fitted(key, "to keep")
     if isinstance(unmoved(fitted), RankMap):
         raise InputError(
-            "Rank out of bag ranks every tree's votes among the rows that this tree did not see: it needs the forest "
-            "and its samples, not scores alone. Choose the placement split."
+            "Rank calibration out of bag ranks every tree's votes among the rows that this tree did not see. It needs "
+            "the forest and its samples, not only scores. Choose the placement split."
         )
     if evaluation.recipe.placement == "full" and fitted.gives_interval:
         raise InputError(

@@ -47,7 +47,7 @@ def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
 
 
 def _on_paper(figure: go.Figure) -> go.Figure:
-    """As wide as the sheet whatever window it is printed from, where it keeps its shape so."""
+    """Make a figure as wide as the sheet, whatever window prints it, and keep its shape."""
     larger = for_a_room(of_what_is_shown(figure), highest=HEIGHT)
     width = DESK * larger.layout.height / figure.layout.height
     return larger.update_layout(width=min(WIDTH, width))

@@ -56,7 +56,7 @@ def prepare(decision: Decision) -> Costs:
     caption = (
         "Filled marks are the realised cost per test row, hollow marks the cost expected from the probabilities; bars "
         "are 95 % intervals. If the two differ by more than the bars, the probabilities of the rows acted on, or of "
-        "the others, are too high or too low on average. A hollow mark further left underestimates the cost. Acting on "
+        "the others, are wrong on average. A hollow mark further left underestimates the cost. Acting on "
         f"none costs {number(decision.never)} per row, acting on all {number(decision.always)} "
         f"(dashed: {_simple(decision)})."
     )

@@ -1,4 +1,4 @@
-"""Another base rate: probabilities that are right where class 1 has one frequency, moved to where it has another.
+"""Another base rate: probabilities that are right at one frequency of class 1, adjusted to another.
 
 Where positives and negatives themselves look the same and only their shares differ (label shift; Elkan 2001,
 theorem 2; Saerens, Latinne & Decaestecker 2002), all odds move by one ratio, ``odds(p') = r ·
@@ -24,7 +24,7 @@ class BaseRate:
     Attributes
     ----------
     fitted
-        In (0, 1), where they are right: π.
+        In (0, 1), the frequency at which the probabilities are right: π.
     stated
         In (0, 1), where they are used: π'.
 
@@ -52,7 +52,7 @@ class BaseRate:
         return move(p, self.ratio)
 
     def move_term(self, p: Term) -> Term:
-        """The same of a formula: the values of steps are moved here, all else where the formula is worked out."""
+        """Adjust a formula: values of steps are adjusted here, all else where the formula is evaluated."""
         if isinstance(p, Number):
             return Number(float(self.move(p.value)))
         if isinstance(p, Pieces) and p.coefficients.shape[1] == 1:
@@ -99,8 +99,8 @@ def class_weights(y: Array, stated: float, weights: Array | None = None) -> Arra
     fitted = float(np.average(y, weights=w))
     if not 0 < fitted < 1:
         raise InputError(
-            "base_rate: the test rows are of one class, so that they cannot stand for another base rate. "
-            "Hold out more rows, or leave base_rate unset."
+            "base_rate: all test rows are of one class, so they cannot represent another base rate. Hold out more "
+            "rows, or leave base_rate unset."
         )
     c = np.where(y == 1, stated / fitted, (1 - stated) / (1 - fitted))
     return effective_weights(w * c, w if are_whole(w) else None)

@@ -73,7 +73,7 @@ def quantile_edges(values: Array, bins: int, weights: Array | None = None) -> Ar
     bins
         Largest number of bins.
     weights : (n,)
-        A value of weight w stands w times; where they are no counts, rank is a share of their sum.
+        A value of weight w stands w times; if they are not counts, rank is a share of their sum.
 
     Examples
     --------

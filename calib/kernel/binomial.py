@@ -60,7 +60,7 @@ def binomial_interval(
 def bounded_mean_interval(values: Array, level: float = 0.95) -> tuple[float, float]:
     """Limits of the mean of few independent values (n,) in [0, 1], by Wilson's formula with Student's quantile.
 
-    The values are worth m(1 − m)/SE² yes-or-no draws, m their mean; n draws where all are the same. Simulated for
+    The values are worth m(1 − m)/SE² yes-or-no draws, m their mean; n draws if all are the same. Simulated for
     win-rates over 5 to 50 data sets, 92 to 100 % of these intervals include the mean. NaN for a single value.
 
     >>> [round(end, 3) for end in bounded_mean_interval(np.array([1.0, 1.0, 1.0, 1.0, 1.0]))]

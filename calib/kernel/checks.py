@@ -74,8 +74,8 @@ def probability_vector(p: Any, name: str = "probabilities") -> Array:
         first = int(np.argmax(outside))
         raise InputError(
             f"{name} must lie in [0, 1], but {int(outside.sum())} of {array.size} values do not "
-            f"(the first is {array[first]:g}, at position {first}). Margins or log-odds need a calibrator that "
-            "takes any score: Platt, isotonic, Venn or Venn–Abers."
+            f"(the first is {array[first]:g}, at position {first}). For margins or log-odds choose a calibrator that "
+            "takes any score: Platt scaling, isotonic regression, Venn or Venn–Abers."
         )
     return array
 
@@ -115,8 +115,8 @@ def both_classes(y: Array, who: str) -> None:
     if y.size == 0 or y.min() == y.max():
         got = "no row" if y.size == 0 else f"only class {int(y[0])} ({y.size} rows)"
         raise InputError(
-            f"{who} needs rows of both classes to be fitted on, but got {got}. "
-            "Use more calibration rows, or isotonic, Venn or Venn–Abers, which can answer with one class."
+            f"{who} needs rows of both classes to be fitted, but got {got}. "
+            "Use more calibration rows, or isotonic regression, Venn or Venn–Abers, which accept one class."
         )
 
 
@@ -144,7 +144,7 @@ def counted_rows(
     first, second : (n,)
         Checked already.
     counts : (n,)
-        As for ``effective_weights``.
+        See ``effective_weights``.
     """
     if sample_weight is None:
         return None, first, second
@@ -159,7 +159,7 @@ def counted_rows(
 
 
 def checked_counts(counts: Any, sample_weight: Any, n: int) -> Array | None:
-    """How many rows each of the rows of positive weight is, or None where that is not said."""
+    """How many rows each of the rows of positive weight is, or None if that is not said."""
     if counts is None or sample_weight is None:
         return None
     checked = row_counts(weight_vector(counts, n), "counts")[weight_vector(sample_weight, n) > 0]
@@ -172,7 +172,7 @@ def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array:
     """Int array of the rows of positive weight: whose each of n rows is, from 0 on."""
     whose = np.asarray(cluster)
     if whose.shape != (n,):
-        raise InputError(f"cluster: there are {n} rows, but {whose.shape} says who they belong to.")
+        raise InputError(f"cluster must have one value per row, shape ({n},), but has shape {whose.shape}.")
     if sample_weight is not None:
         whose = whose[weight_vector(sample_weight, n) > 0]
     return np.unique(whose, return_inverse=True)[1]
@@ -188,8 +188,9 @@ def row_counts(weights: Array, who: str) -> Array:
     # Which one says nothing to a reader of a page: there weights are scaled before
     if not are_whole(weights):
         raise InputError(
-            f"{who} counts rows: weights (sample_weight) must be counts of repeated rows, in whole numbers, but these "
-            "say how much each row counts. Use a method that takes any weights: Platt, isotonic, beta."
+            f"{who} counts rows: weights (sample_weight) must be whole numbers that count repeated rows, but these "
+            "are importance weights. Use a method that takes any weights: Platt scaling, isotonic regression, beta "
+            "calibration."
         )
     if weights.sum() > MOST_COUNTED:
         raise InputError(f"{who} counts rows: sample_weight may add up to 2^53, but is {weights.sum():.3g}.")
@@ -197,7 +198,7 @@ def row_counts(weights: Array, who: str) -> Array:
 
 
 def whole_weights(weights: Array, who: str) -> Array:
-    """The same as int, for a method that spells the rows out, so that they must not be too many."""
+    """Return whole weights as int, for a method that expands weights into rows; their sum is limited."""
     if row_counts(weights, who).sum() > MOST_ROWS:
         raise InputError(
             f"{who} counts rows: sample_weight may add up to {MOST_ROWS:,}, but is {weights.sum():.3g}."
@@ -223,7 +224,7 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
 
 
 def shown(value: Any) -> str:
-    """As Python writes it; of what is very long the beginning."""
+    """Write a value as Python does; of a very long one only the beginning."""
     try:
         text = repr(value)
     except ValueError:  # Python writes no whole number of more than 4,300 digits
@@ -241,7 +242,7 @@ def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
 
 
 def place_of(row: int, numbers: Array, where: str) -> int:
-    """The place of the row of this number; refused where it is not among them, ``where`` saying which they are.
+    """The place of the row of this number; refused if it is not among them, ``where`` saying which they are.
 
     >>> place_of(7, np.array([3, 7]), "the rows of the data")
     1
@@ -266,7 +267,7 @@ def in_range(
     integer: bool = False,
     open_ends: bool = False,
 ) -> Any:
-    """Refuse what is no (whole) number in [low, high], or in (low, high) with ``open_ends``."""
+    """Refuse anything but a (whole) number in [low, high], or in (low, high) with ``open_ends``."""
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     is_number = isinstance(value, kinds) and not isinstance(value, (bool, np.bool_))
     within = is_number and (low < value < high if open_ends else low <= value <= high)
@@ -284,7 +285,7 @@ def in_range(
 
 
 def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> dict[str, Any]:
-    """Every parameter's value: the one given, where its range allows it, or its default.
+    """Every parameter's value: the one given, if its range allows it, or its default.
 
     Parameters
     ----------
@@ -298,7 +299,7 @@ def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> d
     Raises
     ------
     InputError
-        For a name that is no parameter's, and a value that is not allowed.
+        For a name without a parameter, and a value that is not allowed.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in given:
@@ -330,7 +331,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 
 
 def text(value: Any, name: str) -> str:
-    """Refuse what is no text, or an empty one."""
+    """Refuse anything but a text that is not empty."""
     if not isinstance(value, str) or not value:
         raise InputError(f"{name} must be a text that is not empty, but is {shown(value)}.")
     return value
@@ -421,8 +422,8 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
         x = pi = np.nan
     if not abs(x) <= FARTHEST or label not in ("", "0", "1"):
         raise InputError(
-            f"{name} must be points such as 2:0.7 or 3:0.9:1, each a position (at most {FARTHEST:,.0f}), the "
-            f"probability of class 1 there and, for a training row, its label 0 or 1, but {shown(part)} is not."
+            f"{name} must be points such as 2:0.7 or 3:0.9:1, but {shown(part)} is not. A point is a position (at most "
+            f"{FARTHEST:,.0f}), the probability of class 1 there and, for a training row, its label 0 or 1."
         )
     if not 0 <= pi <= 1:
         raise InputError(
@@ -458,7 +459,7 @@ def moved_rows(text: Any, name: str) -> list[tuple[tuple[float, int | None], tup
 
 
 def _score_and_label(text: str) -> tuple[float, int | None]:
-    """ "score:label" or "score"; NaN where it is neither."""
+    """ "score:label" or "score"; NaN if it is neither."""
     score, colon, label = text.partition(":")
     try:
         value = float(score)
@@ -475,7 +476,7 @@ TEXTS = {"text": text, "points": labelled_points, "line": cut_line, "moves": mov
 
 
 def matrix(values: Any, name: str, columns: int | None = None) -> Array:
-    """Finite numbers as a float64 array of shape (n, d), with d = ``columns`` where that is given."""
+    """Finite numbers as a float64 array of shape (n, d), with d = ``columns`` if that is given."""
     array = _floats(values, name)
     if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
         allowed = "(n, d)" if columns is None else f"(n, {columns})"

@@ -1,4 +1,4 @@
-"""What rooms upstairs declare to those below, which cannot import them: settings of pages, and where figures are found.
+"""Declarations of higher floors for lower floors, which cannot import them: settings of pages, and modules of figures.
 
 A page or an experiment declares on import; the face of the package imports them all, so that whoever uses
 ``calib`` finds everything declared. Figures are imported when they are first asked for: drawing is not needed
@@ -56,14 +56,14 @@ def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
 
 
 def _unknown(name: str) -> InputError:
-    """The refusal of a setting, with those of its page, or the pages where there is no such one."""
+    """Return the refusal of a setting, naming the settings of its page, or the pages if there is no such page."""
     page = name.partition(".")[0]
     own = [key for key in _settings if key.partition(".")[0] == page]
     if own:
         return InputError(f"settings: {name!r} is unknown here; allowed are {', '.join(own)}.")
     pages = dict.fromkeys(key.partition(".")[0] for key in _settings)
     return InputError(
-        f"settings: {name!r} is unknown here; a setting is named page.setting, and the pages with settings are "
+        f"settings: {name!r} is unknown here; settings are named page.setting, and pages with settings are "
         f"{', '.join(pages)}."
     )
 
@@ -76,7 +76,7 @@ def as_text(name: str, value: Any) -> str:
 
 
 def from_text(name: str, text: str) -> Any:
-    """The value of a setting that a link's text stands for; refused by name where nobody has declared it."""
+    """The value of a setting that a link's text stands for; refused by name if nobody has declared it."""
     if name not in _settings:
         raise _unknown(name)
     return read(text, _settings[name], name)
@@ -120,7 +120,7 @@ def list_as_text(names: tuple[Any, ...]) -> str:
 
 
 def list_from_text(name: str, text: str) -> Any:
-    """The reverse; refused under ``name`` where it is no JSON."""
+    """Read JSON back; refuse invalid JSON under ``name``."""
     if not text.startswith("["):
         return tuple(text.split(","))
     try:
@@ -135,5 +135,5 @@ def declare_figures(module: str, keys: Iterable[str]) -> None:
 
 
 def figure(key: str) -> Any:
-    """The figure of a module upstairs that was declared under this key; KeyError where none was."""
+    """Return the declared figure with this key; KeyError if there is none."""
     return next(entry for entry in import_module(_figures[key]).FIGURES if entry.key == key)

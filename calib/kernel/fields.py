@@ -39,7 +39,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in found if names.count(name) > 1)
-        raise InputError(f"{twice!r} is given twice in one object: give it once.")
+        raise InputError(f"{twice!r} is given twice in one object. Give it once.")
     return found
 
 
@@ -53,7 +53,7 @@ def loads(text: Any, read: Callable[..., Any] = _json, **options: Any) -> Any:
     >>> loads('{"seed": 1, "seed": 2}')
     Traceback (most recent call last):
     ...
-    calib.kernel.checks.InputError: 'seed' is given twice in one object: give it once.
+    calib.kernel.checks.InputError: 'seed' is given twice in one object. Give it once.
     """
     try:
         return read(text, **options)
@@ -84,7 +84,7 @@ def parse(content: str | bytes, what: str) -> Fields:
     except InputError as error:
         raise InputError(f"{what}: {error}") from None
     except ValueError as error:
-        raise InputError(f"{what} is not valid JSON: {error}. Take it as it was saved.") from None
+        raise InputError(f"{what} is not valid JSON: {error}. Use the file as it was saved.") from None
     return Fields(value, f"{what}: the whole")
 
 

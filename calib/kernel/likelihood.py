@@ -1,7 +1,7 @@
 """Logistic regression without a penalty, for a handful of columns: Newton's method with the best step first.
 
 Platt's and beta calibration and the calibration line are this fit with different columns and targets. On
-separable data the likelihood has no maximum; the fit then stops where no more than about 1e-12 nats are left
+separable data the likelihood has no maximum; the fit then stops if no more than about 1e-12 nats are left
 to gain, and says so.
 """
 

@@ -23,7 +23,7 @@ NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, V
 
 
 def give_back(rows: int = LARGE) -> None:
-    """Return freed memory to the system, after work on a table of so many rows where that is worth it.
+    """Return freed memory to the system, after work on a table of so many rows if that is worth it.
 
     Arrow and the C library keep what they were given, against the next table. After a large one that is as
     much again as what is held of it, for the life of the process. Where the C library has no such call,
@@ -85,6 +85,6 @@ class _Scale(pickle.Pickler):
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, MappingProxyType):
             return dict, (dict(thing),)
-        if isinstance(thing, FunctionType):  # as good as nothing, and pickled by name only where it has one
+        if isinstance(thing, FunctionType):  # as good as nothing, and pickled by name only if it has one
             return bool, ()
         return NotImplemented

@@ -1,4 +1,4 @@
-"""Long work says how far it is and can be called off: one object, handed down to every loop that may take long."""
+"""Long work reports progress and can be cancelled: one object, passed to every loop that may take long."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Watch:
     cancel: threading.Event = field(default_factory=threading.Event)
 
     def step(self, share: float, what: str) -> None:
-        """Raise Cancelled when called off, else report."""
+        """Raise Cancelled if cancelled, else report."""
         if self.cancel.is_set():
             raise Cancelled(what)
         if self.report is not None:

@@ -1,4 +1,4 @@
-"""The records that flow through the house: Dataset → Predictions → Evaluation. Frozen, documented shapes."""
+"""The records that all parts share: Dataset → Predictions → Evaluation. They are frozen, with documented shapes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _times(values: Any) -> np.ndarray:
     if array.dtype.kind not in "iufM":
         raise InputError(f"time must be numbers or dates (datetime64), but is of type {array.dtype}.")
     if pd.isna(array).any():
-        raise InputError("time must not be missing: leave out the rows without one.")
+        raise InputError("time must not be missing. Leave out rows without a time.")
     return array
 
 
@@ -95,11 +95,11 @@ class Dataset:
     classes : (negative, positive)
         The labels as the file spelt them.
     posterior
-        Float array (n,), the true P(Y = 1 | x) where it is known (synthetic data), else None.
+        Float array (n,), the true P(Y = 1 | x) if it is known (synthetic data), else None.
     notes
         What was dropped, imputed or merged on the way, one sentence each.
     predictions
-        True when the columns of X are scores made elsewhere, so that no model is needed.
+        True if the columns of X are existing scores, so that no model is needed.
     weight
         Float array (n,) of positive numbers, how much each row counts, or None. Whole numbers are repeated
         rows.
@@ -255,7 +255,7 @@ class Problem:
     severity
         "error" (nothing can be computed), "warning" (it can, with care) or "info".
     fix
-        The remedy as fields of a Recipe: names are added to a list, settings to a group; None where it is no
+        The remedy as fields of a Recipe: names are added to a list, settings to a group; None if it is no
         setting.
     action
         What a button that does so says.
@@ -312,7 +312,7 @@ class Parameter:
 def that_matter(parameters: Iterable[Parameter], given: Mapping[str, Any], **known: Any) -> list[Parameter]:
     """The settings that have an effect beside those given, name → value; the others are at their defaults.
 
-    ``known`` is what is no setting and yet decides which matter.
+    ``known`` holds further values that decide which settings matter.
 
     >>> kernel = Parameter("kernel", "Kernel", "choice", "flat", choices=("flat", "bent"))
     >>> bend = Parameter("bend", "Bend", "number", 1.0, only_with=("kernel", ("bent",)))

@@ -1,4 +1,4 @@
-"""One kind of method by key: those of the house, and those that come from outside.
+"""Methods of one kind by key: our own, and those from outside.
 
 From outside means ``register``, in a notebook or a script, or an entry point of an installed package, in the
 group that the registry is named after. Entry points are read once, when the registry is first looked into;
@@ -28,11 +28,11 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     group
         Its name among entry points, and in messages.
     shipped
-        The entries of the house, each with its ``key``; as an attribute, a mapping of these alone.
+        Our own entries, each with its ``key``; the attribute is a mapping of these alone.
     check
         Refuses, with an InputError, an entry from outside that breaks a promise.
     origin
-        The class or function that makes an entry what it is. Defined anew, as by a notebook's cell run again,
+        The class or function that makes an entry what it is. Defined again, as by a notebook's cell run again,
         it takes the place of its earlier self; a key that is taken by anything else is refused.
 
     Examples
@@ -113,10 +113,10 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             self._held = before  # a class may have registered itself before its module failed
             why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}."
             source = f" of the package {point.dist.name}" if point.dist else ""
-            self._problems.append(f"The plug-in {point.name!r}{source} is left out of {self.group}. {why}")
+            self._problems.append(f"The plug-in {point.name!r}{source} is not added to {self.group}. {why}")
 
     def _redefines(self, entry: Any) -> bool:
-        """Whether an entry with a key that is taken is the one from outside that holds it, defined anew."""
+        """Tell whether an entry with a taken key redefines the plug-in entry that has this key."""
         if entry.key in self.shipped:
             return False
         held, new = self._origin(self._held[entry.key]), self._origin(entry)
@@ -130,4 +130,4 @@ def check_named(entry: Any, who: str) -> None:
     if not isinstance(key, str) or not re.fullmatch("[a-z][a-z0-9_]*", key):
         raise InputError(f"{who}: key must be lower-case letters, digits and underscores, but is {key!r}.")
     if not isinstance(label, str) or not label.strip():
-        raise InputError(f"{who}: label must be its name for people, but is {label!r}.")
+        raise InputError(f"{who}: label must be a name for people, but is {label!r}.")

@@ -1,6 +1,6 @@
 """A sample of labelled rows: what each row counts, how many draws stand behind it, and which rows belong together.
 
-Every standard error of the house comes from here. With w the weight of a row, m the number of independent draws
+Every standard error is computed here. With w the weight of a row, m the number of independent draws
 behind it and h its influence on a number, the variance of the number is Σ (w²/m) h² / (Σw)²; rows of one cluster are
 one draw, so that their influences are added up before they are squared (Liang & Zeger 1986) and the quantile is
 Student's with one degree of freedom less than there are clusters.
@@ -21,7 +21,7 @@ from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_beh
 
 Array = np.ndarray
 
-ONE_CLUSTER = "All rows belong to one cluster, so that nothing tells how other clusters would differ."
+ONE_CLUSTER = "All rows belong to one cluster, so variation between clusters is unknown."
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Rows:
         Float array (n,), how many rows each one is, where its weight is something else (a deployment base rate
         weights counts by class); or None.
     cluster
-        Int array (n,), equal for rows that belong together, or None where rows are independent.
+        Int array (n,), equal for rows that belong together, or None if rows are independent.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Rows:
 
     @property
     def weights(self) -> Array:
-        """Float array (n,): ones where no weights are given."""
+        """Float array (n,): ones if no weights are given."""
         return or_ones(self.weight, self.n)
 
     @property

@@ -10,7 +10,7 @@ Array = np.ndarray
 
 
 def or_ones(weights: Array | None, n: int) -> Array:
-    """The weights (n,); where none are given every row counts once."""
+    """The weights (n,); if none are given every row counts once."""
     return np.ones(n) if weights is None else weights
 
 
@@ -39,7 +39,7 @@ def effective_weights(weights: Array, counts: Array | None = None) -> Array:
     weights : (n,)
         Positive.
     counts : (n,)
-        k, if the weights are more than counts of rows, as at a stated base rate. By default whole weights are their
+        k, if the weights are more than counts of rows, as at a deployment base rate. By default whole weights are their
         own counts, and a row of any other weight is one row.
 
     Examples
@@ -71,7 +71,7 @@ def importance_weights(weights: Array) -> Array:
     if (each == each[0]).all():
         return np.ones(len(each))
     each = each * (each.sum() / (each @ each))
-    whole = (each == np.floor(each)) & (each > 0)  # 0 where the largest weight leaves nothing of one
+    whole = (each == np.floor(each)) & (each > 0)  # 0 if the largest weight leaves nothing of one
     return np.where(whole, np.nextafter(each, np.inf), each)
 
 

@@ -70,11 +70,11 @@ def percent(p: float) -> str:
     """A probability or a share as a percentage with three digits, a small one also as 1 in so many.
 
     >>> percent(0.256), percent(0.0042), percent(0.0)
-    ('25.6%', '0.42% (1 in 240)', '0%')
+    ('25.6 %', '0.42 % (1 in 240)', '0 %')
     """
     if math.isnan(p):
         return "–"
-    text = f"{100 * p:.3g}%" if p == 0 or p >= 1e-6 else f"{number(100 * p)}%"
+    text = f"{100 * p:.3g} %" if p == 0 or p >= 1e-6 else f"{number(100 * p)} %"
     return f"{text} ({one_in(p)})" if one_in(p) else text
 
 
@@ -82,7 +82,7 @@ MOST_DIGITS = 6
 
 
 def brief(value: float | None) -> str:
-    """Two significant digits, for headlines; more where what is not quite 1 would be rounded to 1.
+    """Two significant digits, for headlines; more if what is not quite 1 would be rounded to 1.
 
     >>> [brief(x) for x in (0.09412, 1234.6, float("inf"), 0.9967)]
     ['0.094', '1235', '∞', '0.997']
@@ -122,13 +122,13 @@ def brief_percent(share: float) -> str:
     """A share as a percentage for headlines: two significant digits, but never 0% or 100% for what is not quite so.
 
     >>> [brief_percent(share) for share in (0.5037, 0.0042, 0.9991, 1.0)]
-    ['50%', '0.42%', '99.9%', '100%']
+    ['50 %', '0.42 %', '99.9 %', '100 %']
     """
-    return f"{briefly(100 * share, whole=100)[0]}%"
+    return f"{briefly(100 * share, whole=100)[0]} %"
 
 
 def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
-    """A difference with its sign and its interval; alone where it has none.
+    """A difference with its sign and its interval; alone if it has none.
 
     >>> change(-0.0814, -0.1047, -0.0581), change(0.0031, 0.0012, 0.0052), change(0.1, float("nan"), float("nan"))
     ('−0.0814 [−0.10, −0.058]', '+0.00310 [0.0012, 0.0052]', '+0.100')
@@ -139,7 +139,7 @@ def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
 
 
 def with_interval(value: float, lower: float, upper: float, mark: str = "") -> str:
-    """A number, a mark of it and its interval; without the interval where that is not known.
+    """A number, a mark of it and its interval; without the interval if that is not known.
 
     >>> with_interval(0.1234, 0.1, 0.15), with_interval(float("nan"), float("nan"), 1.0)
     ('0.123 [0.100, 0.150]', '–')
@@ -149,7 +149,7 @@ def with_interval(value: float, lower: float, upper: float, mark: str = "") -> s
 
 
 def moved(before: float, after: float) -> str:
-    """What a number was and is, for headlines; by how much it changes where no digits tell the two apart.
+    """What a number was and is, for headlines; by how much it changes if no digits tell the two apart.
 
     >>> moved(0.094, 0.021), moved(0.1533, 0.1524), moved(0.000999, 0.0009987)
     ('from 0.094 to 0.021', 'from 0.153 to 0.152', 'of 0.0010 by 3.0e−7')
@@ -219,11 +219,11 @@ def outside_range(outside: int, total: int, what: str, ends: tuple[float, float]
     """How many scores lie outside those that a calibrator was fitted on.
 
     >>> outside_range(1, 90, "score", (-0.2, 0.99984))    # six digits: three would make a 1 of it
-    '1 of 90 scores lies outside those that calibrated (−0.2 to 0.99984).'
+    '1 of 90 scores lies outside the range of calibration scores (−0.2 to 0.99984).'
     """
     lie = "lies" if outside == 1 else "lie"
     seen = f" ({ends[0]:.6g} to {ends[1]:.6g})".replace("-", "−") if ends else ""
-    return f"{outside:,} of {counted(total, what)} {lie} outside those that calibrated{seen}."
+    return f"{outside:,} of {counted(total, what)} {lie} outside the range of calibration scores{seen}."
 
 
 def listed(names: Sequence[str], most: int | None = None, last: str = "and") -> str:

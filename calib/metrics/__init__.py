@@ -1,4 +1,4 @@
-"""What predicted probabilities are worth: scores, calibration errors, decompositions, intervals, and their spread."""
+"""Metrics of predicted probabilities: scores, calibration errors, decompositions and intervals, with their spread."""
 
 from calib.metrics.average_precision import average_precision
 from calib.metrics.base import Metric, takes_weights

@@ -24,7 +24,7 @@ def average_precision(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | Non
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -42,6 +42,6 @@ AVERAGE_PRECISION = Metric(
     "Average precision",
     average_precision,
     True,
-    "Area under the precision–recall curve; chance gets the overall frequency.",
+    "Area under the precision–recall curve; a random ranking gets the overall frequency.",
     everyday=False,
 )

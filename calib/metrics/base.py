@@ -1,4 +1,4 @@
-"""What a table, a study's columns or a menu needs to know of a metric, and what one from outside must promise."""
+"""The description of a metric for tables, studies and menus, and the contract of a metric from outside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEEDS = ("probabilities", "intervals", "posterior")
 
 @dataclass(frozen=True)
 class Metric:
-    """One number about predictions.
+    """Description of one metric.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class Metric:
     counted
         Whether weights must be counts of rows.
     everyday
-        Shown without being asked for; the others stand beside published tables only.
+        Shown by default; the other metrics are for comparison with published tables.
     of, read
         Of a metric that is one of several numbers of a result: (y, p) → the result, which is then worked out
         once for all of them, and result → float, what ``function`` returns.
@@ -69,7 +69,8 @@ class Metric:
 
 
 def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
-    """Whether the metric can be told these weights (n,): has ``sample_weight``, and needs no counts or is given them.
+    """Tell whether the metric takes these weights (n,): it has ``sample_weight``, and needs no counts or they are
+    counts.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
 
 
 def check_metric(metric: Any) -> None:
-    """Refuse, by name, what is no Metric, describes itself wrongly or gives no number on a small example."""
+    """Refuse, by name, anything that is not a Metric or gives no number on a small example."""
     if not isinstance(metric, Metric):
         raise InputError(f"{metric!r} is not a calib.metrics.Metric.")
     check_named(metric, f"Metric {metric.key!r}")
@@ -103,6 +104,6 @@ def check_metric(metric: Any) -> None:
         format(float(metric.function(first, second, **options)), metric.format)
     except Exception as error:
         raise InputError(
-            f"{metric.key}: the function and the format must give a number on four rows, but they fail: "
+            f"{metric.key}: the function and the format must give a number on four rows, but fail: "
             f"{type(error).__name__}: {error}."
         ) from error

@@ -144,7 +144,7 @@ def _summary(value: float, values: Array, level: float) -> BootstrapInterval:
         return BootstrapInterval(value, np.nan, np.nan, np.nan, np.nan, level, defined.size)
     # A quantile that is one of the values: between a number and ∞ nothing can be interpolated.
     lower, upper = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
-    with np.errstate(invalid="ignore"):  # no spread where a resample is infinite
+    with np.errstate(invalid="ignore"):  # no spread if a resample is infinite
         spread = float(defined.std(ddof=1)) if defined.size > 1 else np.nan
         bias = float(defined.mean() - value)
     return BootstrapInterval(value, float(lower), float(upper), spread, bias, level, defined.size)

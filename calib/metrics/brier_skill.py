@@ -19,7 +19,7 @@ def brier_skill(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -37,6 +37,6 @@ BRIER_SKILL = Metric(
     "Brier skill",
     brier_skill,
     True,
-    "Share of the overall frequency's Brier score that the predictions save: 1 perfect, 0 no better than it.",
+    "Reduction of the Brier score compared with always predicting the overall frequency: 1 is perfect, 0 no better.",
     everyday=False,
 )

@@ -63,7 +63,7 @@ def maximum_calibration_error(
     Parameters
     ----------
     y, p, bins, strategy, sample_weight
-        As for ``expected_calibration_error``.
+        See ``expected_calibration_error``.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def squared_ece(
     Parameters
     ----------
     y, p, bins, strategy, sample_weight
-        As for ``expected_calibration_error``.
+        See ``expected_calibration_error``.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def group_entropy(p: ArrayLike, sample_weight: ArrayLike | None = None) -> float
     ----------
     p : (n,) in [0, 1]
     sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -172,11 +172,11 @@ class CalibrationLine:
     Attributes
     ----------
     slope
-        1 is best; below 1 the probabilities are too extreme, above too timid.
+        1 is best; below 1 the model is overconfident, above 1 underconfident.
     intercept
         0 is best.
     in_the_large
-        The intercept when the slope is held at 1; above 0 the probabilities are too low on average.
+        The intercept with the slope fixed at 1 (calibration-in-the-large); above 0 the model underestimates on average.
     """
 
     slope: float
@@ -187,7 +187,7 @@ class CalibrationLine:
 def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> CalibrationLine:
     """Calibration slope and intercept: a logistic regression of the labels on logit p, without a penalty (Cox 1958).
 
-    A certain prediction (0 or 1) that is right fits every rising line and is left out; where one is wrong no
+    A certain prediction (0 or 1) that is right fits every rising line and is left out; if one is wrong no
     line exists and all three are NaN. Slope and intercept are also NaN for one class or for equal
     predictions; when a threshold on p separates the classes the slope is ±∞ and the intercept NaN.
     in_the_large is ±∞ for one class.
@@ -195,7 +195,7 @@ def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -277,11 +277,11 @@ def spiegelhalter_test(
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
     cluster : (n,)
         Who each row belongs to.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
+        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate.
 
     Examples
     --------

@@ -111,7 +111,7 @@ def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0
 
 
 def _p_values(found: Array) -> Array:
-    """Of each number of a column the share of the column that is as large; sums in another order are equal."""
+    """Return for each number the share of its column that is at least as large; sums in another order are equal."""
     size, columns = len(found), []
     for column in found.T:
         ordered = np.sort(column)

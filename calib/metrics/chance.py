@@ -1,7 +1,7 @@
-"""The calibration error that chance alone gives: labels redrawn as if the predictions were right, y* ~ Bernoulli(p).
+"""Calibration error by chance alone: labels are redrawn as if the predictions were right, y* ~ Bernoulli(p).
 
 A calibrated model has an ECE above 0 on every test set, the more so the fewer rows there are. An ECE says nothing
-until it stands beside that range (Bröcker & Smith 2007 for the same redraws in reliability diagrams).
+without that range (Bröcker & Smith 2007 for the same redraws in reliability diagrams).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ ECE_BY_CHANCE = Metric(
     "ECE by chance",
     ece_by_chance,
     None,
-    "ECE that a calibrated model of these rows would stay below in 95 of 100 test sets: a lower ECE shows no error.",
+    "A calibrated model stays below this ECE in 95 % of test sets of this size; a lower ECE shows no error.",
     binned=True,
     clustered=True,
 )

@@ -1,4 +1,4 @@
-"""The interval of a number on test rows: what other rows of the same kind would have given, the model as it is.
+"""Confidence intervals of metrics on test rows: the range expected on other rows of this kind, for the fixed model.
 
 A mean of losses is f m₁ + (1 − f) m₀, with f the share of class 1 and m₁, m₀ the mean losses of the classes. f has
 Wilson's interval (1927), each mean Student's with Hall's correction for skewness (1992), and the three are joined as
@@ -11,7 +11,7 @@ with Student's quantile; level and line have Wald's, with a standard error that 
 
 Rows of one cluster are one draw: influences are then added up by cluster before they are squared (Liang & Zeger 1986;
 Obuchowski 1997 for AUC), and the quantile is Student's, of one degree of freedom less than there are clusters.
-``scripts/coverage.py`` measures how often each interval covers; where one would not, its ends are NaN.
+``scripts/coverage.py`` measures how often each interval covers; if one would not, its ends are NaN.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def confidence_interval(
     strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
-    """(low, high) of one of ``INTERVALS`` on these rows; NaN where no interval would cover (``why_missing``).
+    """(low, high) of one of ``INTERVALS`` on these rows; NaN if no interval would cover (``why_missing``).
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def confidence_interval(
     sample_weight
         (n,) counts of rows; a row of another weight is one draw.
     cluster
-        (n,) equal for rows that belong together; None where rows are independent.
+        (n,) equal for rows that belong together; None if rows are independent.
     counts
         (n,) how many rows each is, where its weight is something else, as at a deployment base rate: each of these
         rows is a draw, and has its share of the weight. In clusters it does not matter.
@@ -107,7 +107,7 @@ def confidence_interval(
 
 
 def why_missing(rows: Rows, costs: bool = False) -> str:
-    """Why intervals on these rows, or intervals of costs, have no ends; "" where the rows give no reason.
+    """Explain why intervals on these rows, or intervals of costs, cannot be given; "" if they can.
 
     >>> why_missing(Rows(np.array([0, 0, 0, 0, 1])))
     'Intervals of mean losses need at least 5 rows of each class; the minority class has 1.'
@@ -187,7 +187,7 @@ def _unskewed(t: float, g: float) -> float:
 def plus_four(n: float, moved: float, net: float, quantile: float) -> tuple[float, float]:
     """(middle, half width) of the mean of n values of −1, 0 and 1, ``moved`` of them not 0, which sum to ``net``.
 
-    Half a row is added to either side and one to 0 (Agresti & Min 2005), so that n equal values are no certainty.
+    Half a row is added to either side and one to 0 (Agresti & Min 2005), so that n equal values do not give certainty.
 
     >>> middle, half = plus_four(50, 0, 0, 1.96)                                      # none of fifty
     >>> middle, round(half, 3)
@@ -201,7 +201,7 @@ def mean_interval(
 ) -> tuple[float, float, float]:
     """(mean, low, high) of values (n,), one per row: losses, costs, or differences of those.
 
-    NaN ends where a value is infinite, where a class has fewer than ``FEWEST`` rows, and from a single cluster.
+    NaN ends if a value is infinite, if a class has fewer than ``FEWEST`` rows, and from a single cluster.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def mean_interval(
         Of the interval.
     steps
         The size of what is not 0 in rows of class 0 and of class 1, for costs of decisions: of their values, few
-        rows tell little even where all are equal, and ``FEWEST_OF_COSTS`` clusters must have one that is not 0.
+        rows tell little even if all are equal, and ``FEWEST_OF_COSTS`` clusters must have one that is not 0.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def mean_interval(
     >>> [round(float(end), 3) for end in mean_interval(rows, rows.y + 0.0)]           # the share itself: Wilson's
     [0.5, 0.404, 0.596]
     """
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ is no number
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is not a number
         center = rows.mean(values)
     if not math.isfinite(center) or rows.fewest < FEWEST:
         return center, *UNKNOWN
@@ -326,7 +326,7 @@ def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
 
 
 def about_ratio(ratio: float, reach: float) -> Ends:
-    """exp(log ratio ± reach), 0 to ∞ where the reach is beyond every number.
+    """exp(log ratio ± reach), 0 to ∞ if the reach is beyond every number.
 
     >>> about_ratio(0.5, 0.0), about_ratio(0.5, 4e4)
     ((0.5, 0.5), (0.0, inf))
@@ -337,7 +337,7 @@ def about_ratio(ratio: float, reach: float) -> Ends:
 
 
 def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
-    """Of slope, intercept or level: robust standard errors, for slope and intercept no smaller than Fisher's."""
+    """Return robust standard errors of slope, intercept or level; for slope and intercept not below Fisher's."""
 
     def ends(rows: Rows, p: Array, view: View) -> Ends:
         line = calibration_line(rows.y, p, rows.weight)
@@ -387,11 +387,11 @@ class Interval:
     how: str
 
 
-BY_CLASS = "Wilson for the share of class 1 and Student’s t within each class (Zou & Donner 2008)"
+BY_CLASS = "Wilson for the share of class 1 and Student's t within each class (Zou & Donner 2008)"
 WALD = "Wald, with robust standard errors (HC3)"
-DISTANCE = "bounds for noisy gaps, which cover at least as often as they say"
+DISTANCE = "bounds for noisy gaps, which cover at least as often as stated"
 INTERVALS: Mapping[str, Interval] = {
-    "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student’s t"),
+    "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student's t"),
     "observed_expected": Interval(_observed_expected, "Wilson for the events, over the mean prediction"),
     "in_the_large": Interval(_of_line("in_the_large"), WALD),
     "slope": Interval(_of_line("slope"), WALD),

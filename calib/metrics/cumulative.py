@@ -92,11 +92,11 @@ def cumulative_differences(
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
     cluster : (n,)
-        Who each row belongs to.
+        Cluster of each row.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
+        Number of rows that each row represents, if weights are more than counts, as with a deployment base rate.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def kuiper(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -
 
 
 def kuiper_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Its asymptotic p-value, in [0, 1].
+    """Return the asymptotic p-value of the statistic, in [0, 1].
 
     >>> round(kuiper_p([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75]), 3)     # 0.375 of σ = √(¾) / 4
     0.329
@@ -208,7 +208,7 @@ def kolmogorov_smirnov(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
 
 
 def kolmogorov_smirnov_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Its asymptotic p-value, in [0, 1].
+    """Return the asymptotic p-value of the statistic, in [0, 1].
 
     >>> round(kolmogorov_smirnov_p([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 3)
     0.969
@@ -222,7 +222,7 @@ CUMULATIVE = (
         "Kuiper (cumulative differences)",
         kuiper,
         False,
-        "Largest climb or fall of the running sum of label less probability, as a share of the rows; no bins.",
+        "Largest rise or fall of the running sum of label minus probability, as a share of the rows; no bins.",
         everyday=False,
         of=cumulative_differences,
         clustered=True,
@@ -233,7 +233,7 @@ CUMULATIVE = (
         "Kuiper's p-value",
         kuiper_p,
         None,
-        "Chance of a climb or fall at least this large if the probabilities were right; clusters are taken whole.",
+        "Chance of a rise or fall at least this large if the probabilities are right; clusters stay whole.",
         ".3f",
         everyday=False,
         of=cumulative_differences,
@@ -245,7 +245,7 @@ CUMULATIVE = (
         "Kolmogorov–Smirnov (cumulative differences)",
         kolmogorov_smirnov,
         False,
-        "Largest distance from 0 of the running sum of label less probability, as a share of the rows; no bins.",
+        "Largest distance from 0 of the running sum of label minus probability, as a share of the rows; no bins.",
         everyday=False,
         of=cumulative_differences,
         clustered=True,
@@ -256,7 +256,7 @@ CUMULATIVE = (
         "Kolmogorov–Smirnov p-value",
         kolmogorov_smirnov_p,
         None,
-        "Chance of a distance at least this large if the probabilities were right; clusters are taken whole.",
+        "Chance of a distance at least this large if the probabilities are right; clusters stay whole.",
         ".3f",
         everyday=False,
         of=cumulative_differences,

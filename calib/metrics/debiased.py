@@ -3,7 +3,7 @@
 The mean of squared gaps is too large by Σ n_b/n · π_b(1 − π_b)/n_b, also for a perfect model. Bröcker (2012,
 "Estimating reliability and resolution of probability forecasts through decomposition of the empirical score")
 and Ferro and Fricker (2012) subtract its unbiased estimate f_b(1 − f_b)/(n_b − 1); Kumar, Liang and Ma (2019,
-"Verified uncertainty calibration") take the root of what is left, 0 where it is negative.
+"Verified uncertainty calibration") take the root of what is left, 0 if it is negative.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def corrected_reliability(
     Parameters
     ----------
     y, p, bins, strategy
-        As for ``expected_calibration_error``.
+        See ``expected_calibration_error``.
     sample_weight
         Whole numbers only: it counts rows.
 
@@ -62,7 +62,7 @@ def debiased_calibration_error(
     Parameters
     ----------
     y, p, bins, strategy, sample_weight
-        As for ``corrected_reliability``.
+        See ``corrected_reliability``.
 
     Examples
     --------
@@ -79,7 +79,7 @@ DEBIASED = Metric(
     "Calibration error, bias-corrected",
     debiased_calibration_error,
     False,
-    "Root mean squared gap over bins, less what chance alone gives so few rows; 0 where nothing is left.",
+    "Root mean squared gap over bins, minus the part expected by chance; 0 if nothing remains.",
     binned=True,
     everyday=False,
     counted=True,

@@ -1,4 +1,4 @@
-"""What a score is made of: calibration, sharpness and what nobody could know.
+"""Decompositions of a score: calibration, sharpness and irreducible uncertainty.
 
 Murphy (1973) with the within-bin part, so that the terms add up to the Brier score (reliability is eq. 13 of
 Johansson et al., forests, 2019, and eq. 4.13 of the trees paper); CORP of Dimitriadis, Gneiting & Jordan
@@ -128,7 +128,7 @@ def corp_decomposition(
 
 
 def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
-    """The same of rows that are pooled by their predictions, which costs a sort and nothing in the rows' order."""
+    """Decompose rows that are pooled by prediction."""
     fitted = pool_adjacent_violators(tied.sums, tied.weights).fitted
     # What is right up to rounding has none, exactly
     tied = replace(tied, scores=np.where(np.abs(tied.scores - fitted) <= ROUNDING, fitted, tied.scores))
@@ -138,7 +138,7 @@ def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
 
 
 def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) -> float:
-    """Of one prediction for each group of ties; a label that a group does not hold costs nothing there."""
+    """Return the loss of one prediction per group of ties; a label that a group lacks costs nothing."""
     total = 0.0
     for label, count in ((0, tied.weights - tied.sums), (1, tied.sums)):
         held = count > 0
@@ -147,12 +147,12 @@ def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) ->
 
 
 def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The CORP miscalibration that chance alone gives these predictions where they are right, in [0, 1].
+    """The CORP miscalibration that chance alone gives these predictions if they are right, in [0, 1].
 
     The isotonic fit follows the noise of the labels, too: n right predictions, spread evenly, get some 0.5
-    n^(−⅔) for miscalibration. Here it is the mean over labels drawn anew from p (the resampling of
+    n^(−⅔) for miscalibration. Here it is the mean over labels resampled from p (the resampling of
     consistency bands, Dimitriadis et al. 2021), from a fixed seed: 50 times, less often for more than 1000
-    rows, where one tells more.
+    rows, if one tells more.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def loss_decomposition(
         corrected = groups is not None and loss == "brier"
     elif corrected and loss == "log":
         raise checks.InputError(
-            "corrected must be False for the log loss: the correction is that of the Brier score."
+            "corrected must be False for the log loss: the correction exists only for the Brier score."
         )
     weights, truth, p = checks.counted_rows(sample_weight, truth, p)
     index = _groups_of(p, groups, weights)

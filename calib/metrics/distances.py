@@ -6,12 +6,12 @@ is. With E_b = G_b − Γ_b the noise and s_b = ±1:
 
 - θ ≤ T − Σ s_b E_b for s the signs of Γ: the upper end, with the spread of a mean over rows;
 - θ ≥ Σ s_b Γ_b for every s: a lower end from each pattern of signs that changes at most once, all of them together
-  at one level. It serves where a model is over- or underconfident, or wrong in level;
+  at one level. It serves if a model is over- or underconfident, or wrong in level;
 - T − θ = Σ (|Γ_b + E_b| − |Γ_b|) is at most Σ max(E_b, −E_b − 2 a_b) in distribution for every a_b ≤ |Γ_b|: a lower
   end for gaps of any shape. a_b = 0 is the noise of a calibrated model; a_b is the lower end of a simultaneous bound
   where |G_b| is many standard errors from 0.
 
-So the intervals cover at least as often as they say. The price is their width where a distance is near 0.
+So the intervals cover at least as often as they say. The price is their width if a distance is near 0.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _loess(points: Array, count: Array) -> Array:
 
 
 def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[float, float]:
-    """(low, high) of Σ |Γ_b|; NaN where a single draw tells no spread."""
+    """(low, high) of Σ |Γ_b|; NaN if a single draw tells no spread."""
     noise = _noise([gaps], rows, seed)
     if noise is None:
         return np.nan, np.nan

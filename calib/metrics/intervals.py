@@ -1,4 +1,4 @@
-"""What probability intervals promise and whether it came true, on average: in the large, per bin, and for the label.
+"""Probability intervals against observed frequencies, on average: over all rows, per bin, and for the predicted label.
 
 Corollary 1 of Vovk & Petej (2014): for a Venn predictor the probability of class 1 lies between the expected
 p0 and the expected p1. Intervals of the predicted label: eq. 5–6 and Table 4 of Johansson et al., forests
@@ -51,7 +51,7 @@ class IntervalSummary:
 
 @dataclass(frozen=True, eq=False)
 class IntervalBins:
-    """One IntervalSummary a bin, as arrays (B,); NaN where a bin is empty. Descriptive: no theorem holds per bin.
+    """One IntervalSummary a bin, as arrays (B,); NaN if a bin is empty. Descriptive: no theorem holds per bin.
 
     Attributes
     ----------
@@ -102,9 +102,9 @@ def interval_summary(
     design_effect
         How many rows are worth one, where those of one cluster resemble each other.
     sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
     counts : (m,)
-        How many rows each row stands for, if the weights are more than counts, as at a stated base rate.
+        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def interval_bins(
     strategy
         "quantile" for any score, "uniform" for probabilities.
     sample_weight, counts
-        As for ``interval_summary``.
+        See ``interval_summary``.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def predicted_label_summary(
     Parameters
     ----------
     y, intervals, calibration_size, design_effect, sample_weight, counts
-        As for ``interval_summary``.
+        See ``interval_summary``.
 
     Examples
     --------

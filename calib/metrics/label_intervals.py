@@ -1,6 +1,6 @@
 """Mean ends of the interval of the predicted label's probability (Johansson et al., forests 2019, eq. 5–6, Table 4).
 
-The ends of class 1's interval where 1 is predicted, one minus them where 0 is: what stands beside the
+The ends of class 1's interval where 1 is predicted, one minus them where 0 is: to compare with the
 accuracy.
 """
 
@@ -18,7 +18,7 @@ def label_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | N
     Parameters
     ----------
     y, intervals, sample_weight
-        As for ``predicted_label_summary``.
+        See ``predicted_label_summary``.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def label_upper(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | N
     Parameters
     ----------
     y, intervals, sample_weight
-        As for ``predicted_label_summary``.
+        See ``predicted_label_summary``.
 
     Examples
     --------
@@ -49,7 +49,7 @@ LABEL_LOWER = Metric(
     "Mean lower end, predicted label",
     label_lower,
     None,
-    "Mean lower end of the interval of the predicted label, which stands beside the accuracy.",
+    "Mean lower end of the intervals of predicted labels, to compare with accuracy.",
     needs="intervals",
     everyday=False,
 )
@@ -58,7 +58,7 @@ LABEL_UPPER = Metric(
     "Mean upper end, predicted label",
     label_upper,
     None,
-    "Mean upper end of the interval of the predicted label, which stands beside the accuracy.",
+    "Mean upper end of the intervals of predicted labels, to compare with accuracy.",
     needs="intervals",
     everyday=False,
 )

@@ -14,7 +14,7 @@ def log_loss_base2(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None =
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------

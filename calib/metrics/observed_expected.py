@@ -19,19 +19,19 @@ from calib.metrics.scoring import mean
 
 
 def observed_expected(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Σ y / Σ p, in [0, ∞]; 1 is best, above it the probabilities are too low. NaN where both are 0.
+    """Σ y / Σ p, in [0, ∞]; 1 is best, above it the probabilities are too low. NaN if both are 0.
 
     Parameters
     ----------
     y, p
-        As for ``brier_score``.
+        See ``brier_score``.
     sample_weight : (n,), optional
         Each row counts as so many.
 
     Raises
     ------
     InputError
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def observed_expected(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | Non
 
 
 def in_the_large(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Calibration in the large, in log-odds; 0 is best (``calibration_line``).
+    """Return calibration-in-the-large, in log-odds; 0 is best (``calibration_line``).
 
     >>> round(in_the_large([1, 1, 1, 0], [0.5] * 4), 6)                   # odds 3 for odds 1
     1.098612
@@ -58,17 +58,18 @@ LEVEL = (
         "Observed over expected",
         observed_expected,
         None,
-        "Rows of class 1 over the sum of the probabilities: above 1 these are too low on average.",
+        "Observed rows of class 1 divided by the sum of the probabilities; above 1 the model underestimates on "
+        "average.",
         ".3f",
         target=1.0,
         everyday=False,
     ),
     Metric(
         "in_the_large",
-        "Calibration in the large",
+        "Calibration-in-the-large",
         in_the_large,
         None,
-        "Intercept of the line of log-odds with slope 1: above 0 the probabilities are too low on average.",
+        "Intercept of the log-odds line with its slope fixed at 1; above 0 the model underestimates on average.",
         ".3f",
         target=0.0,
         everyday=False,

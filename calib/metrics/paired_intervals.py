@@ -2,7 +2,7 @@
 
 What both methods share cancels, so that a difference is far better known than either number. A mean of losses has the
 interval of ``mean_interval`` for the differences of the rows; accuracy that of Agresti and Min (2005), because rows on
-which two methods agree are no certainty that they always do; AUC that of DeLong, DeLong and Clarke-Pearson (1988); ECE
+which two methods agree do not prove that they always do; AUC that of DeLong, DeLong and Clarke-Pearson (1988); ECE
 the bounds of ``distances``.
 """
 
@@ -46,7 +46,7 @@ def difference_interval(
     Returns
     -------
     tuple
-        Differences below 1e-12 are rounding, and 0. NaN ends where no interval would cover.
+        Differences below 1e-12 are rounding, and 0. NaN ends if no interval would cover.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def _without_rounding(value: float) -> float:
 
 def _of_losses(loss: Callable[[Array, Array], Array]) -> Callable[[Rows, Array, Array, View], Difference]:
     def difference(rows: Rows, first: Array, second: Array, view: View) -> Difference:
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ is no difference
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is not a difference
             return mean_interval(rows, loss(rows.y, first) - loss(rows.y, second), view.level)
 
     return difference

@@ -1,4 +1,4 @@
-"""The metrics by key: what a table, a study's columns or a menu needs to know of each; a new metric is one entry."""
+"""The metrics by key, as tables, studies and menus describe them; a new metric is one entry."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def discrimination(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None =
 
 
 def slope(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Calibration slope, in [−∞, ∞]; 1 is best. NaN where no line exists (``calibration_line``).
+    """Calibration slope, in [−∞, ∞]; 1 is best. NaN if no line exists (``calibration_line``).
 
     >>> slope([1, 1, 0, 0], [0.8, 0.8, 0.8, 0.2])     # a threshold separates: the steeper, the likelier
     inf
@@ -96,7 +96,7 @@ def slope(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) ->
 
 
 def intercept(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Calibration intercept, in log-odds; 0 is best. NaN where no line exists (``calibration_line``).
+    """Calibration intercept, in log-odds; 0 is best. NaN if no line exists (``calibration_line``).
 
     >>> round(intercept([1, 1, 1, 0, 1, 0, 0, 0], [0.9] * 4 + [0.1] * 4), 6) + 0.0
     0.0
@@ -123,7 +123,7 @@ def spiegelhalter_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None 
 
 
 def entropy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Group entropy in bits, in [0, log2 n]; the labels do not enter it.
+    """Return the group entropy in bits, in [0, log2 n]; labels have no effect.
 
     >>> entropy([0, 1, 1, 0], [0.25, 0.25, 0.5, 0.75])
     1.5
@@ -138,17 +138,27 @@ METRICS: Registry[Metric] = Registry(
             "accuracy", "Accuracy", accuracy, True, "Share of rows whose predicted label is right.", ".1%"
         ),
         Metric(
-            "auc", "AUC", auc, True, "Chance that a row of the positive class gets the larger probability."
+            "auc",
+            "AUC",
+            auc,
+            True,
+            "Chance that a positive row gets a larger probability than a negative row.",
         ),
-        Metric("brier", "Brier score", brier_score, False, "Mean squared distance of probability and label."),
+        Metric(
+            "brier",
+            "Brier score",
+            brier_score,
+            False,
+            "Mean squared difference between probability and label.",
+        ),
         Metric("rmse", "RMSE", rmse, False, "Square root of the Brier score."),
         Metric(
             "log_loss",
             "Log loss",
             log_loss,
             False,
-            "Mean −ln of the probability given to the true label; ∞ when a certain prediction is wrong, with the "
-            "clipped value (probabilities kept 2.2e-16 away from 0 and 1) beside it.",
+            "Mean −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. Then the clipped "
+            "value, with probabilities kept 2.2e-16 away from 0 and 1, is shown beside it.",
         ),
         Metric(
             "log_loss_clipped",
@@ -163,7 +173,7 @@ METRICS: Registry[Metric] = Registry(
             "ECE",
             expected_calibration_error,
             False,
-            "Expected calibration error: mean distance of predicted and observed frequency over bins.",
+            "Expected calibration error: mean difference between predicted and observed frequency over bins.",
             binned=True,
         ),
         ECE_BY_CHANCE,
@@ -172,7 +182,7 @@ METRICS: Registry[Metric] = Registry(
             "MCE",
             maximum_calibration_error,
             False,
-            "Maximum calibration error: the distance in the worst bin, however few rows it holds.",
+            "Maximum calibration error: the difference in the worst bin, even if it has few rows.",
             binned=True,
         ),
         Metric(
@@ -180,7 +190,7 @@ METRICS: Registry[Metric] = Registry(
             "Squared ECE, unweighted",
             squared_ece,
             False,
-            "Mean squared distance over non-empty bins, all counting alike, as in the 2025 ECE tables.",
+            "Mean squared difference over non-empty bins with equal weights, as in the 2025 ECE tables.",
             binned=True,
             everyday=False,
         ),
@@ -189,7 +199,8 @@ METRICS: Registry[Metric] = Registry(
             "Reliability (100 bins)",
             reliability,
             False,
-            "Murphy, over 100 bins: how far predictions are from their frequencies; with few rows mostly noise.",
+            "Murphy's decomposition over 100 bins: distance between predictions and frequencies. Mostly noise with "
+            "few rows.",
             everyday=False,
             of=murphy_decomposition,
             read=attrgetter("reliability"),
@@ -199,7 +210,7 @@ METRICS: Registry[Metric] = Registry(
             "Resolution",
             resolution,
             True,
-            "Murphy, over 100 bins: how far the frequencies are from the overall one; with few rows mostly noise.",
+            "Murphy's decomposition over 100 bins: spread of the bins' frequencies. Mostly noise with few rows.",
             everyday=False,
             of=murphy_decomposition,
             read=attrgetter("resolution"),
@@ -209,16 +220,16 @@ METRICS: Registry[Metric] = Registry(
             "Uncertainty",
             uncertainty,
             None,
-            "Brier score of the overall frequency.",
+            "Brier score of always predicting the overall frequency.",
             of=murphy_decomposition,
             read=attrgetter("uncertainty"),
         ),
         Metric(
             "within",
-            "Within bins",
+            "Within-bin variance",
             within,
             None,
-            "Murphy: what the spread inside the 100 bins adds to Brier.",
+            "Murphy's decomposition: what the spread inside the 100 bins adds to the Brier score.",
             everyday=False,
             of=murphy_decomposition,
             read=attrgetter("within"),
@@ -228,8 +239,8 @@ METRICS: Registry[Metric] = Registry(
             "Miscalibration (CORP)",
             miscalibration,
             False,
-            "Brier score that isotonic recalibration of these very rows would save: part of it is what chance alone "
-            "gives, also for a perfect model.",
+            "Brier score that isotonic recalibration on the same rows would save. Chance alone gives part of it, even "
+            "for a perfect model.",
             of=corp_decomposition,
             read=attrgetter("miscalibration"),
         ),
@@ -238,8 +249,8 @@ METRICS: Registry[Metric] = Registry(
             "Miscalibration by chance",
             chance_miscalibration,
             None,
-            "Mean miscalibration of labels drawn from these predictions: what a perfect model would show on so many "
-            "rows.",
+            "Mean miscalibration that a perfect model would show on this many rows, with labels drawn from these "
+            "predictions.",
             counted=True,
         ),
         Metric(
@@ -247,7 +258,7 @@ METRICS: Registry[Metric] = Registry(
             "Discrimination (CORP)",
             discrimination,
             True,
-            "Brier score that the recalibrated predictions save over the overall frequency.",
+            "Brier score that recalibrated predictions save compared with the overall frequency.",
             of=corp_decomposition,
             read=attrgetter("discrimination"),
         ),
@@ -256,7 +267,7 @@ METRICS: Registry[Metric] = Registry(
             "Calibration slope",
             slope,
             None,
-            "Below 1 the probabilities are too extreme, above 1 too modest.",
+            "Below 1 the model is overconfident, above 1 underconfident.",
             ".3f",
             target=1.0,
             of=calibration_line,
@@ -267,7 +278,8 @@ METRICS: Registry[Metric] = Registry(
             "Calibration intercept",
             intercept,
             None,
-            "Of the line of log-odds: above 0 the probabilities are too low near one half.",
+            "Intercept of the log-odds line with a free slope; calibration-in-the-large fixes the slope at 1. Above 0 "
+            "the model underestimates near one half.",
             ".3f",
             target=0.0,
             of=calibration_line,
@@ -278,7 +290,7 @@ METRICS: Registry[Metric] = Registry(
             "Spiegelhalter's z",
             spiegelhalter_z,
             None,
-            "Beyond ±1.96 the labels contradict the probabilities (5% level).",
+            "Beyond ±1.96 the labels contradict the probabilities at the 5 % level.",
             ".2f",
             target=0.0,
             of=spiegelhalter_test,
@@ -290,7 +302,7 @@ METRICS: Registry[Metric] = Registry(
             "Spiegelhalter's p-value",
             spiegelhalter_p,
             None,
-            "Chance of labels at least this far from the probabilities if those were right.",
+            "Chance of labels at least this far from the probabilities if the probabilities are right.",
             ".3f",
             of=spiegelhalter_test,
             clustered=True,
@@ -301,7 +313,7 @@ METRICS: Registry[Metric] = Registry(
             "Estimated − observed accuracy",
             accuracy_gap,
             None,
-            "Above 0 the probabilities promise more hits than there are, below 0 fewer.",
+            "Mean confidence minus accuracy: above 0 the model is overconfident, below 0 underconfident.",
             "+.4f",
             target=0.0,
         ),
@@ -310,7 +322,7 @@ METRICS: Registry[Metric] = Registry(
             "Group entropy",
             entropy,
             None,
-            "In bits: how finely the predictions tell rows apart; 0 when all are equal.",
+            "How finely predictions separate rows, in bits; 0 if all are equal.",
             ".2f",
         ),
         Metric(
@@ -351,7 +363,7 @@ METRICS: Registry[Metric] = Registry(
             "TCE",
             true_calibration_error,
             False,
-            "True calibration error: mean squared distance from the known true probability.",
+            "True calibration error: mean squared difference from the known true probability.",
             needs="posterior",
         ),
         AVERAGE_PRECISION,
@@ -368,7 +380,7 @@ METRICS: Registry[Metric] = Registry(
 
 
 def register(metric: Metric) -> Metric:
-    """Let a metric from outside stand beside ours, under its key, and return it.
+    """Register a metric from outside under its key, and return it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What single predictions cost: each score is the mean of one loss a row.
+"""Scores of single predictions: each score is the mean of one loss per row.
 
 Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), log loss (ibid. eq. 6; in base 2
 eq. 4.11 of Johansson et al., probability estimation trees, 2019), root mean squared error (eq. 13 of Vovk &
@@ -81,7 +81,7 @@ def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> 
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def log_loss(
     base
         Of the logarithm, above 1.
     sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Raises
     ------
@@ -125,14 +125,15 @@ def log_loss(
 
 
 def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Log loss (base e) of p clipped to [ε, 1 − ε], ε = 2.2e-16, as scikit-learn's; it stands beside an infinite one.
+    """Log loss (base e) of p clipped to [ε, 1 − ε], ε = 2.2e-16, as scikit-learn's; it is shown beside an infinite
+    log loss.
 
     A certain prediction that is wrong costs 36.04 instead of ∞ (Shaker & Hüllermeier 2025, Table 7).
 
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -150,7 +151,7 @@ def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None)
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -188,7 +189,7 @@ def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = N
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def smooth_differences(
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -158,7 +158,7 @@ SMOOTH_DIFFERENCES = tuple(
             "e90",
             "E90",
             e90,
-            "Distance from a loess curve within which nine of ten rows lie.",
+            "Distance from a loess curve that 90 % of the rows do not exceed.",
             lambda found: found.quantile(0.9),
         ),
         (

@@ -61,7 +61,7 @@ def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def smooth_calibration_error(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLik
     Parameters
     ----------
     y, p, sample_weight
-        As for ``brier_score``.
+        See ``brier_score``.
 
     Examples
     --------
@@ -129,6 +129,7 @@ SMOOTH_ERROR = Metric(
     "Smooth calibration error",
     smooth_calibration_error,
     False,
-    "Mean distance of smoothed predicted and observed frequency, by a kernel as wide as that distance: no bins.",
+    "Mean difference between smoothed predicted and observed frequency, without bins; the kernel is as wide as that "
+    "difference.",
     everyday=False,
 )

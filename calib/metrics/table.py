@@ -101,7 +101,7 @@ def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayL
     predictions
         Of one method.
     draws
-        ``cluster`` and ``counts``, where they are known; else None.
+        ``cluster`` and ``counts``, if they are known; else None.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def metric_table(
     posterior: ArrayLike | None = None,
     metrics: Iterable[str] | None = None,
 ) -> pd.DataFrame:
-    """One row a method, one column a metric.
+    """Compute metrics: one row per method, one column per metric.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def metric_table(
     posterior : (m,)
         True P(Y = 1 | x).
     metrics
-        Keys of METRICS; by default the everyday ones, those on the posterior only where it is given.
+        Keys of METRICS; by default the everyday ones, those on the posterior only if it is given.
 
     Examples
     --------

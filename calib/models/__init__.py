@@ -1,4 +1,4 @@
-"""Models by key: what a Recipe may name, and the probability trees and forests of the papers."""
+"""Models by key, as a Recipe names them, and the probability trees and forests of the papers."""
 
 from calib.kernel.registry import Registry
 from calib.models import (
@@ -43,7 +43,7 @@ MODELS: Registry[ModelEntry] = Registry(
 
 
 def register(entry: ModelEntry) -> ModelEntry:
-    """Let a model from outside stand beside ours, under its key, and return it.
+    """Register a model from outside under its key, and return it.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class ModelEntry:
 
 
 def check_model(entry: Any) -> None:
-    """Refuse, by name, what is no ModelEntry, describes itself wrongly or builds no classifier from its defaults."""
+    """Refuse, by name, anything that is not a ModelEntry or builds no classifier from its defaults."""
     if not isinstance(entry, ModelEntry):
         raise InputError(f"{entry!r} is not a calib.models.ModelEntry.")
     check_named(entry, f"Model {entry.key!r}")
@@ -85,11 +85,11 @@ def check_model(entry: Any) -> None:
         model = clone(entry.build({}, 0))
     except Exception as error:
         raise InputError(
-            f"{entry.key}: make fails on the defaults: {type(error).__name__}: {error}."
+            f"{entry.key}: make fails with its defaults: {type(error).__name__}: {error}."
         ) from error
     if not hasattr(model, "fit") or gives_probability(model) != (entry.score == "probability"):
         raise InputError(
-            f"{entry.key}: make must return a classifier whose score is a {entry.score}, as score says."
+            f"{entry.key}: make must return a classifier whose score is a {entry.score}, as its score declares."
         )
 
 
@@ -111,13 +111,13 @@ def gives_probability(estimator: BaseEstimator) -> bool:
     if hasattr(estimator, "decision_function"):
         return False
     raise InputError(
-        f"{type(estimator).__name__} gives neither probabilities nor margins, so there is nothing to calibrate. "
-        "Use a classifier with predict_proba or decision_function."
+        f"{type(estimator).__name__} gives neither probabilities nor margins, so you cannot calibrate it. Use a "
+        "classifier with predict_proba or decision_function."
     )
 
 
 def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
-    """The score of class 1, shape (n,): ``predict_proba`` where the classifier has it, else ``decision_function``.
+    """The score of class 1, shape (n,): ``predict_proba`` if the classifier has it, else ``decision_function``.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class TreeNode:
     score
         The tree's own probability of class 1.
     p0, p1, p
-        The calibrator's pair and probability at that score; None where it gives none.
+        The calibrator's pair and probability at that score; None if it gives none.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Scores made elsewhere: a model that is a column of the table, so that only the calibration is done here."""
+"""Existing scores: a column of the table serves as the model, so only calibration is done here."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _margin(self: GivenScores) -> bool:
 
 
 class GivenScores(ClassifierMixin, BaseEstimator):
-    """Hands on the column ``score`` of a data frame (the first column where None).
+    """Return the column ``score`` of a data frame as score (the first column if None).
 
     Nothing is learnt from the labels, so that every row may calibrate.
 
@@ -89,7 +89,7 @@ class GivenScores(ClassifierMixin, BaseEstimator):
 
 ENTRY = ModelEntry(
     key="given",
-    label="Scores made elsewhere",
+    label="Existing scores",
     make=GivenScores,
     parameters=(
         Parameter(
@@ -101,8 +101,8 @@ ENTRY = ModelEntry(
             "boolean",
             None,
             optional=True,
-            help="Unset: where all lie in [0, 1].",
+            help="Unset: if all are in [0, 1].",
         ),
     ),
-    help="Calibrates scores of another program: nothing is trained.",
+    help="Calibrates scores of another program; no model is trained.",
 )

@@ -27,7 +27,13 @@ ENTRY = ModelEntry(
     make=_make,
     parameters=(
         Parameter(
-            "max_iter", "Trees", "integer", 100, 1, 1000, help="More trees fit closer and grow overconfident."
+            "max_iter",
+            "Trees",
+            "integer",
+            100,
+            1,
+            1000,
+            help="More trees fit more closely and become overconfident.",
         ),
         Parameter(
             "learning_rate", "Learning rate", "number", 0.1, 0.001, 1, help="Smaller steps need more trees."
@@ -39,7 +45,7 @@ ENTRY = ModelEntry(
             31,
             2,
             255,
-            help="More leaves, finer interactions.",
+            help="More leaves allow finer interactions.",
         ),
         Parameter(
             "min_samples_leaf",
@@ -48,8 +54,8 @@ ENTRY = ModelEntry(
             20,
             1,
             200,
-            help="More rows per leaf, smoother probabilities.",
+            help="More rows per leaf give smoother probabilities.",
         ),
     ),
-    help="Often the best ranking on tables; its probabilities drift to 0 and 1 with more trees.",
+    help="Often ranks rows best; with more trees its probabilities move towards 0 and 1.",
 )

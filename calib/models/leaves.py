@@ -51,7 +51,7 @@ def parents(tree: Any) -> np.ndarray:
 
 
 def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
-    """For every node the first of itself and its ancestors with at least v rows; itself where there is none.
+    """For every node the first of itself and its ancestors with at least v rows; itself if there is none.
 
     Parameters
     ----------

@@ -25,8 +25,14 @@ ENTRY = ModelEntry(
     make=_make,
     parameters=(
         Parameter(
-            "C", "Inverse penalty", "number", 1.0, 1e-4, 1e4, help="Smaller pulls all probabilities together."
+            "C",
+            "Inverse penalty",
+            "number",
+            1.0,
+            1e-4,
+            1e4,
+            help="Smaller values pull all probabilities together.",
         ),
     ),
-    help="The reference for calibration: hard to beat when the classes are separated by a plane.",
+    help="The reference for calibration: hard to beat when a plane separates the classes.",
 )

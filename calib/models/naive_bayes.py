@@ -1,4 +1,4 @@
-"""Gaussian naive Bayes: features counted as independent, hence probabilities too near to 0 and 1 where they are not."""
+"""Gaussian naive Bayes: treats features as independent; if they are not, probabilities are too near 0 and 1."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ENTRY = ModelEntry(
             1e-9,
             1e-12,
             1.0,
-            help="More variance, milder probabilities (a share of the largest feature variance).",
+            help="More smoothing gives less extreme probabilities (a share of the largest feature variance).",
         ),
     ),
-    help="Fast, and the textbook case of overconfidence: correlated features are counted twice.",
+    help="Fast, and the textbook case of overconfidence: it counts correlated features twice.",
 )

@@ -12,14 +12,14 @@ from calib.models.base import ModelEntry
 
 
 class NearestNeighbours(KNeighborsClassifier):
-    """scikit-learn's classifier, which says at once when there are fewer training rows than neighbours asked for."""
+    """scikit-learn's classifier, which refuses fewer training rows than neighbours when it is fitted."""
 
     def fit(self, X, y):
         super().fit(X, y)
         if self.n_samples_fit_ < self.n_neighbors:
             raise InputError(
-                f"n_neighbors={self.n_neighbors} needs as many training rows, but there are {self.n_samples_fit_}: "
-                "ask for fewer neighbours or train on more rows."
+                f"n_neighbors={self.n_neighbors} needs at least as many training rows, but there are "
+                f"{self.n_samples_fit_}. Use fewer neighbours or more training rows."
             )
         return self
 
@@ -50,8 +50,8 @@ ENTRY = ModelEntry(
             "choice",
             "uniform",
             choices=("uniform", "distance"),
-            help="Nearer rows count more.",
+            help="Whether nearer rows count more.",
         ),
     ),
-    help="No assumption about the shape of the boundary; few distinct probabilities.",
+    help="Makes no assumption about the boundary; gives few distinct probabilities.",
 )

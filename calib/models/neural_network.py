@@ -22,10 +22,18 @@ ENTRY = ModelEntry(
     label="Neural network",
     make=_make,
     parameters=(
-        Parameter("units", "Units per layer", "integer", 50, 1, 500, help="More units, closer fit."),
-        Parameter("layers", "Hidden layers", "integer", 1, 1, 4, help="More layers bend the boundary more."),
+        Parameter("units", "Units per layer", "integer", 50, 1, 500, help="More units fit more closely."),
         Parameter(
-            "alpha", "Weight penalty", "number", 1e-3, 1e-7, 10, help="Larger keeps probabilities milder."
+            "layers", "Hidden layers", "integer", 1, 1, 4, help="More layers allow a more curved boundary."
+        ),
+        Parameter(
+            "alpha",
+            "Weight decay",
+            "number",
+            1e-3,
+            1e-7,
+            10,
+            help="Larger values keep probabilities less extreme.",
         ),
         Parameter(
             "max_iter",
@@ -34,8 +42,8 @@ ENTRY = ModelEntry(
             300,
             1,
             2000,
-            help="Passes over the data; longer training, more confidence.",
+            help="Passes over the data; longer training makes it more confident.",
         ),
     ),
-    help="Flexible; the longer it trains, the more certain it is of itself.",
+    help="Flexible; the longer it trains, the more confident its probabilities.",
 )

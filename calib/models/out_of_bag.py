@@ -29,15 +29,15 @@ def ensemble_of(model: Any) -> Any:
 
 
 def no_bagging(name: str) -> InputError:
-    """What is said of a model without out-of-bag scores."""
+    """Return the refusal of a model without out-of-bag scores."""
     return InputError(
-        f"Out-of-bag scores need a bagged ensemble, but {name} is none. "
-        "Choose a random forest or bagged trees, or the placement split or cv."
+        f"Out-of-bag scores need a bagged ensemble, but {name} is not one. Choose a random forest or bagged trees, or "
+        "the placement split or cv."
     )
 
 
 def refuse_without_bagging(model: Any) -> None:
-    """Refuse a model, fitted or not, that is no bagged ensemble, with the remedy."""
+    """Refuse a model, fitted or not, that is not a bagged ensemble, and say what to do."""
     ensemble = ensemble_of(model)
     if getattr(ensemble, "chooses_a_forest", False):
         return
@@ -45,8 +45,8 @@ def refuse_without_bagging(model: Any) -> None:
         raise no_bagging(type(model).__name__)
     if not ensemble.bootstrap and getattr(ensemble, "max_samples", None) in (None, 1.0):
         raise InputError(
-            f"Out-of-bag scores need bagging, but this {type(model).__name__} has bootstrap=False, so that every tree "
-            "saw every row. Set bootstrap=True, or choose the placement split or cv."
+            f"Out-of-bag scores need bootstrap samples, but this {type(model).__name__} has bootstrap=False, so every "
+            "tree saw every row. Set bootstrap=True, or choose the placement split or cv."
         )
 
 
@@ -104,7 +104,7 @@ def voting_matrix(ensemble: Any, X: Any) -> Any:
 def mean_out_of_bag(
     ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray, watch: Watch | None = None
 ) -> np.ndarray:
-    """Mean vote for each row over the trees that have not seen its reference row, (m,); NaN where there is none.
+    """Mean vote for each row over the trees that have not seen its reference row, (m,); NaN if there is none.
 
     A running sum, tree by tree, over only the rows a tree has a vote on.
 

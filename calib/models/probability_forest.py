@@ -177,7 +177,7 @@ class ProbabilityForest(RandomForestClassifier):
         watch.step(1.0, "trees")
 
     def _fit_groups(self, X, y, sample_weight, watch: Watch, groups: np.ndarray) -> None:
-        """Grow every tree on whole groups, drawn anew for each: by warm starts, the draws being weights."""
+        """Grow every tree on whole groups resampled for it: by warm starts, with the draws as weights."""
         names, group = np.unique(groups, return_inverse=True)
         checks.same_length(y=y, groups=group)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -261,11 +261,16 @@ _SHAPE = (
         "choice",
         "gini",
         choices=("gini", "entropy"),
-        help="What a split should lower.",
+        help="Impurity measure that each split reduces.",
     ),
     *LEAF_PARAMETERS,
     Parameter(
-        "vote", "Votes", "choice", "probability", choices=VOTES, help="Average probabilities, or decisions."
+        "vote",
+        "Votes",
+        "choice",
+        "probability",
+        choices=VOTES,
+        help="Average the trees' probabilities, or count their votes.",
     ),
 )
 _FEATURES = Parameter(
@@ -274,16 +279,16 @@ _FEATURES = Parameter(
     "choice",
     "sqrt",
     choices=("sqrt", "log2", None),
-    help="Fewer make the trees differ more; None looks at all of them.",
+    help="Fewer features make the trees differ more; None uses all.",
 )
 
 RANDOM_FOREST = ModelEntry(
     key="random_forest",
     label="Random forest",
     make=ProbabilityForest,
-    parameters=(_trees(100, "More trees, finer and steadier probabilities."), _FEATURES, *_SHAPE),
+    parameters=(_trees(100, "More trees give finer and steadier probabilities."), _FEATURES, *_SHAPE),
     bagged=True,
-    help="A strong default on tables; its averages shy away from 0 and 1.",
+    help="A strong default for tables; its averages rarely reach 0 or 1.",
 )
 LARGE_FOREST = ModelEntry(
     key="large_forest",
@@ -291,13 +296,13 @@ LARGE_FOREST = ModelEntry(
     make=ProbabilityForest,
     parameters=(_trees(500, "Five times the trees of the ordinary forest."), _FEATURES, *_SHAPE),
     bagged=True,
-    help="Five times the trees: whether more trees alone calibrate.",
+    help="Five times the trees: do more trees alone improve calibration?",
 )
 BAGGED_TREES = ModelEntry(
     key="bagged_trees",
     label="Bagged trees",
     make=partial(ProbabilityForest, max_features=None),
-    parameters=(_trees(100, "More trees, finer and steadier probabilities."), *_SHAPE),
+    parameters=(_trees(100, "More trees give finer and steadier probabilities."), *_SHAPE),
     bagged=True,
-    help="A forest whose splits see every feature: trees that are more alike, bolder probabilities.",
+    help="A forest whose splits see every feature: its trees are more alike and its probabilities more extreme.",
 )

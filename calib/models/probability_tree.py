@@ -33,7 +33,7 @@ def refuse_other_than_two_classes(model: Any, classes: int) -> None:
     if classes != 2:
         raise InputError(
             f"Only binary classification is supported. {type(model).__name__} got {classes} "
-            f"class{'' if classes == 1 else 'es'}: choose a positive class and set it against the rest."
+            f"class{'' if classes == 1 else 'es'}. Choose a positive class; the rest become the negative class."
         )
 
 
@@ -149,7 +149,7 @@ LEAF_PARAMETERS = (
         0,
         0,
         500,
-        help="A leaf with fewer training rows borrows its ancestor's.",
+        help="A leaf with fewer training rows uses its ancestor's estimate.",
     ),
     Parameter(
         "m",
@@ -175,7 +175,7 @@ def depth_parameters(min_samples_leaf: int) -> tuple[Parameter, ...]:
             1,
             100,
             optional=True,
-            help="Shallow trees group, deep ones memorise.",
+            help="Shallow trees form large groups; deep trees memorise rows.",
         ),
         Parameter(
             "min_samples_leaf",
@@ -184,7 +184,7 @@ def depth_parameters(min_samples_leaf: int) -> tuple[Parameter, ...]:
             min_samples_leaf,
             1,
             500,
-            help="More rows per leaf, smoother probabilities.",
+            help="More rows per leaf give smoother probabilities.",
         ),
     )
 
@@ -202,7 +202,7 @@ ENTRY = ModelEntry(
             2,
             2,
             500,
-            help="Nodes with fewer rows stay whole.",
+            help="Nodes with fewer rows are not split.",
         ),
         Parameter(
             "criterion",
@@ -210,10 +210,10 @@ ENTRY = ModelEntry(
             "choice",
             "gini",
             choices=("gini", "entropy"),
-            help="What a split should lower.",
+            help="Impurity measure that each split reduces.",
         ),
         *LEAF_PARAMETERS,
     ),
-    help="One readable tree: every leaf gives one probability, or one interval after calibration.",
+    help="One readable tree: each leaf gives one probability, or one interval after calibration.",
     single_tree=True,
 )

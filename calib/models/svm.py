@@ -1,4 +1,4 @@
-"""Support-vector machine: its score is the decision function, a distance from the boundary and no probability."""
+"""Support-vector machine: its score is the decision function, a distance from the boundary, not a probability."""
 
 from __future__ import annotations
 
@@ -20,12 +20,23 @@ ENTRY = ModelEntry(
     make=_make,
     parameters=(
         Parameter(
-            "C", "Inverse penalty", "number", 1.0, 1e-3, 1e3, help="Larger bends the boundary to more rows."
+            "C",
+            "Inverse penalty",
+            "number",
+            1.0,
+            1e-3,
+            1e3,
+            help="Larger values bend the boundary to fit more rows.",
         ),
         Parameter(
-            "kernel", "Kernel", "choice", "rbf", choices=("rbf", "linear"), help="Curved or flat boundary."
+            "kernel",
+            "Kernel",
+            "choice",
+            "rbf",
+            choices=("rbf", "linear"),
+            help="Curved or straight boundary.",
         ),
     ),
     score="margin",
-    help="Gives margins: only Platt, isotonic and the Venn methods turn them into probabilities.",
+    help="Gives margins: only Platt scaling, isotonic regression and the Venn methods turn them into probabilities.",
 )

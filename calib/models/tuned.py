@@ -2,7 +2,7 @@
 Hüllermeier, *Random forest calibration* (2025).
 
 RF_opt draws settings at random and keeps the best; CT keeps the forest and searches one curtailment threshold
-for all its trees. A forest does not depend on that threshold, so that one fit a fold serves every candidate.
+for all its trees. A forest does not depend on that threshold, so one fit per fold serves every candidate.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SPACE = {
 
 
 class _ChosenForest(ClassifierMixin, BaseEstimator):
-    """What the two searches share: the folds, the last fit, and predicting with the forest that was chosen."""
+    """Base of the two searches: the folds, the last fit, and predictions of the chosen forest."""
 
     chooses_a_forest: ClassVar[bool] = True
 
@@ -56,8 +56,8 @@ class _ChosenForest(ClassifierMixin, BaseEstimator):
         refuse_other_than_two_classes(self, len(classes))
         if counts.min() < checks.in_range(self.cv, "cv", 2, integer=True):
             raise InputError(
-                f"The search needs {self.cv} folds of both classes, but the rarer class has {counts.min()} rows: "
-                "use fewer folds (cv) or more rows."
+                f"The search needs {self.cv} folds of both classes, but the minority class has {counts.min()} rows. "
+                "Use fewer folds (cv) or more rows."
             )
         folds = list(self._splitter().split(np.zeros(len(y)), y))
         self.best_params_ = self._settings(X, y, folds, watch.within(0.0, 0.95))
@@ -175,7 +175,7 @@ def curtailed_scores(forest: ProbabilityForest, X: Any, highest: int) -> np.ndar
 
 
 _TREES = Parameter(
-    "n_estimators", "Trees", "integer", 100, 1, 2000, help="More trees, finer and steadier probabilities."
+    "n_estimators", "Trees", "integer", 100, 1, 2000, help="More trees give finer and steadier probabilities."
 )
 
 TUNED = ModelEntry(
@@ -183,11 +183,13 @@ TUNED = ModelEntry(
     label="Tuned random forest",
     make=TunedForest,
     parameters=(
-        Parameter("draws", "Settings tried", "integer", 50, 1, 500, help="Each costs five forest fits."),
+        Parameter(
+            "draws", "Settings tried", "integer", 50, 1, 500, help="Each setting costs five forest fits."
+        ),
         _TREES,
     ),
     bagged=True,
-    help="Searches depth, leaf size and more by the Brier score: slow, and often calibrated enough.",
+    help="Searches depth, leaf size and more by Brier score: slow, and often calibrated well enough.",
 )
 CURTAILED = ModelEntry(
     key="curtailed_forest",
@@ -195,10 +197,16 @@ CURTAILED = ModelEntry(
     make=CurtailedForest,
     parameters=(
         Parameter(
-            "highest", "Largest threshold", "integer", 99, 1, 500, help="Thresholds 1 to this are compared."
+            "highest",
+            "Largest threshold",
+            "integer",
+            99,
+            1,
+            500,
+            help="Compares thresholds from 1 to this number.",
         ),
         _TREES,
     ),
     bagged=True,
-    help="Small leaves borrow from their ancestors; how small is small is found by the Brier score.",
+    help="Small leaves use their ancestors' estimates; the Brier score decides how small.",
 )

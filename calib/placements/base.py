@@ -27,6 +27,7 @@ from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
+from calib.kernel.wording import capital
 from calib.models import class_one_score, gives_probability
 from calib.models.base import before_last_step, fit_model, fit_takes, last_step, model_name
 from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
@@ -35,7 +36,7 @@ from calib.splits import SPLITS, RowInfo, Splitter
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores of new rows, float array (m,), and the rows themselves for what a calibrator may ask beyond the score.
+    """Scores of new rows, float array (m,), and the rows themselves, which some calibrators need besides the score.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ class Outcome:
         return cls(p, p0, p1, *((p0, p1) if in_order else (np.minimum(p0, p1), np.maximum(p0, p1))))
 
     def moved(self, rate: BaseRate) -> Self:
-        """The same answers at another base rate."""
+        """Return these answers at another base rate."""
         return replace(
             self, **{name: rate.move(each) for name, each in vars(self).items() if each is not None}
         )
@@ -84,7 +85,7 @@ LIGHT = (
 
 
 class Placement(ABC):
-    """Base of the placements. A placement writes ``_fit`` and, where it differs, ``score``, ``calibrate``, ``predict``.
+    """Base of the placements. A placement writes ``_fit`` and, if it differs, ``score``, ``calibrate``, ``predict``.
 
     Attributes
     ----------
@@ -142,14 +143,14 @@ class Placement(ABC):
         random_state
             Of every draw made.
         rows
-            The weight, time, cluster and part of the n rows, where they are known.
+            The weight, time, cluster and part of the n rows, if they are known.
         split
             How the rows that calibrate are held out; at random by default.
 
         Raises
         ------
         InputError
-            With the remedy where the data or the estimator do not allow it; Cancelled when called off.
+            If the data or the estimator do not allow it, with the remedy; Cancelled if cancelled.
         """
         self.classes, coded = two_classes(y)
         X, coded = indexable(X, coded)
@@ -171,7 +172,7 @@ class Placement(ABC):
             self.weight = self.rows.weight[calibrating]
         if self.rows.weight is not None and not self._weighs:
             self._note(
-                f"{type(last_step(self.estimator)).__name__} takes no weights: it is trained on the rows as they are."
+                f"{type(last_step(self.estimator)).__name__} takes no weights: it is trained on unweighted rows."
             )
         return self
 
@@ -184,7 +185,7 @@ class Placement(ABC):
         return Scored(class_one_score(self.model, X), self._worth_keeping(X))
 
     def _worth_keeping(self, X: Any) -> Any:
-        """The rows, for what may be asked of the model beyond the scores: of given scores nothing, so that they go."""
+        """Return the rows if the model may need them later; existing scores do not."""
         return None if getattr(last_step(self.estimator), "trained_elsewhere", False) else X
 
     def with_model(self, model: BaseEstimator) -> Self:
@@ -200,11 +201,11 @@ class Placement(ABC):
 
     def _own_scores(self) -> np.ndarray:
         raise InputError(
-            f"The placement {self.key!r} has calibration scores of more than one model: use another placement."
+            f"The placement {self.key!r} has calibration scores of several models. Use another placement."
         )
 
     def light(self, *more: str) -> Self:
-        """What calibrating and predicting need, without model and rows, so that many fits can be kept.
+        """Keep only what calibration and prediction need, without model and rows, to save memory.
 
         Parameters
         ----------
@@ -237,8 +238,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                f"The placement {cls.key!r} has no scores of single trees on rows they did not see. "
-                "Choose the placement split or oob for the rank calibrator."
+                f"The placement {cls.key!r} has no scores of single trees on rows they did not see. For rank "
+                "calibration choose the placement split or oob."
             )
 
     def base_rate(self, calibrator: Any) -> float:
@@ -254,7 +255,7 @@ class Placement(ABC):
     def _fitted(
         self, calibrator: BaseEstimator, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None
     ) -> Any:
-        """A fitted clone; weights are handed on only where there are any."""
+        """A fitted clone; weights are handed on only if there are any."""
         given = {} if weight is None else {"sample_weight": weight}
         return self._clone(calibrator).fit(scores, y, **given)
 
@@ -269,17 +270,17 @@ class Placement(ABC):
         return Outcome.of_pair(pair, fitted.merged(pair))
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
-        """Where the pair that a fitted Venn–Abers gives to scored row ``j`` comes from, one a calibration set."""
+        """Explain the pair that a fitted Venn–Abers gives to scored row ``j``, once per calibration set."""
         left_out = None if tests.reference is None else int(tests.reference[j])
         return (fitted.explain(tests.scores[j], left_out),)
 
     @property
     def trained(self) -> np.ndarray:
-        """Positions of the rows that the model learned from: all of them, or none of a model trained elsewhere."""
+        """Positions of the rows that trained the model: all of them, or none for an existing model."""
         return np.arange(0 if trained_elsewhere(self.estimator) else self.rows.n)
 
     def _rate_of_training(self, y: np.ndarray) -> float:
-        """The frequency of class 1 that the model met; of one trained elsewhere, nothing better is known than y's."""
+        """Frequency of class 1 in the model's training data; for an existing model, that of y."""
         learned = self.trained if len(self.trained) else slice(None)
         own = self.rows.weight if self._weighs else None
         return float(np.average(y[learned], weights=None if own is None else own[learned]))
@@ -307,11 +308,11 @@ class Placement(ABC):
     def _train_on(
         self, X: Any, y: np.ndarray, index: np.ndarray, watch: Watch, weight: Any = None
     ) -> BaseEstimator:
-        """The model trained on these rows; refused where they are of one class."""
+        """The model trained on these rows; refused if they are of one class."""
         if y[index].min() == y[index].max():
             raise InputError(
-                f"split={self.split.key!r} leaves rows of one class only to a part that trains. Choose fewer folds, "
-                "another share of calibration rows, or split='random'."
+                f"split={self.split.key!r} leaves a training part with rows of only one class. Choose fewer folds, "
+                "another calibration_size, or split='random'."
             )
         own = self.rows.weight
         model, _ = self._train(
@@ -324,7 +325,7 @@ class Placement(ABC):
         return self._train(X, y, watch, self.rows.weight)
 
     def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
-        """An unfitted clone for the kind of score at hand; refuses margins where probabilities are needed."""
+        """An unfitted clone for the kind of score at hand; refuses margins if probabilities are needed."""
         copy = clone(calibrator)
         if not self.probability and copy.get_params().get("threshold") == 0.5:
             copy.set_params(threshold=0.0)  # the predicted label, Venn's category, changes at 0 for a margin
@@ -335,7 +336,7 @@ class Placement(ABC):
             if copy.on == "log-odds" and copy.clip is None and self.decides and inside:
                 copy.set_params(clip=CLIP)  # the log-odds are the decision function: as it is
         if copy.input == "probability" and not self.probability:
-            raise only_margins(copy.label, model_name(self.estimator))
+            raise only_margins(copy, model_name(self.estimator))
         return copy
 
     def _input(self, calibrator: BaseEstimator) -> np.ndarray:
@@ -350,19 +351,19 @@ class Placement(ABC):
         raise NotImplementedError
 
 
-def only_margins(label: str, name: str) -> InputError:
-    """What is said of a method for probabilities on a model that gives none."""
+def only_margins(method: Any, name: str) -> InputError:
+    """Return the refusal of a method for probabilities on a model without probabilities."""
     return InputError(
-        f"{label} needs probabilities, but {name} gives margins (any real number). "
-        "Choose Platt, isotonic, Venn or Venn–Abers, or another model."
+        f"{capital(method.name or method.label)} needs probabilities, but {name} gives margins (any real number). "
+        "Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model."
     )
 
 
 def no_trees(name: str) -> InputError:
-    """What is said of the rank calibrator on a model that is no forest."""
+    """Return the refusal of rank calibration on a model that is not a forest."""
     return InputError(
-        f"The rank calibrator needs the scores of single trees, but {name} has none. "
-        "Choose a random forest or bagged trees."
+        f"Rank calibration needs the scores of single trees, but {name} has no trees. Choose a random forest or "
+        "bagged trees."
     )
 
 
@@ -388,7 +389,7 @@ def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(
             f"Only binary classification is supported. y must hold labels of two classes, but holds "
             f"{len(classes)} class{'' if len(classes) == 1 else 'es'} ({listed}). "
-            "With more than two, choose the positive class and set it against the rest."
+            "With more than two, choose the positive class; the rest become the negative class."
         )
     return classes, coded
 

@@ -27,7 +27,7 @@ from calib.placements.base import Outcome, Placement, Scored, rows
 
 @dataclass(frozen=True, eq=False)
 class FoldCalibrators:
-    """One fitted interval calibrator a fold."""
+    """Fitted interval calibrators, one per fold."""
 
     folds: tuple[Any, ...]
 
@@ -62,7 +62,7 @@ def _as_they_are(p0: np.ndarray, p1: np.ndarray, rule: str) -> dict[str, np.ndar
 
 
 class CrossFit(Placement):
-    """Stratified shuffled folds: one model a fold for the calibration scores (n,), and one on all rows.
+    """Stratified shuffled folds: one model per fold for the calibration scores (n,), and one on all rows.
 
     Pairs of the folds are merged as ``merge_folds`` says.
 
@@ -82,13 +82,13 @@ class CrossFit(Placement):
 
     key = "cv"
     label = "Cross-calibration"
-    help = "Every row calibrates, scored by a model that did not see it; costs one fit per fold and one more."
+    help = "Each training row calibrates, scored by a model that did not see it. Costs one fit per fold and one more."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         if (rarest := self.rows.rarest) < self.cv:
             raise InputError(
-                f"cv={self.cv} folds need at least {self.cv} rows of each class, but the rarer class has {rarest}: "
-                "use fewer folds, more rows, or the placement split or oob."
+                f"cv={self.cv} folds need at least {self.cv} rows of each class, but the minority class has {rarest}. "
+                "Use fewer folds, more rows, or the placement split or oob."
             )
         cuts = self.split.calibration_folds(self.rows, self.cv, self.random_state)
         self._place([cut.test for cut in cuts], [cut.test_weight for cut in cuts])
@@ -102,8 +102,8 @@ class CrossFit(Placement):
         self.model, _ = self._train_on_all(X, y, watch.within(self.cv / (self.cv + 1), 1.0))
         if self.fold_index and len(np.unique(self.index)) < len(y):
             self._note(
-                f"{len(y) - len(self.index):,} of {len(y):,} training rows do not calibrate: nothing that came before "
-                "them could score them."
+                f"{len(y) - len(self.index):,} of {len(y):,} training rows do not calibrate: no model of earlier rows "
+                "could score them."
             )
 
     def _place(self, tests: list[np.ndarray], weights: list[np.ndarray | None]) -> None:
@@ -175,7 +175,7 @@ def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
     (array([0.2899]), array([0.5]))
     """
     if rule == "log":
-        # Log 0 = −∞ is right here: a fold that rules a class out decides that end
+        # Log 0 = −∞ is right here: a fold that rules out a class decides that end
         with np.errstate(divide="ignore"):
             log_p0, log_not_p0, log_p1, log_not_p1 = (
                 np.mean(np.log(q), axis=0) for q in (p0, 1 - p0, p1, 1 - p1)

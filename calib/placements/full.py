@@ -24,7 +24,7 @@ from calib.placements.base import Outcome, Placement, Scored, rows
 
 
 class Full(Placement):
-    """Two refits for every new row; the pair may cross (p0 > p1) and is kept as it is.
+    """Two refits for every new row; the pair may cross (p0 > p1) and is not sorted.
 
     ``model`` and ``scores`` are those of one model trained on all rows: the uncalibrated answer. A model that
     memorises its training rows (a fully grown tree) gives the interval [0, 1] everywhere. Refuses calibrators
@@ -39,8 +39,8 @@ class Full(Placement):
     """
 
     key = "full"
-    label = "Full (refit for every row)"
-    help = "Valid without a calibration set, at the price of two model fits for every new row."
+    label = "Full (refit per row)"
+    help = "Valid without a calibration set, but needs two model fits per new row."
     fit_share = 0.02
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
@@ -49,8 +49,8 @@ class Full(Placement):
         self._X = X
         if self.scores[y == 1].min() > self.scores[y == 0].max():
             self.notes = (
-                f"{type(last_step(self.model)).__name__} separates its own training rows without a mistake: a model "
-                "that memorises them gives intervals near [0, 1] with the full placement. Choose a simpler one.",
+                f"{type(last_step(self.model)).__name__} classifies its own training rows without a mistake. Such a "
+                "model gives intervals near [0, 1] with the full placement. Choose a simpler model.",
             )
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
@@ -71,8 +71,8 @@ class Full(Placement):
     def check_takes(cls, calibrator: Any) -> None:
         if not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
-                f"{calibrator.label} gives no pair of probabilities, which the full placement is made of. "
-                "Choose Venn or Venn–Abers, or another placement."
+                f"{calibrator.label} gives no pair of probabilities, which the full placement needs. Choose Venn or "
+                "Venn–Abers, or another placement."
             )
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:

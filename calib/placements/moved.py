@@ -1,4 +1,4 @@
-"""A fitted calibrator at another base rate: its answers, its steps and its formula, each moved by the odds ratio.
+"""A fitted calibrator at another base rate: answers, steps and formula are adjusted by the odds ratio.
 
 The pair is merged first and moved after. Where p is right, p moved is right as well, whatever it was made of:
 by Bayes' rule the odds of class 1 given any function of a row move by the ratio. Of pairs that were moved
@@ -18,7 +18,7 @@ from calib.kernel.formula import Term
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Any fitted calibrator, or one a fold, whose answers are moved; in all else it is that calibrator.
+    """Any fitted calibrator, or one per fold, with adjusted answers; everything else is that calibrator's.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Moved:
 
     @property
     def folds(self) -> tuple[Moved, ...]:
-        """The same, of one a fold."""
+        """Fitted calibrators of the folds, each adjusted to the base rate."""
         return tuple(Moved(fold, self.rate) for fold in self.calibrator.folds)
 
     def predict(self, scores: Any) -> Array:

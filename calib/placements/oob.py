@@ -59,9 +59,7 @@ class OutOfBag(Placement):
     key = "oob"
     scores_trees = True
     label = "Out of bag"
-    help = (
-        "Every row trains and calibrates, scored by the trees that did not see it. Needs a bagged ensemble."
-    )
+    help = "Every training row also calibrates, scored by the trees that did not see it. Needs a bagged ensemble."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         refuse_without_bagging(last_step(self.estimator))
@@ -78,21 +76,21 @@ class OutOfBag(Placement):
             )
         if missing:
             self.notes = (
-                f"{missing} of {len(y)} training rows are in every one of the {bag.shape[1]} trees' samples: they "
-                "have no out-of-bag score and do not calibrate. More trees would leave none.",
+                f"{missing} of {len(y)} training rows were drawn by all of the {bag.shape[1]} trees. They have no "
+                "out-of-bag score and do not calibrate; use more trees to include them.",
             )
         self.scores = scores[self.index]
         self.bag = bag.T[:, self.index].T  # (calibration rows, trees), one tree's column contiguous
 
     def _bags(self) -> dict[str, Any]:
-        """What the model is told to draw whole, where the split draws clusters."""
+        """Return the groups that the model must draw whole, if the split keeps clusters together."""
         groups = self.split.bag(self.rows)
         if groups is None:
             return {}
         if not fit_takes(self.estimator, "groups"):
             raise InputError(
-                f"placement: {type(last_step(self.estimator)).__name__} draws its bags row by row, which "
-                "split='cluster' rules out. Choose the random forest or bagged trees, or the placement split or cv."
+                f"placement: {type(last_step(self.estimator)).__name__} draws bags row by row, which splits clusters "
+                "(split='cluster'). Choose the random forest or bagged trees, or the placement split or cv."
             )
         return {"groups": groups}
 
@@ -176,7 +174,7 @@ class OutOfBagWhole(OutOfBag):
 
     key = "oob_whole"
     label = "Out of bag, whole ensemble"
-    help = "As out of bag, but all trees score a new row: not exactly valid, often a little sharper."
+    help = "Like out of bag, but all trees score a new row: not exactly valid, often slightly sharper."
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         return Scored(class_one_score(self.model, X), X)

@@ -15,7 +15,7 @@ from calib.placements.base import Placement, rows, trained_elsewhere, tree_score
 class Split(Placement):
     """A stratified share ``calibration_size`` of the rows gives the calibration scores.
 
-    A model that was trained elsewhere (given scores, a FrozenEstimator) needs no training rows: all rows
+    An existing model (given scores, a FrozenEstimator) needs no training rows: all rows
     calibrate.
 
     Raises
@@ -34,8 +34,8 @@ class Split(Placement):
 
     key = "split"
     scores_trees = True
-    label = "Held-out share"
-    help = "Part of the training rows is kept from the model and calibrates."
+    label = "Held-out set"
+    help = "Part of the training data is held out to fit the calibrator."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         train, self.index = self._parts(y)
@@ -60,9 +60,9 @@ class Split(Placement):
             raise
         except ValueError:
             raise InputError(
-                f"{len(y)} rows with {np.bincount(y).min()} of the rarer class are too few for a stratified split "
-                f"with calibration_size={self.calibration_size:.3g}: both parts need both classes. "
-                "Use more rows, a share nearer to one half, or the placement cv or oob."
+                f"{len(y)} rows with {np.bincount(y).min()} in the minority class are too few for a stratified split "
+                f"with calibration_size={self.calibration_size:.3g}: both parts need both classes. Use more rows, a "
+                "share closer to one half, or the placement cv or oob."
             ) from None
         return cut.train, cut.test
 

@@ -1,6 +1,6 @@
 """The training scores themselves calibrate: DIR with the isotonic calibrator, SVA with Venn–Abers (Vovk, Petej 2014).
 
-Cheap and simple, and not valid: the model has seen the labels it is judged on (their proposition 2).
+Cheap and simple, and not valid: the model has seen the labels that it is evaluated on (their proposition 2).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class TrainingScores(Placement):
 
     key = "train"
     label = "Training scores"
-    help = "The rows that trained the model calibrate it too: too sure of itself, shown for comparison."
+    help = "The rows that trained the model also calibrate it. The result is overconfident; use it only for comparison."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         self.model, _ = self._train_on_all(X, y, watch)

@@ -1,4 +1,4 @@
-"""Splits by key: which rows train, calibrate and test, so that what is judged was not seen in any disguise."""
+"""Splits by key: which rows train, calibrate and test, so that test rows are new to the model."""
 
 from types import MappingProxyType
 

@@ -1,4 +1,4 @@
-"""A split says which rows are held out from which: once for the test part, and again inside it for calibration.
+"""A split says which rows are held out: once for the test set, and again inside the rest for calibration.
 
 ``holdout`` and ``folds`` cut off test rows, ``calibration`` and ``calibration_folds`` the rows that
 calibrate; most often these are the same. Row positions are those in the arrays that the split is given.
@@ -20,7 +20,7 @@ from calib.kernel.rows import Rows
 
 @dataclass(frozen=True, eq=False)
 class RowInfo(Rows):
-    """What a split may know of n rows.
+    """Information about n rows that a split may use.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class RowInfo(Rows):
 
     @property
     def rarest(self) -> int:
-        """Rows of the minority class, or what they weigh where that is less: only counted ones can be parted."""
+        """Rows of the minority class, or what they weigh if that is less: only counted ones can be parted."""
         held = [self.weights] if self.counted else [self.weights, None]
         return int(min(np.bincount(self.y, weights, minlength=2).min() for weights in held))
 
@@ -60,7 +60,7 @@ class Cut(NamedTuple):
 
 
 class Splitter(ABC):
-    """Base of the splits. A split writes ``holdout`` and ``folds``, and the others where they differ.
+    """Base of the splits. A split writes ``holdout`` and ``folds``, and the others if they differ.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Splitter(ABC):
 
     @classmethod
     def refuses(cls, placement: str, fixed: bool) -> str | None:
-        """Why a placement cannot be honest here, as a sentence, or None; fitting refuses the same.
+        """Return why a placement is not valid here, as a sentence, or None; fitting refuses it too.
 
         Parameters
         ----------
@@ -96,39 +96,39 @@ class Splitter(ABC):
 
     @abstractmethod
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
-        """One part of about ``share`` of the rows held out.
+        """Hold out about ``share`` of the rows.
 
         Raises
         ------
         InputError
-            Where there is none.
+            If there is none.
         """
 
     @abstractmethod
     def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
-        """``k`` parts held out one after the other, each from a model of its own."""
+        """Return ``k`` cuts for cross-validation; each part is held out once."""
 
     def calibration(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
-        """The rows that calibrate, held out from those that train."""
+        """Hold out the rows that calibrate from those that train."""
         return self.holdout(rows, share, random_state)
 
     def calibration_folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
-        """The same for cross-calibration."""
+        """Return (train, calibration) positions for every fold of cross-calibration."""
         return self.folds(rows, k, random_state)
 
     def scores_of(self, rows: RowInfo) -> np.ndarray:
-        """Positions of the rows that calibrate a model which is trained elsewhere and needs none of them."""
+        """Return the positions of the rows that calibrate an existing model, which needs no training rows."""
         return np.arange(rows.n)
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
-        """Int array (n,), of what bags are drawn whole, or None for single rows. InputError where there are none."""
+        """Return the groups (n,) that bags draw whole, or None for single rows. InputError if the model cannot."""
         return None
 
     def check_all_train(self, rows: RowInfo, placement: str) -> None:  # noqa: B027 – most splits allow it
-        """Raise InputError where a placement may not train on all these rows."""
+        """Raise InputError if a placement may not train on all these rows."""
 
     def _column(self, rows: RowInfo) -> np.ndarray:
-        """What the split is made by."""
+        """Return the column that the split uses."""
         assert self.needs is not None
         values = getattr(rows, self.needs)
         if values is None:

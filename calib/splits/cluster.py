@@ -30,7 +30,7 @@ class ByCluster(Splitter):
 
     key = "cluster"
     label = "By cluster"
-    help = "Rows of one cluster stay together: right where one person or machine has several rows."
+    help = "Rows of one cluster stay together: use it if a person or machine has several rows."
     needs = "cluster"
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:

@@ -1,4 +1,4 @@
-"""By the file: a column says which rows train, which calibrate and which are the test part, and nothing is drawn.
+"""From a column: it says which rows train, calibrate and test, and nothing is random.
 
 Where it names no rows that calibrate, they are drawn from those that train, at random.
 """
@@ -26,8 +26,8 @@ class ByFile(Splitter):
     """
 
     key = "file"
-    label = "As the file says"
-    help = "A column says which rows train, calibrate and test: right where others must get the same answer."
+    label = "From a column"
+    help = "A column says which rows train, calibrate and test: use it if others must get the same result."
     needs = "part"
     drawn = False
 
@@ -35,7 +35,7 @@ class ByFile(Splitter):
     def refuses(cls, placement: str, fixed: bool) -> str | None:
         if placement == "split" or not fixed:
             return None
-        return "The file says which rows calibrate, so that no others do."
+        return "The file says which rows calibrate; no others do."
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         part = self._column(rows)
@@ -49,8 +49,7 @@ class ByFile(Splitter):
 
     def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         raise InputError(
-            "evaluation: the file fixes one test part, so that there are no folds with split='file'. Choose "
-            "evaluation='holdout'."
+            "evaluation: split='file' has one test set and no folds. Choose evaluation='holdout'."
         )
 
     def calibration(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
@@ -60,7 +59,8 @@ class ByFile(Splitter):
         train = np.flatnonzero(part == TRAIN)
         if not len(train):
             raise InputError(
-                "part: every row outside the test part calibrates, and none is left to train. Mark some with 'train'."
+                "part: every row outside the test set calibrates, so none is left to train. Mark some rows with "
+                "'train'."
             )
         return Cut(train, np.flatnonzero(part == CALIBRATE))
 
@@ -83,6 +83,6 @@ class ByFile(Splitter):
     def _refuse_fixed(self, rows: RowInfo, placement: str) -> None:
         if (self._column(rows) == CALIBRATE).any():
             raise InputError(
-                f"placement: {placement!r} calibrates on rows that train, but the column of part names the rows that "
-                "calibrate. Choose the placement split, or a column of train and test alone."
+                f"placement: {placement!r} calibrates on training rows, but the part column names calibration rows. "
+                "Choose the placement split, or a column with only train and test."
             )

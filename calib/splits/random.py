@@ -1,4 +1,4 @@
-"""At random, each class in the same share everywhere: right where rows are independent of each other.
+"""Random split: each class has the same share in every part; use it if rows are independent of each other.
 
 A row that stands for w counted rows is parted as they would be: each goes its own way (binomial and
 multinomial draws), so that the parts are independent and no sample is spelt out.
@@ -16,15 +16,15 @@ from calib.splits.base import Cut, RowInfo, Splitter
 
 
 class AtRandom(Splitter):
-    """scikit-learn's draws, stratified by class unless, as some papers have it, they are not.
+    """scikit-learn's random splits, stratified by class; some papers' splits are not stratified.
 
     >>> AtRandom().holdout(RowInfo(np.array([0, 1, 0, 1])), 0.5, 0).test    # one of each class
     array([3, 0])
     """
 
     key = "random"
-    label = "At random"
-    help = "Every row has the same chance: right where rows are independent of each other."
+    label = "Random"
+    help = "Every row has the same chance: use it if rows are independent of each other."
 
     def __init__(self, stratified: bool = True):
         self.stratified = stratified

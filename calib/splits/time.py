@@ -1,7 +1,7 @@
-"""In time: what trains is older than what calibrates, and that older than what is judged, as it will be in use.
+"""By time: training rows are older than calibration rows, and these older than test rows, as in later use.
 
 Rows of one moment stay together. Folds are an expanding window (forecasting with a rolling origin, Tashman
-2000): k + 1 blocks of about equally many rows, each but the first judged by what came before it.
+2000): k + 1 blocks of about equally many rows, each but the first evaluated with a model of earlier rows.
 """
 
 from __future__ import annotations
@@ -37,10 +37,8 @@ class InTime(Splitter):
     """
 
     key = "time"
-    label = "In time"
-    help = (
-        "What is judged is later than what was learnt from: right where the model will be used on later rows."
-    )
+    label = "By time"
+    help = "Test rows are later than training rows: use it if the model will be applied to later rows."
     needs = "time"
     drawn = False
     parameters = (
@@ -51,8 +49,7 @@ class InTime(Splitter):
             0.0,
             low=0.0,
             high=1e9,
-            help="Rows less than this before the next part are used by neither: days for dates, else the column's own "
-            "units.",
+            help="Leave out rows less than this before the next part, in days for dates, else in the column's units.",
         ),
     )
 
@@ -62,7 +59,7 @@ class InTime(Splitter):
     @classmethod
     def refuses(cls, placement: str, fixed: bool) -> str | None:
         return (
-            "Out of bag, trees that saw later rows would score earlier ones."
+            "Out of bag, trees that saw later rows would score earlier rows."
             if placement in BAGGING
             else None
         )
@@ -84,17 +81,17 @@ class InTime(Splitter):
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
         raise InputError(
-            "placement: out of bag, trees that saw later rows would score earlier ones, which split='time' rules out. "
-            "Choose the placement split or cv."
+            "placement: out of bag, trees that saw later rows would score earlier rows (split='time'). Choose the "
+            "placement split or cv."
         )
 
     def _cut(self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
-        """Held out is what lies from moment ``begin`` to before moment ``end``."""
+        """Hold out the rows from moment ``begin`` to before moment ``end``."""
         known = int(np.searchsorted(moments, _before(moments[begin], self.gap), side="left"))
         if known == 0:
             raise InputError(
                 f"data_params.gap: a gap of {self.gap:g} leaves no row before {_written(moments[begin])}, where the "
-                "part held out begins. Choose a smaller gap or a smaller share."
+                "held-out part begins. Choose a smaller gap or a smaller share."
             )
         return Cut(np.flatnonzero(position < known), np.flatnonzero((position >= begin) & (position < end)))
 
@@ -130,6 +127,6 @@ def _written(moment: Any) -> str:
 def _refuse_fewer(moments: np.ndarray, needed: int, what: str) -> None:
     if len(moments) < needed:
         raise InputError(
-            f"time: the rows hold {len(moments)} different time{'' if len(moments) == 1 else 's'}, too few for {what}. "
+            f"time: the rows have {len(moments)} different time{'' if len(moments) == 1 else 's'}, too few for {what}. "
             "Choose a finer column, fewer folds, or split='random'."
         )

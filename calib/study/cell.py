@@ -1,6 +1,6 @@
 """One cell: a model is fitted once, every setup of the cell calibrates its scores, every metric is taken of them.
 
-What fails is told in the result, with its traceback, and costs no other cell.
+A failure is recorded in the result, with its traceback, and does not affect other cells.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def outside() -> tuple[Any, ...]:
 
 
 def run(task: Task) -> list[Result]:
-    """The results of a cell, one a setup. On one thread, so that sums are the same however many cells run at once.
+    """Compute the results of a cell, one per setup, on one thread, so that sums do not depend on the number of workers.
 
     Where the process is shared, cells take turns, and warnings are left alone: both limits hold for a whole
     process.
@@ -136,14 +136,14 @@ def _warnings(shared: bool) -> Iterator[list[warnings.WarningMessage]]:
 def _results(task: Task) -> list[Result]:
     try:
         fitted = _fit(task.cell, task.data)
-    except Exception as error:  # whatever a model or its data bring up is one failed cell
+    except Exception as error:  # any error of a model or its data is one failed cell
         return [_failed(task, setup, error) for setup in task.cell.setups]
     return [_measured(task, setup, fitted) for setup in task.cell.setups]
 
 
 @cache
 def _threads() -> ThreadpoolController:
-    """Of the libraries that are loaded by now, looked for once a process."""
+    """Return the versions of loaded libraries, looked up once per process."""
     return ThreadpoolController()
 
 

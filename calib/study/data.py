@@ -65,14 +65,14 @@ def load_sets(
     found: dict[str, Dataset] = {}
     for name in names:
         if stem(name) in found:
-            raise InputError(f"--data: two sets are called {stem(name)!r}; give each file a name of its own.")
+            raise InputError(f"--data: two sets are called {stem(name)!r}. Give each file a different name.")
         try:
             found[stem(name)] = _load(name, rules, tables or {})
         except InputError as error:
             raise InputError(str(error) if str(error).startswith(name) else f"{name}: {error}") from None
     if not found:
         raise InputError(
-            "--data: name at least one file with the label in a column 'target', or openml:NUMBER."
+            "--data: give at least one file with the label in a column 'target', or openml:NUMBER."
         )
     return found
 
@@ -88,7 +88,7 @@ def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Da
         frame, target, positive = tables[name] if name in tables else read_table(name), TARGET, None
         if TARGET not in map(str, frame.columns):
             raise DataError(
-                "There is no column 'target'.", "A study takes the label from a column of that name."
+                "There is no column 'target'.", "A study reads the label from a column of that name."
             )
     return _dataset(frame, target, positive, stem(name), rules)
 

@@ -92,7 +92,7 @@ class Extent:
     fits
         Model fits, those within a placement included.
     results
-        Rows of the store, one a setup and fold.
+        Rows of the store, one per setup and fold.
     predictions
         Those of all test rows, which the store keeps.
     """
@@ -115,7 +115,7 @@ def extent(
     Parameters
     ----------
     protocol, sets, setups, repeats, folds
-        As for ``grid``.
+        See ``grid``.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _fits(
 ) -> list[tuple[Setup, ...]]:
     """The setups by model fit, each with the splits that are asked for."""
     if folds is not None and protocol.splits.kind != "folds":
-        raise InputError("--folds: this protocol draws random splits; choose their number with --repeats.")
+        raise InputError("--folds: this protocol uses random splits. Set their number with --repeats.")
     fits: dict[str, list[Setup]] = {}
     for setup in protocol.chosen(setups):
         most = setup.splits.repeats if repeats is None else _at_most(setup, protocol, repeats)
@@ -161,11 +161,11 @@ def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
 def check_rows_for(splits: Splits, data: Dataset) -> None:
     """Refuse more folds than there are rows to lie in each."""
     rarest = int(np.bincount(data.y, minlength=2).min())
-    rows, whose = (rarest, "The rarer class") if splits.stratified else (data.n, "The data set")
+    rows, whose = (rarest, "The minority class") if splits.stratified else (data.n, "The data set")
     if splits.kind == "folds" and rows < splits.folds:
         raise InputError(
-            f"{whose} has {counted(rows, 'row')}, fewer than the {splits.folds} folds: use fewer folds, or leave this "
-            "set out."
+            f"{whose} has {counted(rows, 'row')}, fewer than the {splits.folds} folds. Use fewer folds, or leave out "
+            "this data set."
         )
 
 
@@ -194,6 +194,6 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     if np.bincount(data.y[train], minlength=2).min() < needed:
         rarest = int(np.bincount(data.y, minlength=2).min())
         raise InputError(
-            f"The rarer class has {counted(rarest, 'row')}, of which too few train for {needed} folds among them: use "
-            f"a smaller {name} in the protocol, or leave this set out."
+            f"The minority class has {counted(rarest, 'row')}, of which too few are training rows for {needed} folds. "
+            f"Use a smaller {name} in the protocol, or leave out this data set."
         )

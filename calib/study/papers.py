@@ -85,7 +85,7 @@ class Search(RandomizedSearchCV):
 
 
 class ForestSearch(Search):
-    """The same over forests, which have out-of-bag scores."""
+    """Search over forests, which have out-of-bag scores."""
 
     chooses_a_forest = True
 
@@ -185,7 +185,7 @@ PAPER_MODELS: Mapping[str, ModelEntry] = MappingProxyType(
 """Name in a protocol's ``paper_model`` → the model, as those of the registry declare themselves."""
 
 EXTRAS = {"XGB_d": "xgboost", "XGB_opt": "xgboost"}
-"""Those that need a package which is not always there."""
+"""List the models that need an optional package."""
 
 
 def check_installed(paper_model: str | None) -> None:
@@ -193,8 +193,8 @@ def check_installed(paper_model: str | None) -> None:
     package = EXTRAS.get(paper_model or "")
     if package is not None and find_spec(package) is None:
         raise InputError(
-            f"{paper_model} needs the package {package}: install it with pip install -r requirements-{package}.txt, "
-            "or leave this setup out with --setups."
+            f"{paper_model} needs the package {package}. Install it with pip install -r requirements-{package}.txt, "
+            "or leave out this setup with --setups."
         )
 
 

@@ -25,7 +25,7 @@ RECIPE = (*FIT, "options", "merge", "bins", "binning")
 """The fields of a Recipe that a protocol may set; data, splits and seeds have tables of their own."""
 
 ELSEWHERE = ("openml", "sample", "synthetic")
-"""Kinds of data that are no files, as openml:40."""
+"""Kinds of data other than files, such as openml:40."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,9 @@ class Setup:
     Attributes
     ----------
     paper_model
-        Key of PAPER_MODELS that stands in place of the Recipe's model, or None.
+        Key of PAPER_MODELS that replaces the Recipe's model, or None.
     merges
-        Metric → merge rule, where it is another than the Recipe's.
+        Metric → merge rule, if it is another than the Recipe's.
     """
 
     name: str
@@ -123,14 +123,14 @@ class Setup:
 
 
 def check_measurable(keys: Iterable[str], setups: Iterable[Setup], name: str) -> None:
-    """Refuse a metric of intervals where no setup has any."""
+    """Refuse a metric of intervals if no setup has any."""
     if any(CALIBRATORS[setup.calibrator].gives_interval for setup in setups):
         return
     for key in keys:
         if METRICS[key].needs == "intervals":
             raise InputError(
-                f"{name}: {key!r} is measured on intervals, which none of the setups gives: leave it out, or add a "
-                "setup with venn or venn_abers."
+                f"{name}: {key!r} needs intervals, but no setup gives any. Remove the metric, or add a setup with "
+                "venn or venn_abers."
             )
 
 
@@ -143,7 +143,7 @@ class Protocol:
     key
         The file's stem.
     default
-        Names of the setups that are run where none are asked for, empty for all.
+        Names of the setups that are run if none are asked for, empty for all.
     """
 
     key: str
@@ -163,7 +163,7 @@ class Protocol:
         return replace(self, metrics=tuple(dict.fromkeys(keys)))
 
     def chosen(self, names: Iterable[str] | None) -> tuple[Setup, ...]:
-        """The setups of these names, in the protocol's order; "all" stands for every one."""
+        """Return the setups of these names, in the protocol's order; "all" means every setup."""
         names = list(names or self.default or ["all"])
         known = {setup.name: setup for setup in self.setups}
         if "all" in names:

@@ -34,9 +34,9 @@ class Rule:
     Attributes
     ----------
     comparable
-        False where the difference says nothing.
+        False if the difference means nothing.
     result
-        False where what is printed is no result of that setup at all.
+        False if the printed value is not a result of that setup.
     why
         The remark beside them.
     """
@@ -49,7 +49,7 @@ class Rule:
     result: bool = True
 
     def holds(self, table: pd.DataFrame) -> pd.Series:
-        """Of which lines it speaks."""
+        """Lines to which the remark applies."""
         given = {"setup": self.setups, "data": self.data, "metric": self.metrics}
         found = pd.Series(True, index=table.index)
         for column, allowed in given.items():
@@ -65,7 +65,7 @@ class Paper:
     Attributes
     ----------
     sets
-        Printed name of a data set → names of files that hold it, where these are not spelt alike.
+        Printed name of a data set → names of files that hold it, if these are not spelt alike.
     instead
         Metric → the one to choose where the paper's numbers under that name are something else, and why.
     """
@@ -82,7 +82,7 @@ VENN_ABERS = Paper(
     "Vovk and Petej 2014",
     (
         Rule(
-            "The paper's mean is over 16 splits of its own, the other methods' over 100.",
+            "The paper averages this method over 16 separate splits, the other methods over 100.",
             setups=tuple(f"VA ({name})" for name in ("J", "JB", "LR", "NB", "NN", "SVM")),
             comparable=True,
         ),
@@ -102,16 +102,16 @@ TREES = Paper(
     "Johansson, Löfström and Boström 2019 (trees)",
     (
         Rule(
-            "The paper's set of this name is another one, or prepared in another way: raw numbers differ too.",
+            "The paper's data set of this name differs or was prepared differently: uncalibrated results differ too.",
             data=("spect", "vote", "german"),
         ),
         Rule(
-            "The paper's set has no duplicate rows: comparable where yours has none either, as in its protocol.",
+            "The paper's data set has no duplicate rows. Results are comparable if yours has none, as in its protocol.",
             data=("haber", "kc1", "kc2", "kc3", "pc1req", "transf.", "wbc"),
             comparable=True,
         ),
         Rule(
-            "The paper pools ten repeats of ten folds; with fewer repeats the bins' noise makes reliability larger.",
+            "The paper pools ten repeats of ten folds; with fewer repeats, noise in the bins makes reliability larger.",
             metrics=("reliability",),
             comparable=True,
         ),
@@ -135,7 +135,7 @@ TREES = Paper(
             "german": ("german_credit",),
         }
     ),
-    MappingProxyType({"log_loss": ("log_loss_base2", "The paper's logarithm has the base 2.")}),
+    MappingProxyType({"log_loss": ("log_loss_base2", "The paper uses base-2 logarithms.")}),
 )
 FORESTS = Paper(
     "rf_calibration_2025",
@@ -144,13 +144,13 @@ FORESTS = Paper(
         Rule("The printed column repeats GNB_opt in every row.", setups=("XGB_d",), result=False),
         Rule("The paper's text and its code describe two different methods.", setups=("Rank",)),
         Rule(
-            "The paper's ECE tables are the unweighted mean of the squared gap over non-empty bins of class 0's "
-            "probability, not its equation 8.",
+            "The paper's ECE tables show the unweighted mean squared gap over non-empty bins of class 0's "
+            "probability, not equation 8.",
             metrics=("squared_ece",),
             comparable=True,
         ),
         Rule(
-            "The paper keeps probabilities 2.2e-16 away from 0 and 1, where the log loss may be infinite.",
+            "The paper keeps probabilities 2.2e-16 away from 0 and 1; without that the log loss may be infinite.",
             metrics=("log_loss_clipped",),
             comparable=True,
         ),
@@ -160,7 +160,7 @@ FORESTS = Paper(
             "log_loss": ("log_loss_clipped", "The paper's log loss keeps probabilities away from 0 and 1."),
             "ece": (
                 "squared_ece",
-                "The paper's ECE tables are the unweighted mean of the squared gap over bins.",
+                "The paper's ECE tables show the unweighted mean squared gap over bins.",
             ),
         }
     ),
@@ -308,7 +308,7 @@ def plain_name(name: str) -> str:
 
 
 def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
-    """One's own means with the printed value of the same metric, data set and setup where there is one.
+    """Return your means with the published value of the same metric, data set and setup, if there is one.
 
     Parameters
     ----------
@@ -320,8 +320,8 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
 
     Returns
     -------
-    COLUMNS, one row a pair; difference is one's own minus the printed value, 0 where both are infinite, and
-    NaN where the two cannot be compared, for the reason in ``remark``.
+    COLUMNS, one row per pair; difference is your value minus the published value, 0 if both are infinite, and
+    NaN if the two cannot be compared, for the reason in ``remark``.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
 
 
 def _printed_names(paper: str, printed_sets: tuple[str, ...], sets: Iterable[str]) -> dict[str, str]:
-    """File of a data set → the printed name of the set that it holds, where there is one."""
+    """File of a data set → the printed name of the set that it holds, if there is one."""
     spelt = PAPERS[paper].sets
     alike = {plain_name(other): name for name in printed_sets for other in spelt.get(name, (name,))}
     return {
@@ -360,7 +360,7 @@ def _printed_names(paper: str, printed_sets: tuple[str, ...], sets: Iterable[str
 
 
 def likely_paper(rows: pd.DataFrame) -> str | None:
-    """The paper whose names of setups occur most in these rows, or None where no paper's do.
+    """The paper whose names of setups occur most in these rows, or None if no paper's do.
 
     Parameters
     ----------
@@ -379,17 +379,17 @@ def likely_paper(rows: pd.DataFrame) -> str | None:
 
 
 def nothing_beside(metric: str, paper: str) -> str:
-    """Why no printed value stands beside one's own of this metric, with what to choose instead.
+    """Explain why there is no published value of this metric, and what to choose instead.
 
     >>> nothing_beside("brier", "venn_abers_2014")
-    'Vovk and Petej 2014: The paper prints the root of the Brier score. Choose RMSE to set them side by side.'
+    'Vovk and Petej 2014: The paper prints the root of the Brier score. Choose RMSE to compare them.'
     """
     label, name = PAPERS[paper].label, measure(metric).label
     if metric in PAPERS[paper].instead:
         other, why = PAPERS[paper].instead[metric]
-        return f"{label}: {why} Choose {measure(other).label} to set them side by side."
+        return f"{label}: {why} Choose {measure(other).label} to compare them."
     known = [key for key in dict.fromkeys(published_values(paper)["metric"]) if key in METRICS]
     if metric not in known:
         there = listed([measure(key).label for key in known])
         return f"{label} has no table of {name}, but of {there}."
-    return f"{label} has a table of {name}, but with none of these data sets and setups under their names."
+    return f"{label} has a table of {name}, but it contains none of these data sets and setups by name."

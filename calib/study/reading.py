@@ -107,7 +107,7 @@ def read_protocol(text: str, file: str) -> Protocol:
         Naming file, table and key of what is wrong.
     """
     if max(line.count(".") for line in text.split("\n")) > MOST_DOTS:
-        raise InputError(f"{file}: a line has more than {MOST_DOTS:,} dots; break it into several.")
+        raise InputError(f"{file}: a line has more than {MOST_DOTS:,} dots. Break it into several lines.")
     try:
         tables = loads(text.removeprefix("\ufeff"), tomllib.loads)
     except ValueError as error:
@@ -141,20 +141,16 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     chosen = {setup.calibrator for setup in setups}
     for option in common.get("options", {}):
         if setups and option.partition(".")[0] not in chosen:
-            raise InputError(
-                f"[recipe] options.{option} has no effect: none of the setups has that calibrator."
-            )
+            raise InputError(f"[recipe] options.{option} has no effect: no setup has that calibrator.")
     if not setups:
-        raise InputError("setups: there are none; give [[setups]] or a [[grid]].")
+        raise InputError("setups: the protocol has none. Add [[setups]] or a [[grid]].")
     check_measurable(measured["keys"], setups, "[metrics] keys")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"setups: {twice!r} appears twice; each needs a name of its own.")
+        raise InputError(f"setups: {twice!r} appears twice. Give each setup a different name.")
     for name in own.get("default", ()):
         if name not in names:
-            raise InputError(
-                f"default: {name!r} is none of the setups. Leave it out there, or add such a setup."
-            )
+            raise InputError(f"default: {name!r} is not a setup. Remove it there, or add such a setup.")
     return Protocol(
         key,
         own["title"],
@@ -231,7 +227,7 @@ def _tables(values: Any, name: str) -> list[Any]:
 
 def _metrics(value: Any, name: str) -> tuple[str, ...]:
     if not value:
-        raise InputError(f"{name}: there are none; name at least one metric, such as brier.")
+        raise InputError(f"{name}: the list is empty. Name at least one metric, such as brier.")
     return tuple(checks.one_of(key, METRICS, name) for key in checks.names(value, name))
 
 
@@ -258,7 +254,7 @@ def _splits(values: Any, where: str) -> Splits:
     splits = Splits(**own)
     for key, of, needed in NEEDED:
         if key in own and getattr(splits, of) != needed:
-            raise InputError(f"{where}{key} has no effect without {of} = {needed!r}: leave it out.")
+            raise InputError(f"{where}{key} has no effect without {of} = {needed!r}. Leave it out.")
     return splits
 
 
@@ -274,7 +270,7 @@ def _written(
     if idle:
         raise InputError(
             f"{where}{setup.name!r}: {idle[0]} has no effect with the placement {placement!r} and the calibrator "
-            f"{calibrator!r}: leave it out."
+            f"{calibrator!r}. Leave it out."
         )
     return setup
 
@@ -287,7 +283,7 @@ def _setup(
     overrides = {key: value for key, value in own.items() if key in FIELDS}
     paper_model = own.get("paper_model")
     if paper_model and not overrides.keys().isdisjoint(("model", "params")):
-        raise InputError(f"{where}paper_model stands in place of model and params: give only one of them.")
+        raise InputError(f"{where}paper_model replaces model and params. Give only one of them.")
     try:
         recipe = _recipe(common, overrides, own["calibrator"], bool(paper_model))
         check_possible(recipe.model, recipe.placement, own["calibrator"], paper_model)
@@ -354,7 +350,7 @@ def _grid(
     every = list(product(chosen["models"], chosen["placements"], chosen["calibrators"]))
     found = [one for one in every if possible(*one)]
     if not found:
-        raise InputError(f"{where}no model, placement and calibrator of these go together.")
+        raise InputError(f"{where}no combination of these models, placements and calibrators is possible.")
     return [
         _setup(
             {
@@ -395,7 +391,7 @@ def possible(model: str, placement: str, calibrator: str) -> bool:
 def check_possible(model: str, placement: str, calibrator: str, paper_model: str | None = None) -> None:
     """Refuse, before anything is run, a calibrator that cannot answer for a model in a placement.
 
-    Told by what the three declare; ``paper_model`` stands in place of the model.
+    Decided by what the three declare; ``paper_model`` replaces the model.
 
     >>> check_possible("svm", "split", "platt")
     >>> check_possible("svm", "split", "beta")
@@ -411,5 +407,5 @@ Choose Platt, isotonic, Venn or Venn–Abers, or another model.
     if method.input == "tree_scores" and not entry.bagged:
         raise no_trees(name)
     if method.input == "probability" and entry.score == "margin":
-        raise only_margins(method.label, name)
+        raise only_margins(method, name)
     PLACEMENTS[placement].check_takes(method)

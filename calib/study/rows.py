@@ -1,4 +1,4 @@
-"""A study's results as rows: one a fold, with who, on what, where, and then a column a metric."""
+"""A study's results as rows: one per fold, with setup, data set and fold, then one column per metric."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEYS = ("data", "setup", "repeat", "fold", "seed")
 
 
 def _not_of_predictions(y: object, p: object) -> float:
-    raise InputError("The time of a fit is measured by the runner: it cannot be computed from predictions.")
+    raise InputError("The runner measures the time of a fit; it cannot be computed from predictions.")
 
 
 FIT_SECONDS = Metric(
@@ -22,7 +22,7 @@ FIT_SECONDS = Metric(
     "Seconds to fit",
     _not_of_predictions,
     False,
-    "What fitting and scoring took; other machines differ.",
+    "Time for fitting and scoring; it differs between machines.",
 )
 
 
@@ -66,7 +66,7 @@ def measured(rows: pd.DataFrame) -> list[str]:
 
 
 def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
-    """Rows of a study with their names as texts and their metrics as numbers; what is no metric is left out.
+    """Rows of a study with their names as texts and their metrics as numbers; other columns are left out.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     Raises
     ------
     InputError
-        For missing columns, for a metric that is no number, and for a fold that stands there twice.
+        For missing columns, for a metric that is not a number, and for a repeated fold.
 
     Examples
     --------
@@ -89,12 +89,10 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     missing = [key for key in KEYS if key not in frame]
     known = [key for key in (*METRICS, FIT_SECONDS.key) if key in frame]
     if missing or not known:
-        lacks = (
-            f"has no column {quoted(missing)}" if missing else "has no column that is named after a metric"
-        )
+        lacks = f"has no column {quoted(missing)}" if missing else "has no column named after a metric"
         raise InputError(
-            f"{name} {lacks}: the results of a study have the columns {', '.join(KEYS)} and then one per metric, "
-            "such as brier or log_loss, one row per fold. Upload the file that python -m calib study --csv has written."
+            f"{name} {lacks}. Results of a study have the columns {', '.join(KEYS)} and one column per metric, such "
+            "as brier or log_loss, with one row per fold. Upload the file that python -m calib study --csv wrote."
         )
     rows = pd.DataFrame({key: _texts(frame[key]) if key in KEYS[:2] else frame[key] for key in KEYS})
     unnamed = rows[list(KEYS)].isna().any(axis=1)
@@ -107,7 +105,7 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
         first = rows[twice].iloc[0]
         raise InputError(
             f"{name} holds {counted(int(twice.sum()), 'fold')} twice, the first of {first.setup} on {first.data}, "
-            f"repeat {first.repeat}, fold {first.fold}. Keep each once."
+            f"repeat {first.repeat}, fold {first.fold}. Keep one row each."
         )
     return rows.assign(**{key: _numbers(frame[key], key, name) for key in known}).reset_index(drop=True)
 
@@ -127,6 +125,6 @@ def _numbers(values: pd.Series, key: str, name: str) -> pd.Series:
         row = int(np.argmax(wrong))
         raise InputError(
             f"{name}: {key} must be numbers, but row {row + 1} has {values.iloc[row]!r}. Write inf for an infinite "
-            "value and leave missing ones empty."
+            "value, and leave missing values empty."
         )
     return numbers

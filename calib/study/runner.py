@@ -90,7 +90,7 @@ def run_study(
     store
         Open for writing.
     setups, repeats, folds
-        As for ``grid``.
+        See ``grid``.
     jobs
         Cells at once with the backend "loky"; with "dask" the cluster's cores decide.
     scheduler
@@ -109,7 +109,7 @@ def run_study(
     Raises
     ------
     InputError
-        For what cannot be run, before anything is; Cancelled when called off, with all finished cells kept.
+        If the study cannot be run, before anything is run; Cancelled if cancelled, with all finished cells kept.
     """
     cells = grid(protocol, sets, setups, repeats, folds)
     _check_sets(cells, sets, protocol.metrics)
@@ -132,8 +132,8 @@ def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Ite
     for key in metrics:
         if METRICS[key].needs == "posterior" and all(data.posterior is None for data in sets.values()):
             raise InputError(
-                f"The metric {key!r} needs the true probabilities, which none of the data sets has: leave it out, or "
-                "add a synthetic set, such as synthetic:gaussian."
+                f"The metric {key!r} needs true probabilities, but no data set has them. Remove the metric, or add a "
+                "synthetic data set such as synthetic:gaussian."
             )
     refused: dict[str, str] = {}
     for name, splits in dict.fromkeys((cell.data, cell.splits) for cell in cells):
@@ -189,7 +189,7 @@ def standing(
     Parameters
     ----------
     protocol, sets, store, setups, repeats, folds
-        As for ``run_study``.
+        See ``run_study``.
     """
     there, cells = store.held(), grid(protocol, sets, setups, repeats, folds)
     keys = frozenset(key_of(cell, setup, sets) for cell in cells for setup in cell.setups)
@@ -216,8 +216,8 @@ def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
                 "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
             )
             raise InputError(
-                f"{store.path} holds results of {setup!r} on {data!r}, but {what} changed since. "
-                "Choose another store (--store), so that the two are not mixed."
+                f"{store.path} holds results of {setup!r} on {data!r}, but {what} changed since. Choose another "
+                "results file (--store) to keep them separate."
             )
 
 
@@ -231,7 +231,7 @@ class Progress:
     def step(self, cells: int) -> None:
         self.done += cells
         there = self.cells - self.missing + self.done
-        text = f"{there:,} of {self.cells:,} cells"
+        text = f"{there:,} of {self.cells:,} runs"
         if self.done and self.done < self.missing:
             rate = self.done / (time.perf_counter() - self.begin)
             text += f", {rate:.2g} a second, {duration((self.missing - self.done) / rate)} left"
@@ -257,8 +257,8 @@ def _compute(
                 deaths += 1
                 if deaths == MOST_DEATHS:
                     raise InputError(
-                        f"Workers were ended {MOST_DEATHS} times in a row by the system, most often because memory ran "
-                        f"out: use fewer --jobs or a smaller set. The results so far are kept. ({error})"
+                        f"The system ended workers {MOST_DEATHS} times in a row, usually because memory ran out. Use "
+                        f"fewer --jobs or a smaller data set. Results so far are saved. ({error})"
                     ) from None
             finally:
                 results.close()
@@ -270,7 +270,7 @@ def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[Runs]:
     checks.one_of(backend, BACKENDS, "--backend")
     if backend == "loky":
         if scheduler is not None:
-            raise InputError("--scheduler goes with --backend dask.")
+            raise InputError("--scheduler needs --backend dask.")
         jobs = checks.in_range(jobs, "--jobs", 1, 1024, integer=True)
         with joblib.parallel_config("loky", n_jobs=jobs, idle_worker_timeout=IDLE):
             yield _here
@@ -286,9 +286,9 @@ def _here(tasks: Sequence[Task]) -> Any:
 
 
 def _on_cluster(client: Any, tasks: Sequence[Task]) -> Generator[Numbered]:
-    """The same from a Dask cluster, two cells a core under way.
+    """Yield the results from a Dask cluster, with two cells per core submitted.
 
-    Not by joblib's own backend, which waits for ever for a cell that Dask gave up after its workers were lost.
+    joblib's own backend is not used: it waits forever for a cell that Dask gave up after its workers were lost.
     """
     from distributed import as_completed
 
@@ -331,7 +331,7 @@ def _client(scheduler: str | None) -> Any:
     except TimeoutError:
         client.close()
         raise InputError(
-            f"The Dask scheduler at {scheduler} has no workers: start some with dask worker {scheduler}."
+            f"The Dask scheduler at {scheduler} has no workers. Start some with dask worker {scheduler}."
         ) from None
     return client
 

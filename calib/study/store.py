@@ -28,7 +28,7 @@ from calib.study.protocol import Setup
 
 APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
 SCHEMA = 1
-ANOTHER = "choose another file: a store is what calib study --store and the page Run write."
+ANOTHER = "choose another file: calib study --store and the page Run write results files."
 
 TABLES = """
 CREATE TABLE setups (name TEXT PRIMARY KEY, position INTEGER NOT NULL);
@@ -70,12 +70,12 @@ class Store:
                 raise InputError(f"{self.path} cannot be written: there is no folder {self.path.parent}.")
             if self.path.is_dir():
                 raise InputError(
-                    f"{self.path} is a folder: name a file in it, as {self.path / 'results.sqlite'}."
+                    f"{self.path} is a folder. Give the name of a file in it, such as {self.path / 'results.sqlite'}."
                 )
             self._check()
             self._lock = _locked(self.path)
         elif not self.path.is_file():
-            raise InputError(f"There is no store {self.path}.")
+            raise InputError(f"There is no results file {self.path}.")
         else:
             self._check()
         try:
@@ -94,7 +94,7 @@ class Store:
         self._whole = threading.RLock()
 
     def _check(self) -> None:
-        """Refuse a file that is no store, before anything in it is touched."""
+        """Refuse a file that is not a store, before anything in it is changed."""
         if not self.path.exists() or not self.path.stat().st_size:
             return
         with contextlib.closing(_read_only(self.path)) as db:
@@ -122,12 +122,12 @@ class Store:
         Raises
         ------
         InputError
-            For what is no store.
+            If the content is not a store.
         """
         store = cls.__new__(cls)
         store._begin(name)
         store._db = _in_memory()
-        # Bytes 18 and 19 say that a write-ahead log stands beside the file, which memory has none of.
+        # Bytes 18 and 19 say that a write-ahead log exists beside the file, which a database in memory does not have.
         store._db.deserialize(content[:18] + b"\1\1" + content[20:])
         _check_marks(store._db, name)
         with _readable(name):
@@ -251,7 +251,7 @@ class Store:
                 self._db.execute("INSERT OR IGNORE INTO setups SELECT ?, COUNT(*) FROM setups", (name,))
 
     def rows(self, sizes: bool = False, of: Collection[Key] | None = None) -> pd.DataFrame:
-        """One row a fold with a result: data, setup, repeat, fold, seed, a column a metric, fit_seconds.
+        """Return one row per fold with a result: data, setup, repeat, fold, seed, one column per metric, fit_seconds.
 
         Sorted by data set, setup as in the protocol, repeat and fold. A metric that was not taken of a row is
         NaN.
@@ -294,7 +294,7 @@ class Store:
         return pd.DataFrame(dict(zip(columns, named, strict=True))).join(pd.DataFrame(values, columns=keys))
 
     def failures(self, of: Collection[Key] | None = None) -> pd.DataFrame:
-        """One row a fold that failed: data, setup, repeat, fold, seed, error, traceback."""
+        """Return one row per failed fold: data, setup, repeat, fold, seed, error, traceback."""
         columns = (*COLUMNS, "error", "traceback")
         return pd.DataFrame(self._found(", ".join(columns), "error != ''", of), columns=list(columns))
 
@@ -345,7 +345,7 @@ class Store:
         """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
         parts = [one for *_, one in self.predictions(data, setup, repeat, merge)]
         if not parts:
-            raise InputError(f"The store holds no predictions of {setup!r} on {data!r}.")
+            raise InputError(f"The results file has no predictions of {setup!r} on {data!r}.")
         return Predictions.joined(parts)
 
 
@@ -373,24 +373,24 @@ def _empty(columns: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
 
 
 def _check_marks(db: sqlite3.Connection, name: str) -> None:
-    """Refuse a file that is no store of this schema."""
+    """Refuse a file that is not a store of this schema."""
     try:
         made_by = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{name} is not a store of a study ({error}); {ANOTHER}") from None
+        raise InputError(f"{name} is not a results file of a study ({error}); {ANOTHER}") from None
     if made_by != APPLICATION:
-        raise InputError(f"{name} is an SQLite file, but not a store of a study; {ANOTHER}")
+        raise InputError(f"{name} is an SQLite file, but not a results file of a study; {ANOTHER}")
     if schema != SCHEMA:
         raise InputError(
-            f"{name} has the schema {schema} of another version; this one reads and writes schema {SCHEMA}. "
+            f"{name} has the schema {schema} of another version; this version reads and writes schema {SCHEMA}. "
             "Choose another file, or continue with the version that made it."
         )
 
 
 @contextlib.contextmanager
 def _readable(name: Path | str) -> Iterator[None]:
-    """What cannot be read in a store, as after a download that broke off, is no fault of ours: it is told."""
+    """What cannot be read in a store, as after a download that broke off, is not our bug: report it."""
     try:
         yield
     except InputError:
@@ -411,7 +411,7 @@ def _check_tables(db: sqlite3.Connection, name: str) -> None:
         own.executescript(TABLES)
         listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
         if db.execute(listed).fetchall() != own.execute(listed).fetchall():
-            raise InputError(f"{name} is not a store of a study as it was written; {ANOTHER}")
+            raise InputError(f"{name} is not a results file of a study as it was written; {ANOTHER}")
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
@@ -419,7 +419,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 
 def _in_memory() -> sqlite3.Connection:
-    """Of which nothing comes on a disk: by itself SQLite sorts what is large in a temporary file."""
+    """Open a database that never writes to disk: by default SQLite sorts large results in a temporary file."""
     db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA temp_store = MEMORY")
     return db
@@ -438,7 +438,7 @@ def _locked(path: Path) -> sqlite3.Connection:
                     f"{path}-lock cannot be written ({error}). Choose a --store in a folder that can be written to."
                 ) from None
             raise InputError(
-                f"Another process is writing to {path}. Wait for it to end, stop it, or choose another --store."
+                f"Another process is writing to {path}. Wait until it ends, stop it, or choose another --store."
             ) from None
         opened.pop_all()
     return lock

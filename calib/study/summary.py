@@ -39,7 +39,7 @@ class MetricSummary:
     metric
         Which end is best is known from it.
     means
-        Data sets × setups, the mean over folds and repeats; NaN where there is none.
+        Data sets × setups, the mean over folds and repeats; NaN if there is none.
     alpha
         Level of significance.
     pooled
@@ -77,11 +77,11 @@ class MetricSummary:
         """Why there are no ranks, or None where there are."""
         metric = self.metric
         if metric.higher_is_better is None and metric.target is None:
-            return f"{metric.label} has no best end: its means are shown, and no ranks or tests."
+            return f"{metric.label} has no best value, so only means are shown, without ranks or tests."
         if len(self.setups) < 2:
             return "Ranks and tests need at least 2 setups."
         if self.compared.empty:
-            return "No data set has a value of every setup: choose fewer setups, or run the missing ones."
+            return "No data set has a value for every setup. Choose fewer setups, or run the missing setups."
         return None
 
     @property
@@ -141,7 +141,7 @@ class MetricSummary:
 
     @cached_property
     def t_tests(self) -> pd.DataFrame:
-        """One-sided p-values of "the row's setup is better on average", NaN where a value is infinite."""
+        """One-sided p-values of "the row's setup is better on average", NaN if a value is infinite."""
         return self._square(comparison.paired_t_matrix(*self._direction))
 
     @cached_property
@@ -187,7 +187,7 @@ def summarise(
     Parameters
     ----------
     rows
-        Columns data, setup, repeat, fold, seed, then one a metric; one row a fold (``check_rows``).
+        Columns data, setup, repeat, fold, seed, then one per metric; one row per fold (``check_rows``).
     metric
         A key of METRICS, or fit_seconds.
     setups
@@ -213,7 +213,7 @@ def summarise(
     """
     what = measure(metric)
     if metric not in rows:
-        raise InputError(f"The rows have no column {metric}. Choose a metric that they have.")
+        raise InputError(f"The results have no column {metric}. Choose another metric.")
     checks.in_range(alpha, "alpha", low=0, high=1, open_ends=True)
     there = list(dict.fromkeys(rows["setup"]))
     chosen = there if setups is None else [checks.one_of(name, there, "setups") for name in setups]
@@ -228,8 +228,8 @@ def summarise(
     notes = [*_nowhere(nowhere, what), *_missing(means), *([] if pooled else _fewer_folds(count))]
     if over_folds:
         notes.append(
-            f"{what.label} is the mean over folds here, and with so few rows mostly noise of its bins; the value of "
-            "pooled folds needs the predictions, which the store holds and a CSV file does not."
+            f"{what.label} is a mean over folds here; with so few rows it is mostly noise. The value of pooled folds "
+            "needs the predictions, which the results file has but a CSV file does not."
         )
     return MetricSummary(what, means, alpha, pooled, over_folds, tuple(notes))
 
@@ -285,7 +285,7 @@ def pooled_predictions(
     Parameters
     ----------
     predictions
-        As for ``pooled_values``.
+        See ``pooled_values``.
     """
     cells = _cells(predictions)
     chosen = {setup: cells[data, setup] for setup in setups if (data, setup) in cells}
@@ -318,8 +318,8 @@ def _missing(means: pd.DataFrame) -> list[str]:
     for name, row in gaps[gaps.any(axis=1)].iterrows():
         by_gap.setdefault(tuple(gaps.columns[row]), []).append(str(name))
     return [
-        f"{listed(sets)}: no value of {listed(setups, MOST_NAMED)}, so that "
-        f"{'it is' if len(sets) == 1 else 'they are'} left out of means, ranks and tests."
+        f"{listed(sets)}: no value of {listed(setups, MOST_NAMED)}, so {'it is' if len(sets) == 1 else 'they are'} "
+        "left out of means, ranks and tests."
         for setups, sets in by_gap.items()
     ]
 
@@ -335,7 +335,7 @@ def _fewer_folds(count: pd.DataFrame) -> list[str]:
         key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in missing_in.items()
     }
     return [
-        f"{setup} has {few} of {counted(many, 'fold')} on {place}: its mean rests on those."
+        f"{setup} has {few} of {counted(many, 'fold')} on {place}, so its mean uses only those."
         for (setup, few, many), place in where.items()
     ]
 
@@ -352,10 +352,10 @@ def friedman_line(summary: MetricSummary) -> str:
     found, n = summary.friedman, len(summary.ranks)
     if found is None:
         return "Tests need at least 2 data sets."
-    alike = "Iman and Davenport's F has no value, as all data sets rank the setups alike"
+    alike = "Iman and Davenport's F has no value, because all data sets rank the setups equally"
     other = f"Iman and Davenport's F = {number(found.f_statistic)}, p = {number(found.f_pvalue)}"
     return (
         f"Friedman χ² = {number(found.statistic)}, p = {number(found.pvalue)}; "
-        f"{other if np.isfinite(found.f_statistic) else alike}; Nemenyi's critical difference at "
+        f"{other if np.isfinite(found.f_statistic) else alike}. Nemenyi's critical difference at "
         f"α = {summary.alpha:g} is {number(summary.critical_difference)}, over {counted(n, 'data set')}."
     )

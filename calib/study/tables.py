@@ -32,7 +32,7 @@ class Table:
     note
         How to read it.
     marked
-        Bool, of the frame's shape: what is best or significant in it; None where nothing is.
+        Bool, of the frame's shape: what is best or significant in it; None if nothing is.
     """
 
     key: str
@@ -57,7 +57,7 @@ def tables(summary: MetricSummary, paper: str | None = None) -> list[Table]:
 
 
 def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
-    """Which cells of each row are its best, as they read; none that is infinite, none where neither end is best."""
+    """Mark the best cells of each row, as displayed; infinite values are never marked."""
     if metric.target is None and metric.higher_is_better is None:
         return pd.DataFrame(False, index=values.index, columns=values.columns)
     numbers = values.to_numpy(dtype=np.float64)
@@ -96,7 +96,7 @@ def ranks_table(summary: MetricSummary) -> Table:
         "ranks",
         f"Ranks by {within_a_sentence(summary.metric.label)}",
         frame,
-        "1 is the best; ties share their places.",
+        "Rank 1 is best; ties share the mean rank.",
         lowest,
     )
 
@@ -107,7 +107,7 @@ def overall_table(summary: MetricSummary) -> Table:
     lines: list[tuple[str, object, float, float]] = []
     if found is not None:
         lines.append(("Friedman χ²", k - 1, found.statistic, found.pvalue))
-        if np.isfinite(found.f_statistic):  # it has no value where all data sets rank alike
+        if np.isfinite(found.f_statistic):  # it has no value if all data sets rank alike
             freedom = f"{k - 1}, {(k - 1) * (n - 1)}"
             lines.append(("Iman–Davenport F", freedom, found.f_statistic, found.f_pvalue))
     lines.append((f"Nemenyi CD, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
@@ -139,12 +139,12 @@ def significance_table(summary: MetricSummary) -> Table:
 
 
 def t_table(summary: MetricSummary) -> Table:
-    """One-sided p-values, and a word where a value is infinite."""
+    """One-sided p-values, and a word if a value is infinite."""
     infinite, n = np.isin(summary.setups, list(summary.infinite)), len(summary.compared)
     frame = _without_diagonal(summary.t_tests.astype(object).mask(infinite[:, None] | infinite, INFINITE))
     note = f"Small: the row's setup is better on average than the column's, over {counted(n, 'data set')}."
     if summary.infinite:
-        note += f" {listed(list(summary.infinite))}: infinite on some data set, so a mean difference says nothing."
+        note += f" {listed(list(summary.infinite))}: infinite on some data set, so mean differences have no meaning."
     marked = (summary.t_tests <= summary.alpha).rename_axis("setup")
     return Table("t_tests", "One-sided paired t-tests, not adjusted for their number", frame, note, marked)
 
@@ -152,7 +152,9 @@ def t_table(summary: MetricSummary) -> Table:
 def wins_table(summary: MetricSummary) -> Table:
     cells = [["/".join(map(str, pair)) for pair in row] for row in summary.wins.tolist()]
     frame = _without_diagonal(pd.DataFrame(cells, index=summary.setups, columns=summary.setups))
-    note = "On how many data sets the row's setup is better than, as good as and worse than the column's."
+    note = (
+        "Numbers of data sets on which the row's setup is better than, equal to and worse than the column's."
+    )
     return Table("wins", "Wins, draws and losses", frame, note)
 
 
@@ -162,15 +164,15 @@ def win_rates_table(summary: MetricSummary) -> Table:
         "win_rates",
         "Win-rates against all others",
         frame.rename(columns={"mean": "win-rate"}),
-        "Share of the other setups that each one beats, a tie counting half, with 95% intervals over data sets.",
+        "Share of other setups that each setup beats, with 95 % intervals over data sets. A tie counts half.",
     )
 
 
 def regret_table(summary: MetricSummary) -> Table:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
-        f"How far each setup's {within_a_sentence(summary.metric.label)} is from the best one of each data set, on "
-        "average. It has no interval: with so few data sets and most regrets near 0, none would cover."
+        f"Mean difference between each setup's {within_a_sentence(summary.metric.label)} and the best setup of each "
+        "data set. No interval is given: with so few data sets and most regrets near 0, none would cover."
     )
     for name, sets in summary.infinite.items():
         note += f" {name} is infinite on {counted(len(sets), 'data set')}."
@@ -180,14 +182,14 @@ def regret_table(summary: MetricSummary) -> Table:
 
 
 def published_table(summary: MetricSummary, paper: str) -> Table:
-    """One's own beside the printed values, pair by pair."""
+    """Your values beside the published ones, pair by pair."""
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
     if summary.over_folds:
-        why = "The printed value is that of pooled folds; the other is a mean over folds."
+        why = "The printed value uses pooled folds; yours is a mean over folds."
         frame = frame.assign(
             comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip()
         )
-    note = "Difference: one's own minus the published value; none where the two cannot be compared."
+    note = "Difference: your value minus the published value; empty if they cannot be compared."
     return Table("published", f"Beside {PAPERS[paper].label}", frame, note)
 
 

@@ -118,9 +118,9 @@ class SyntheticEntry:
 
 def rows(default: int) -> Parameter:
     """The setting that every entry has: the number of rows."""
-    return Parameter("n", "Rows", "integer", default, 20, 100_000, help="Half of them of each class.")
+    return Parameter("n", "Rows", "integer", default, 20, 100_000, help="Number of rows, half in each class.")
 
 
 DIMENSION = Parameter(
-    "d", "Features", "integer", 2, 1, 100, help="More features, more to learn from fewer rows each."
+    "d", "Features", "integer", 2, 1, 100, help="More features make the data harder to learn."
 )

@@ -41,5 +41,5 @@ ENTRY = SyntheticEntry(
     label="Sign example",
     build=lambda rng: SignExample(),
     parameters=(rows(1000),),
-    help="One feature whose sign agrees with the label two times in three: where simplified Venn–Abers fails.",
+    help="One feature whose sign agrees with the label for two rows in three; simplified Venn–Abers fails here.",
 )

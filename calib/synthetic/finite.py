@@ -127,7 +127,7 @@ class FiniteExample:
         return Partitions(cuts.astype(bool), *self._decomposed(leaf, train_leaf))
 
     def _decomposed(self, leaf: Array, train_leaf: Array) -> tuple[Array, ...]:
-        """Of k partitions p and c, (k, n), and CL, GL and IL, (k,); ``leaf`` (k, n), ``train_leaf`` (k, m)."""
+        """Return p and c, (k, n), and CL, GL and IL, (k,), of k partitions; ``leaf`` (k, n), ``train_leaf`` (k, m)."""
         k, most, y = len(leaf), int(max(leaf.max(), train_leaf.max())) + 1, np.array(self.train_y)
         place = (train_leaf + most * np.arange(k)[:, None]).ravel()
         n, n1 = (np.bincount(place, np.tile(w, k), k * most).reshape(k, most) for w in (np.ones(len(y)), y))

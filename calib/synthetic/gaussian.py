@@ -50,7 +50,7 @@ class GaussianPair(KnownDistribution):
     Raises
     ------
     InputError
-        For other shapes, for values that are not finite and for a matrix that is no covariance.
+        For other shapes, for values that are not finite and for a matrix that is not a covariance.
 
     Examples
     --------
@@ -139,8 +139,8 @@ ENTRY = SyntheticEntry(
             "choice",
             "equal",
             choices=tuple(COVARIANCES),
-            help="Unequal ones bend the boundary, so that logistic regression cannot follow it.",
+            help="Unequal covariances bend the boundary, so logistic regression cannot follow it.",
         ),
     ),
-    help="Two Gaussian classes that overlap; every true probability is known.",
+    help="Two overlapping Gaussian classes; every true probability is known.",
 )

@@ -140,8 +140,14 @@ ENTRY = SyntheticEntry(
         rows(1700),
         DIMENSION,
         Parameter(
-            "clusters", "Clusters a class", "integer", 4, 1, 20, help="More clusters make a harder boundary."
+            "clusters",
+            "Clusters per class",
+            "integer",
+            4,
+            1,
+            20,
+            help="More clusters make a harder boundary.",
         ),
     ),
-    help="Four clusters a class: harder than one Gaussian each, every true probability still known.",
+    help="Four clusters per class are harder than one Gaussian each; every true probability is still known.",
 )

@@ -54,13 +54,19 @@ def overlap_path(
 
 ENTRY = SyntheticEntry(
     key="overlap",
-    label="Gaussian pair, overlap chosen",
+    label="Gaussian pair with chosen overlap",
     build=lambda rng, d, step: overlap_path(d, random_state=rng)[step - 1],
     parameters=(
         rows(1000),
         DIMENSION,
         Parameter(
-            "step", "Step", "integer", 5, 1, STEPS, help="1: the classes are the same; 20: they hardly touch."
+            "step",
+            "Step",
+            "integer",
+            5,
+            1,
+            STEPS,
+            help="1 makes the classes identical; at 20 they hardly overlap.",
         ),
     ),
     help="Two Gaussian classes at a chosen distance, from complete overlap to almost none.",

@@ -41,6 +41,7 @@ def show(
     height: int | None = None,
     sentence: Any = None,
     finding: str | None = None,
+    first: bool = False,
     **options,
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
@@ -64,6 +65,8 @@ def show(
         picture, which fits the window.
     finding
         What the page found, instead of the figure's own title.
+    first
+        Whether it is the page's first picture under a question, which fits the window with its answers.
 
     Returns
     -------
@@ -89,16 +92,8 @@ def show(
         interaction = _interaction(key, widget, on_click, on_pick)
         if strip and asked and entry.panels:  # seven buttons a panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
-        _pictures(
-            entry,
-            record,
-            widget,
-            height,
-            interaction,
-            "strip" if strip else "panels",
-            staged,
-            sentence is not None,
-        )
+        role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
+        _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", role)
         headings.answers()
         if heading is None:
             st.caption(plain(f"{WAITS if headings.asked() else record.caption} {hint}"))
@@ -111,7 +106,7 @@ def picture(name: str, source, **options) -> None:
     entry = FIGURES[name]
     interaction = {"config": {"displayModeBar": False}}
     record = entry.prepare(source, **options)
-    _pictures(entry, record, "chart_picture", None, interaction, "panels", staged=False, first=True)
+    _pictures(entry, record, "chart_picture", None, interaction, "panels", "first")
 
 
 def _interaction(
@@ -137,8 +132,7 @@ def _pictures(
     height: int | None,
     interaction: dict[str, Any],
     block: str,
-    staged: bool,
-    first: bool,
+    role: str,
 ) -> None:
     """The picture of a record; one for each of its panels, so that a phone can stack them, or move them in a strip."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
@@ -150,7 +144,7 @@ def _pictures(
     for i, panel in enumerate(panels):
         figure = Drawn(_drawn(panel, current.theme(), entry.draw, height, rows))
         own = f"{widget}_panel_{i}" if entry.panels else widget
-        follows = _follows(figure, staged, first)
+        follows = _follows(figure, role)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(
@@ -159,13 +153,12 @@ def _pictures(
         server.forget_older(own)
 
 
-def _follows(figure: Drawn, staged: bool, first: bool) -> str:
+def _follows(figure: Drawn, role: str) -> str:
     """What a chart's height follows of the window, by style: the names with which its container's key begins, or ""."""
     fits = LOW < figure.height <= PROJECTED
     if fits and state.presenter():
         return "projected"
-    own = ["beside"] if fits and staged else ["first"] if fits and first else []
-    return "_".join(own + ["square"] * figure.square_above)
+    return "_".join([role] * bool(fits and role) + ["square"] * figure.square_above)
 
 
 def _in_words(entry: FigureEntry, panel: Any) -> str:

@@ -45,10 +45,10 @@ LABELS = {
     "smoothed": "Smoothed",
     "binned": "Bins",
     "corp": "CORP",
-    "holdout": "One test part",
-    "folds": "Every row, by folds",
+    "holdout": "One test set",
+    "folds": "Cross-validation",
     "metrics": "Metrics",
-    "rows": "Rows picked",
+    "rows": "Selected rows",
     "groups": "Subgroups",
     "models": "Other models",
     "variability": "Variability",
@@ -91,7 +91,7 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
 
 
 def choose_data(key: str) -> None:
-    """Go on with another data set: its own columns and classes are chosen anew."""
+    """Continue with another data set, whose columns and classes are chosen again."""
     kind, _, name = key.partition(":")
     upload = state.uploads()[name] if kind == "upload" else None
     predictions = upload.predictions if upload else kind == "sample" and SAMPLES[name].predictions
@@ -145,10 +145,10 @@ def _data(recipe: Recipe) -> None:
         list(choices),
         format_func=choices.get,
         label_visibility="collapsed",
-        help="Samples, synthetic sets and files you have uploaded. The Data page has the rest.",
+        help="Samples, synthetic sets and your uploads. Use the Data page to upload a file.",
     )
     if recipe.judge_on is not None:
-        st.caption(f"Judged on {plain(recipe.judge_file or recipe.judge_on)}")
+        st.caption(f"Evaluated on {plain(recipe.judge_file or recipe.judge_on)}")
     if recipe.onnx is not None:
         st.caption(f"Scored by {plain(recipe.onnx_file or recipe.onnx)}")
 
@@ -188,7 +188,7 @@ def _model(recipe: Recipe, depths: bool) -> None:
         if seeded:
             seed(
                 recipe,
-                "Another seed draws another split and another forest: what changes then is sampling variability.",
+                "Another seed draws another split and another forest; the differences are sampling variability.",
             )
 
 
@@ -220,7 +220,7 @@ def _scores(recipe: Recipe) -> None:
             recipe.label("score"),
             columns,
             label_visibility="collapsed",
-            help="The predictions that are judged and calibrated; numbers from 0 to 1 are taken as probabilities.",
+            help="The predictions to evaluate and calibrate. Numbers from 0 to 1 are read as probabilities.",
         )
     split(recipe)
     _judged_on(recipe, "The other rows fit the calibrators.")
@@ -404,7 +404,7 @@ def _judged_on(recipe: Recipe, help: str) -> None:
             "Folds of the evaluation",
             min_value=2,
             max_value=20,
-            help="Every row is judged once, by a model that did not see it: more test rows, at the price of more fits.",
+            help="Each row is evaluated once, by a model that did not see it. More test rows, but more fits.",
         )
 
 
@@ -425,7 +425,7 @@ def _calibrators(recipe: Recipe) -> None:
         format_func=lambda key: CALIBRATORS[key].label,
         label_visibility="collapsed",
         placeholder="Choose calibrators",
-        help="All are fitted on the same calibration rows and judged on the same test rows; the model is not refitted.",
+        help="All use the same calibration rows and the same test rows; the model is not fitted again.",
     )
 
 
@@ -486,14 +486,13 @@ def _base_rate(recipe: Recipe) -> None:
         number(
             "base_rate",
             value,
-            "Positives where it is used, in %",
+            "Base rate in deployment (%)",
             none="as in the table",
             min_value=lowest,
             max_value=highest,
             format="%g",
-            help="Where the positives are rarer or more frequent than in the table: all odds are multiplied by "
-            "one ratio, and the test rows are weighted to match. Reliability, Base rate, shows before and after and "
-            "estimates it from rows without labels.",
+            help="Set it if positives are rarer or more frequent in use. All odds are multiplied by one "
+            "ratio, and test rows are weighted to match. Reliability, Base rate, estimates it from unlabelled rows.",
             store=lambda percent: percent / 100,
         )
 
@@ -521,7 +520,7 @@ def _bins(recipe: Recipe) -> None:
         min_value=2,
         max_value=100,
         step=1,
-        help="More bins show more detail and more noise.",
+        help="More bins show more detail, but also more noise.",
     )
     choice("binning", recipe, STRATEGIES, "Binning")
 

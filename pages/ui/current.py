@@ -34,13 +34,14 @@ class Page:
         return Path(self.script).stem.partition("_")[2]
 
 
+GLOSSARY = Page("pages/learn_glossary.py", "Glossary", "What do the words mean?")
 PAGES = {
     "Explore": (
         Page("pages/explore_data.py", "Data", "What is in my data, and are there problems?"),
         Page(
             "pages/explore_reliability.py",
             "Reliability",
-            "When the model says 70%, does it happen 70% of the time?",
+            "When the model says 70 %, does it happen 70 % of the time?",
             ("model", "placement", "calibrators", "base_rate", "bins", "axes", "curve", "layout"),
         ),
         Page(
@@ -99,7 +100,7 @@ PAGES = {
         Page("pages/learn_validity.py", "Validity", "What do Venn–Abers intervals guarantee?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
-        Page("pages/learn_glossary.py", "Glossary", "What do the words mean?"),
+        GLOSSARY,
     ),
     "Study": (
         Page("pages/study_run.py", "Run", "Do a paper’s results hold on my data?"),

@@ -72,6 +72,7 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding: 4.25rem 2.5rem 4rem}
 .st-key-heading h1 {padding: 0}
 .st-key-heading {row-gap: 0}
+.stMain h2 {padding: .25rem 0}
 .st-key-finding h2 {padding: 0 0 .25rem}
 .st-key-tools {gap: .25rem 1rem}
 .st-key-heading .stElementContainer:has(.stCaptionContainer) {flex: 1 1 8rem}
@@ -93,7 +94,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .st-key-headline .stMetric :is(div, p) {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
 @media (min-width: 1100px) {
     [class*="st-key-first_"] {flex: none; height: clamp(28rem, 100dvh - 9.5rem, 46rem)}
-    [class*="st-key-first_"] .stElementContainer, [class*="st-key-first_"] .stPlotlyChart {height: 100%}
+    [class*="st-key-under_"] {flex: none; height: clamp(27rem, 100dvh - 20.5rem, 46rem)}
+    :is([class*="st-key-first_"], [class*="st-key-under_"]) :is(.stElementContainer, .stPlotlyChart) {height: 100%}
     .st-key-first [class*="st-key-first_"] {height: clamp(26rem, 100dvh - 18rem, 36rem)}
 }
 @media (min-width: 641px) and (min-height: 700px) {
@@ -127,8 +129,8 @@ LOST = (
 )
 
 FAULT = (
-    "A fault of this program ({}) ended the page here. The data and the settings are kept: take back your last "
-    "change, or go to another page. Whoever runs the server finds the details in its log."
+    "Something went wrong ({}). Your data and settings are safe: undo your last change, or open another page. Details "
+    "are in the server log."
 )
 
 
@@ -219,14 +221,13 @@ def open_page(script: str) -> Recipe:
         st.session_state["fold"].enter_context(rest)
     if not (presenter and in_step):
         with stage.words():
-            _heading(page, in_step)
+            _heading(page, in_step, presenter)
             if stage.beside_the_page():
                 stage.set_up({"room": st.container(key="results_words")})
     if "base_rate" in page.controls and state.recipe().base_rate is not None:
         rate = percent(state.recipe().base_rate)
         st.caption(
-            f"A base rate of {rate} is stated, and probabilities are moved to it: Reliability, Base rate, shows "
-            "before and after."
+            f"All probabilities are adjusted to a base rate of {rate}. Reliability, Base rate, shows both."
         )
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
@@ -282,7 +283,7 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
     browser.keep_place()
 
 
-def _heading(page: current.Page, in_step: bool) -> None:
+def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
     """The page's question with the name of the data set beside it, and what can be taken along, in the bar."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="heading"):
         at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
@@ -293,7 +294,11 @@ def _heading(page: current.Page, in_step: bool) -> None:
             st.title(question, anchor=False, width="content")
         if page in current.PAGES["Explore"]:
             st.caption(f"Data: **{plain(state.data_name(state.recipe()))}**")
-    with st.container(horizontal=True, width="content", gap="xsmall", key="tools"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", width="content", gap="xsmall", key="tools"
+    ):
+        if not presenter:
+            st.page_link(current.GLOSSARY.script, label=current.GLOSSARY.name)
         help = "An address that opens this page with all of these settings."
         browser.copy_button("Copy link", current.link(), help, OWN * state.brought())
         what = "words" if page.key in WORD_SOURCES else "numbers"

@@ -277,7 +277,7 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
         before = "The picture below, if any, belongs to the previous settings."
         # Work beside the page's own leaves the picture as it is
         own = partly or kind == PAGE or kind.startswith("learn_")
-        below = "What is shown below had been done by then." if partly else before
+        below = "Results so far are shown below." if partly else before
         st.info(f"Cancelled. {below}" if own else "Cancelled.")
         st.button(
             "Continue" if partly else "Fit again" if kind == PAGE else "Start again",

@@ -70,7 +70,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:
-    """A difference with its interval under a headline number: green where it is better beyond sampling variability.
+    """A difference with its interval beside a headline number: green if better and the interval excludes 0.
 
     Against an infinite log loss it is that of the clipped ones, which has no interval.
     """

@@ -150,7 +150,7 @@ def test_before_and_after_stand_below_each_other(evaluated):
     assert line["observed_expected"] == pytest.approx(0.2 / line["mean_p"])
     assert table.iloc[2]["base_rate"] == evaluation.y.mean()
     shown = formatted_rates(evaluation, table)
-    assert shown["Where"].tolist()[2:] == ["in the table", "at 20%"]
+    assert shown["Where"].tolist()[2:] == ["in the table", "at 20 %"]
     assert len(before_and_after(evaluation.before)) == 2
 
 

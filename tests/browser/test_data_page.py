@@ -32,8 +32,8 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     assert tab.recipe_query()["data_params"] == '{"header":3}'
     assert tab.by_key("data_params.header").locator("input").input_value() == "3"
     for label, gone in (
-        ("Merge spellings", "apart from case and spaces"),
-        ("Leave these rows out", "may mean that the label is not known"),
+        ("Merge spellings", "if you ignore case and spaces"),
+        ("Exclude these rows", "may mean that the label is unknown"),
         ("Split by cluster", "Looks like an identifier"),
     ):
         assert any(gone in text for text in tab.alerts())
@@ -52,11 +52,11 @@ def test_scores_that_run_backwards_are_turned_only_by_the_switch(tab):
     content = files.as_csv(pd.DataFrame({"y": (Y == "no").astype(int), "model": p}))
     tab.open("explore_data").upload("scores.csv", content)
     tab.go("Reliability")
-    assert any("rank the classes backwards: AUC 0." in text for text in tab.alerts())
+    assert any("rank the classes in reverse: AUC 0." in text for text in tab.alerts())
     assert "positive" not in tab.recipe_query()
     tab.press("Take '0' as the positive class")
     assert tab.recipe_query()["positive"] == "0"
-    assert not any("backwards" in text for text in tab.alerts())
+    assert not any("in reverse" in text for text in tab.alerts())
 
 
 @pytest.mark.soak

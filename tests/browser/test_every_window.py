@@ -86,13 +86,13 @@ def test_a_telephone_needs_no_sideways_scrolling_and_shows_the_finding_first(new
     open_page = tab.page.get_by_test_id("stSidebar").locator("a[aria-current=page]").inner_text()
     assert tab.page.title().startswith(f"{open_page} · ")
     tab.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-    if tab.by_key("finding").count():  # sentence, chart, numbers two by two, in this order
+    if tab.by_key("finding").count():  # sentence, chart, numbers, in this order
         sentence, chart, *numbers = (
             tab.by_key("finding").locator("h2, .stPlotlyChart, .stMetric").evaluate_all(PLACES)
         )
         assert sentence[1] < chart[1] < 500
         assert chart[1] + chart[3] <= min(top for _, top, *_ in numbers)
-        assert numbers[0][1] == numbers[1][1] < numbers[2][1]
+        assert all(above[1] < below[1] for above, below in pairwise(numbers))
     if path == "explore_reliability":
         top, high, below = tab.page.locator(".js-plotly-plot").first.evaluate(STACKED)
         assert 0 < below - (top + high) < 40, "the histogram stands right under the square diagram"
@@ -185,24 +185,12 @@ UNDER_THE_BAR = """() => {
         document.activeElement.blur()
         main.scrollBy(0, element.getBoundingClientRect().top - 5)
         element.focus()
-        return element.getBoundingClientRect().top < bar.getBoundingClientRect().bottom
+        const {left, right, top, bottom} = element.getBoundingClientRect()
+        const seen = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+        // What is in the bar itself has to be on top of it
+        return element.closest(".st-key-tools") ? !element.contains(seen) : top < bar.getBoundingClientRect().bottom
     }).map(element => element.innerText || element.ariaLabel)
 }"""
-
-
-@pytest.mark.parametrize(
-    "path",
-    sweep(["explore_reliability", "explore_venn_abers", "explore_out_of_bag", "explore_decide"], *IN_SHORT),
-)
-def test_on_a_laptop_the_headline_numbers_are_one_line(new_tab, path):
-    tab = new_tab(width=1366).open(path, **QUICK)
-    tops = (
-        tab.by_key("headline")
-        .get_by_test_id("stMetric")
-        .evaluate_all("numbers => numbers.map(number => number.getBoundingClientRect().top)")
-    )
-    assert len(tops) == 4
-    assert len(set(tops)) == 1
 
 
 def test_what_the_keyboard_comes_to_is_not_under_the_bar_on_top(new_tab):
@@ -235,13 +223,6 @@ def test_a_model_is_chosen_by_the_keyboard_alone(tab):
     tab.page.get_by_role("option", name="Naive Bayes", exact=True).wait_for()
     tab.page.keyboard.press("Enter")
     assert tab.settle().recipe_query()["model"] == "naive_bayes"
-
-
-def test_on_a_telephone_the_start_page_explains_its_mark_between_diagram_and_numbers(new_tab):
-    finding = new_tab(width=390).open().by_key("finding")
-    parts = (".stPlotlyChart", ".st-key-mark", ".stMetric", ".stColumn:last-child h2")
-    tops = [finding.locator(part).first.bounding_box()["y"] for part in parts]
-    assert tops == sorted(tops)
 
 
 @pytest.mark.soak

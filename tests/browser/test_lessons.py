@@ -90,7 +90,7 @@ def _answered(tab, lesson):
         box.get_by_text("Correct.").wait_for()
     assert tab.headline() == {"Your score": "3 of 3"}
     tab.by_key("own_calibration").get_by_text("the Brier score is 0").first.wait_for()
-    tab.by_key("card").get_by_text("Draw the summary card").click()
+    tab.by_key("card").get_by_text("Draw a summary card").click()
     tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
     tab.press("All lessons")
 
@@ -189,7 +189,9 @@ def has_focus(control) -> bool:
 def test_a_word_of_the_field_leads_to_its_entry_in_the_glossary(tab):
     tab.open("learn_cl_gl", **{"cl_gl.guess": "skip", "cl_gl.n": "50"})
     link = tab.page.get_by_role("link", name="CL", exact=True).first
-    assert link.get_attribute("title").startswith("What is lost because the prediction of a group")
+    assert link.get_attribute("title").startswith(
+        "The part of the loss that arises because the prediction of a group"
+    )
     with tab.page.context.expect_page() as opened:
         link.click()
     entry = opened.value.get_by_role("heading", name="Calibration loss (CL)")

@@ -166,11 +166,11 @@ def test_placements_there_and_back_change_nothing_and_show_what_is_used(tab):
     tab.open("explore_reliability", data="sample:breast_cancer", model="gradient_boosting")
     query, seen = tab.recipe_query(), tab.headline()
     tab.unfold("Split settings")
-    tab.choose("placement", "Cross-calibration").choose("placement", "Held-out share")
+    tab.choose("placement", "Cross-calibration").choose("placement", "Held-out set")
     assert (tab.recipe_query(), tab.headline()) == (query, seen)
     assert tab.by_key("calibration_size").get_by_role("slider").input_value() == "33"
     tab.open("explore_reliability", **query, placement="oob")
-    tab.press("Use Held-out share")
+    tab.press("Use Held-out set")
     assert (tab.recipe_query(), tab.headline()) == (query, seen)
     tab.unfold("Split settings")
     assert tab.by_key("calibration_size").get_by_role("slider").input_value() == "33"

@@ -69,5 +69,5 @@ def test_a_long_sweep_shows_what_is_grown_and_how_far_it_is(tab):
     assert progress.count() == 1
     tab.by_key("cancel_depths").get_by_role("button").click()
     tab.settle()
-    assert any("Cancelled. What is shown below had been done" in text for text in tab.alerts())
+    assert any("Cancelled. Results so far are shown below" in text for text in tab.alerts())
     assert tab.by_key("chart_depth").count() == 1

@@ -96,7 +96,7 @@ def test_one_from_outside_goes_through_the_whole_chain_and_says_that_it_cannot_b
     assert evaluation.predictions["wide"].p.tolist() == [0.5] * len(evaluation.y)
     for key in ("mine", "wide"):
         for ask in (check_exportable, calibrator_json):
-            with pytest.raises(InputError, match=f"{label_of(key)} cannot be kept as a file"):
+            with pytest.raises(InputError, match=f"{label_of(key)} cannot be saved to a file"):
                 ask(evaluation, key)
     assert len(bundle({"one": evaluation})) > 10_000
     X = data.X.iloc[:, :2]
@@ -115,7 +115,7 @@ def test_out_of_bag_refuses_one_that_cannot_leave_single_rows_out():
     )
     evaluation = evaluate(recipe, load(recipe))
     assert list(evaluation.predictions) == ["mine"]
-    assert "Wide cannot leave single rows out" in evaluation.refused["wide"]
+    assert "Wide cannot leave out single rows" in evaluation.refused["wide"]
 
 
 def test_one_that_fails_on_these_rows_is_refused_and_the_others_answer():
@@ -157,7 +157,7 @@ def broken(**attributes):
         (broken(label=None), "Broken: label must be"),
         (broken(source=None), "Broken: source must be a text"),
         (broken(input="margin"), "Broken: input must be one of 'score'"),
-        (broken(gives_interval=True), "derives from IntervalCalibrator"),
+        (broken(gives_interval=True), "derive from IntervalCalibrator"),
         (broken(parameters=(Parameter("a", "A", "number", 1.0),)), "parameters must name the options"),
         (broken(__init__=lambda self, a=1: setattr(self, "a", a)), "parameters must name the options"),
         (broken(_learn=lambda self, scores, y, weights: 1 / 0), "fails on 40 rows.*ZeroDivisionError"),

@@ -130,7 +130,7 @@ def test_excel_reads_the_first_filled_sheet_and_says_so():
     frame = excel(book)
     assert frame.columns.tolist() == ["one x", "target"]
     assert "only 'one'" in frame.attrs["notes"][0]
-    with pytest.raises(DataError, match="no filled sheet"):
+    with pytest.raises(DataError, match="only empty sheets"):
         excel(openpyxl.Workbook())
     with pytest.raises(DataError, match="Two columns are called 'x'"):
         excel(sheet(["x", "x"], [1, 2]))

@@ -49,7 +49,7 @@ def test_the_test_rows_are_those_of_the_other_file_whatever_the_order_of_its_col
     assert any("row 201" in note for note in data.notes)
     positives = int((pd.concat([OLD, NEW])["label"] == data.classes[1]).sum())
     assert (
-        f"Positive class: {data.classes[1]!r}, the rarer one of both files together ({positives} rows)."
+        f"Positive class: {data.classes[1]!r}, the minority class of both files together ({positives} rows)."
         in data.notes
     )
     split = pd.concat([OLD, NEW], ignore_index=True).assign(set=["train"] * 200 + ["test"] * 90)
@@ -69,7 +69,7 @@ def test_all_that_does_not_fit_is_told_in_one_message_with_the_remedy():
         "'maybe'",
     ):
         assert words in said
-    assert "leave out" in said
+    assert "exclude" in said
     assert said.count("new.csv does not fit") == 1
 
 

@@ -95,8 +95,8 @@ def test_inputs_are_matched_by_name_and_all_that_does_not_fit_is_told():
     with pytest.raises(DataError) as refused:
         onnx_scores(model, wrong, "y")
     assert "no column 'b'" in refused.value.message
-    assert "'a' holds no numbers" in refused.value.message
-    with pytest.raises(DataError, match="takes 2 columns, but beside the label the table has 3"):
+    assert "'a' is not numeric" in refused.value.message
+    with pytest.raises(DataError, match="takes 2 columns, but besides the label the table has 3"):
         onnx_scores(logistic().SerializeToString(), TABLE.assign(more=1.0), "y")
 
 
@@ -189,7 +189,7 @@ def test_a_graph_that_computes_for_longer_than_a_bound_is_ended(monkeypatch, gra
         onnx_scores(graph(3), TABLE, "y")["model_score"], expit(0.5 * TABLE["a"] - TABLE["b"]), rtol=1e-12
     )
     monkeypatch.setattr("calib.data.onnx_model.LONGEST_RUN", 0.1)
-    with pytest.raises(DataError, match=r"computes for longer than 0\.1 seconds"):
+    with pytest.raises(DataError, match=r"runs for more than 0\.1 seconds"):
         onnx_scores(graph(much), TABLE, "y")
 
 
@@ -201,7 +201,7 @@ def test_a_graph_that_asks_for_more_memory_than_a_bound_is_refused(rows):
 
 
 def test_a_broken_model_is_told_by_its_message_alone(capfd):
-    with pytest.raises(DataError, match="not an ONNX model"):
+    with pytest.raises(DataError, match="ONNX model cannot be run"):
         onnx_scores(
             logistic("zipmap", TensorProto.FLOAT).SerializeToString().replace(b"ZipMap", b"Zi\xbfMap"[:6]),
             TABLE,
@@ -229,8 +229,8 @@ def elsewhere_within():
         (foreign_within().SerializeToString(), "operators of 'com.evil'"),
         (of_functions().SerializeToString(), "functions of its own"),
         (elsewhere().SerializeToString(), "weights in another file"),
-        (b"\x80\x04K\x01.", "not an ONNX model"),
-        (b"", "not an ONNX model"),
+        (b"\x80\x04K\x01.", "ONNX model cannot be run"),
+        (b"", "ONNX model cannot be run"),
     ],
 )
 def test_what_is_not_the_graph_alone_is_refused(content, words):
@@ -266,7 +266,7 @@ def test_the_table_of_inputs_names_the_column_that_fits_or_what_does_not():
     assert not found.by_position
     assert found.to_frame().to_numpy().tolist() == [
         ["b", "float", "–", "the table has no column 'b'"],
-        ["a", "float", "a", "'a' holds no numbers, and the model asks for float"],
+        ["a", "float", "a", "'a' is not numeric, but the model needs float"],
     ]
     whole = logistic().SerializeToString()
     found = model_inputs(whole, TABLE.assign(more=1.0), ["y"])
@@ -305,7 +305,7 @@ def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
         load(recipe.replace(content="features"), {"00aa": table, "00bb": model})
     for content, uploaded in ((b"no model", table), (model, TABLE.drop(columns="b"))):
         with pytest.raises(
-            DataError, match=r"^credit\.onnx: (This is not an ONNX model|The model takes 2 columns)"
+            DataError, match=r"^credit\.onnx: (This ONNX model cannot be run|The model takes 2 columns)"
         ):
             load(recipe.replace(exclude=()), {"00aa": uploaded, "00bb": content})
 

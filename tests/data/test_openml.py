@@ -50,5 +50,5 @@ def test_what_goes_wrong_is_said(monkeypatch, answer, said):
 
 @pytest.mark.parametrize("number", ["iris", None, ""])
 def test_what_is_no_number_is_refused(number):
-    with pytest.raises(DataError, match="has a number"):
+    with pytest.raises(DataError, match="number of an OpenML data set"):
         fetch_openml(number)

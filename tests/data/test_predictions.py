@@ -31,7 +31,7 @@ def test_scores_become_the_columns_of_x():
     assert (data.X.dtypes == "float64").all()
     np.testing.assert_array_equal(data.X["margin"], FRAME["margin"])
     np.testing.assert_array_equal(data.y, Y)
-    assert data.notes == (f"Positive class: 'sick', the rarer one ({Y.sum()} rows).",)
+    assert data.notes == (f"Positive class: 'sick', the minority class ({Y.sum()} rows).",)
 
 
 def test_scores_can_be_chosen_and_the_rest_is_named():
@@ -153,8 +153,8 @@ def test_scores_that_rank_the_classes_backwards_are_a_finding_with_a_switch():
     (found,) = ranking_problems(data)
     assert found.severity == "warning"
     area = roc_auc_score(frame["y"], frame["model"])
-    assert f"rank the classes backwards: AUC {area:.3f} [" in found.message
-    assert any("model: These scores rank the classes backwards" in note for note in data.notes)
+    assert f"rank the classes in reverse: AUC {area:.3f} [" in found.message
+    assert any("model: These scores rank the classes in reverse" in note for note in data.notes)
     assert found.fix == {"positive": "0"}
     turned = prepare_predictions(frame, "y", **found.fix)
     assert ranking_problems(turned) == []
@@ -165,7 +165,7 @@ def test_one_score_for_all_rows_is_named_as_what_it_is():
     """Not as scores of another class, nor with an interval that its area, always one half, has not."""
     frame = pd.DataFrame({"y": [0, 1] * 20, "model": 0.3})
     (found,) = ranking_problems(prepare_predictions(frame, "y"))
-    assert found.message == "Every row has the same score, 0.300: it ranks no row above another."
+    assert found.message == "Every row has the same score, 0.300, so these scores cannot rank rows."
     assert found.fix is None
 
 
@@ -173,7 +173,7 @@ def test_an_area_that_may_be_one_half_is_no_better_than_chance():
     frame = backwards(strength=0.02, seed=4)
     (found,) = ranking_problems(prepare_predictions(frame, "y"))
     assert 0.44 < roc_auc_score(frame["y"], frame["model"]) < 0.5
-    assert "no better than chance, if anything backwards: AUC 0.4" in found.message
+    assert "no better than chance, or rather in reverse: AUC 0.4" in found.message
     (found,) = ranking_problems(prepare_predictions(frame, "y", "0"))
     assert "no better than chance: AUC 0.5" in found.message
     assert found.fix is None
@@ -182,7 +182,7 @@ def test_an_area_that_may_be_one_half_is_no_better_than_chance():
 def test_of_several_classes_none_can_be_switched_to():
     frame = backwards().assign(y=lambda t: np.where(t.y == 0, RNG.choice(["a", "b"], len(t)), "c"))
     (found,) = ranking_problems(prepare_predictions(frame, "y", "c"))
-    assert "backwards" in found.message
+    assert "in reverse" in found.message
     assert found.fix is None
 
 
@@ -340,7 +340,7 @@ def test_a_table_of_counts_without_its_counts_is_not_judged_by_its_ranks(name):
     alone = prepare_predictions(grouped, "y", scores=["score"])
     (found,) = ranking_problems(alone)
     assert "as in a table of counts" in found.message
-    assert "role weight" in found.remedy
+    assert "role Weight or count" in found.remedy
     said = [
         *alone.notes,
         *(p.message for p in validate(grouped, "y", content="predictions", scores=["score"])),

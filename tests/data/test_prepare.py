@@ -34,7 +34,7 @@ def test_columns_are_typed_and_what_is_left_out_is_listed():
     assert dates.startswith("datetime64")
     assert kinds == {"x": "float64", "k": "float64", "flag": "bool", "colour": "category"}
     for name in ("id", "flat", "empty", "note"):
-        assert any(f"'{name}' is left out" in note for note in data.notes)
+        assert any(f"'{name}' is excluded" in note for note in data.notes)
     np.testing.assert_array_equal(data.X["x"], FRAME["x"])
     assert data.X["colour"].tolist() == FRAME["colour"].tolist()
     np.testing.assert_array_equal(data.y, FRAME["target"] == "yes")
@@ -45,7 +45,7 @@ def test_columns_are_typed_and_what_is_left_out_is_listed():
 def test_columns_can_be_kept_and_left_out():
     data = prepare(FRAME, "target", keep=["id", "flat", "note"], exclude=["x", "day"])
     assert data.X.columns.tolist() == ["id", "k", "flag", "colour", "flat", "note"]
-    assert any("Left out as asked: day, x" in note for note in data.notes)
+    assert any("Excluded as you chose: day, x" in note for note in data.notes)
     with pytest.raises(DataError, match="'z'"):
         prepare(FRAME, "target", exclude=["z"])
 
@@ -74,7 +74,7 @@ def test_infinite_values_and_words_among_numbers_count_as_missing_and_are_listed
 
 def test_nothing_that_was_left_out_means_no_notes_but_the_choice_of_class():
     data = prepare(FRAME[["x", "colour", "target"]], "target")
-    assert data.notes == ("Positive class: 'yes', the rarer one (20 rows).",)
+    assert data.notes == ("Positive class: 'yes', the minority class (20 rows).",)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_labels_that_are_no_two_classes_are_refused(change, said):
 
 
 def test_a_table_with_nothing_to_learn_from_is_refused_with_the_reasons():
-    with pytest.raises(DataError, match=r"'flat' is left out: the same value everywhere.*another label"):
+    with pytest.raises(DataError, match=r"'flat' is excluded: the same value everywhere.*another label"):
         prepare(FRAME[["flat", "target"]], "target")
     with pytest.raises(DataError, match="no column 'goal'"):
         prepare(FRAME, "goal")

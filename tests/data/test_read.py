@@ -186,8 +186,8 @@ REFUSED = {
         "row 2",
     ),
     "twice-named.arff": (b"@relation r\n@attribute a numeric\n@attribute a numeric\n@data\n1,2\n", "ARFF"),
-    "relational.arff": (b"@relation r\n@attribute a relational\n@data\n1\n", "table in a cell"),
-    "no-type.arff": (b"@relation r\n@attribute\n@data\n1\n", "declares no attribute"),
+    "relational.arff": (b"@relation r\n@attribute a relational\n@data\n1\n", "a table in each cell"),
+    "no-type.arff": (b"@relation r\n@attribute\n@data\n1\n", "does not declare an attribute"),
     "no-rows.arff": (b"@relation r\n@attribute a numeric\n@data\n", "no rows"),
 }
 

@@ -98,7 +98,7 @@ def test_another_word_is_refused_and_shown():
     [
         ([1, -2, 3], "weight: 'w' must hold numbers of at least 0, but holds -2 in row 2"),
         ([1, np.inf, 3], "weight: 'w' must hold numbers of at least 0, but holds inf in row 2"),
-        ([1, 1e308, 1e308], "weight: 'w' holds 1e\\+308, more than can be added up exactly. Divide"),
+        ([1, 1e308, 1e308], "weight: 'w' holds 1e\\+308, which is too large to add up exactly. Divide"),
         ([0, 0, 0], "weight: no row of 'w' has a weight above 0"),
         (["a", "b", "c"], "weight: 'w' does not hold numbers only"),
     ],
@@ -140,10 +140,10 @@ def test_dates_are_ordered_as_a_person_reads_them(texts, expected):
 
 def test_dates_that_can_be_read_two_ways_are_refused_with_the_remedy():
     table = read_table(b"when,y,x\n03/04/2024,0,1\n05/06/2024,1,2\n", "t.csv")
-    with pytest.raises(DataError, match="day first or with the month first.*2024-05-31"):
+    with pytest.raises(DataError, match="day first or the month first.*2024-05-31"):
         prepare(table, "y", roles={"time": "when"})
     said = [problem.message for problem in validate(table, "y", roles={"time": "when"})]
-    assert any("day first or with the month first" in message for message in said)
+    assert any("day first or the month first" in message for message in said)
 
 
 def test_what_is_no_date_is_shown():

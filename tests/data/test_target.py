@@ -53,7 +53,7 @@ def test_a_chosen_class_is_positive():
 def test_where_a_label_reads_like_the_other_class_the_note_says_what_class_1_means(names, said):
     """Of 1 and 2 the pages' class 1 is 2; of 0 and 1, where 0 is the rarer one, it is 0."""
     note = choose_classes({names[0]: 7, names[1]: 3}).note
-    assert (f"Where class 1 is spoken of, it is meant, and {names[0]!r} by class 0." in note) == said
+    assert (f"class 1 means this class, and class 0 means {names[0]!r}." in note) == said
 
 
 @pytest.mark.parametrize(

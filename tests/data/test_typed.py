@@ -98,7 +98,7 @@ def test_dates(cells, days):
 def test_percentages_are_shares(cells, shares):
     found = typed_text(pa.chunked_array([cells]), "p")
     assert found.values.tolist() == pytest.approx(shares, nan_ok=True)
-    assert "45% is 0.45" in found.note
+    assert "45 % is 0.45" in found.note
     assert found.spelling[0.45 if cells[0] == "45%" else 0.0] == cells[0]
 
 

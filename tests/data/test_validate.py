@@ -48,7 +48,7 @@ def test_a_good_table_has_no_problems():
         ("target", ["maybe", None, *GOOD["target"][2:]], "warning", "1 of 200 rows have no label"),
         ("target", np.where(np.arange(N) < 40, "maybe", GOOD["target"]), "warning", "3 classes"),
         ("target", GOOD["x"], "error", "200 different values"),
-        ("target", np.where(np.arange(N) < 2, "yes", "no"), "error", "2 rows; the split asked for needs 3"),
+        ("target", np.where(np.arange(N) < 2, "yes", "no"), "error", "2 rows; the split needs 3"),
         ("target", np.where(np.arange(N) < 12, "yes", "no"), "warning", "only 12 rows"),
     ],
 )
@@ -96,7 +96,7 @@ def test_columns_left_out_are_not_spoken_of():
 
 
 def test_a_table_without_usable_columns_is_an_error():
-    assert "No column is left" in found(GOOD[["target"]])[("error", None)].message
+    assert "No column remains" in found(GOOD[["target"]])[("error", None)].message
     assert ("error", None) in found(GOOD, exclude=["x", "z", "colour"])
 
 
@@ -130,11 +130,11 @@ def test_labels_of_one_meaning_are_proposed_for_merging():
     spelt[:3], spelt[3:5], spelt[5:9], spelt[9] = "YES", "Yes", "unknown", "Unknown"
     frame = GOOD.assign(target=spelt)
     merge, drop = (p for p in validate(frame, "target") if p.fix and "data_params" in p.fix)
-    assert "6 labels are 3 apart from case and spaces" in merge.message
+    assert "6 labels are only 3 if you ignore case and spaces" in merge.message
     assert "'YES' is 'yes'" in merge.message
     assert "'Unknown' is 'unknown'" in merge.message
     assert merge.fix == {"data_params": {"merge_labels": True}}
-    assert "(5 rows) may mean that the label is not known" in drop.message
+    assert "(5 rows) may mean that the label is unknown" in drop.message
     assert set(drop.fix["data_params"]["drop_labels"]) == {"unknown", "Unknown"}
     for merged in (True, False):  # in either order of the clicks
         tidy, _ = tidy_labels(frame, "target", merged, drop.fix["data_params"]["drop_labels"])
@@ -183,4 +183,4 @@ def test_predictions_are_not_judged_as_features():
     assert [p.severity for p in problems] == ["warning", "warning", "info"]
     assert {p.column for p in problems} == {"p", "q", "p and q"}
     assert validate(frame, "y", content="predictions", scores=["nothing"])[0].severity == "error"
-    assert any("tells the classes apart" in p.message for p in validate(frame, "y"))
+    assert any("separates the classes" in p.message for p in validate(frame, "y"))

@@ -187,12 +187,12 @@ def test_platts_file_says_what_it_was_fitted_on_and_gives_the_same_for_a_table_o
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        ("beta", "formula continued"),
-        ("isotonic", "outermost answer kept"),
-        ("venn_abers", "outermost answer kept"),
-        ("venn", "that of the category, 0 to 1 where it has no rows"),
-        ("histogram", "outermost answer kept"),
-        ("quadratic", "straight on in log-odds, or kept at an end that falls"),
+        ("beta", "extrapolated"),
+        ("isotonic", "clamped"),
+        ("venn_abers", "clamped"),
+        ("venn", "the answer of the category, or [0, 1] if it is empty"),
+        ("histogram", "clamped"),
+        ("quadratic", "extrapolated linearly in log-odds, or clamped at an end that falls"),
         ("none", None),
     ],
 )
@@ -210,7 +210,7 @@ def test_scores_outside_those_of_the_fit_are_counted_and_what_becomes_of_them_is
         assert said == ()
         return
     assert len(said) == 1
-    assert said[0].startswith("2 of 5 scores lie outside those that calibrated (0.2 to 0.8).")
+    assert said[0].startswith("2 of 5 scores lie outside the range of calibration scores (0.2 to 0.8).")
     assert said[0].endswith(f"There: {words}.")
     kept = read_calibrator(json.dumps(value)).apply(pd.DataFrame({"s": scores[1:4]}), ["s"])
     assert kept.notes == ()
@@ -289,7 +289,7 @@ def test_what_a_file_holds_beside_its_fields_is_refused_and_what_made_it_is_free
         (
             {"placement": "oob", "model": "random_forest", "params": {"n_estimators": 10}},
             "rank",
-            "Rank out of bag",
+            "Rank calibration out of bag",
         ),
         ({"placement": "none"}, "platt", "needs calibration scores"),
         ({}, "beta", "not among"),

@@ -83,7 +83,7 @@ def test_a_broken_package_is_named_and_left_out_and_the_others_stay(installed, p
     found = registry(thing("z"))
     assert list(found) == ["z", "e"]
     (problem,) = found.problems
-    assert problem.startswith(f"The plug-in 'p' of the package plug_d is left out of {GROUP}. ")
+    assert problem.startswith(f"The plug-in 'p' of the package plug_d is not added to {GROUP}. ")
     with pytest.raises(AssertionError, match=words):
         raise AssertionError(problem)
 
@@ -161,5 +161,5 @@ def test_keys_that_could_not_stand_in_a_link_are_refused(key):
 
 
 def test_an_entry_needs_a_name_for_people():
-    with pytest.raises(InputError, match="label must be its name for people, but is ' '"):
+    with pytest.raises(InputError, match="label must be a name for people, but is ' '"):
         registry().register(thing("mine", label=" "))

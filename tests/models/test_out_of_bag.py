@@ -85,8 +85,8 @@ class _ShareOfOnes(GaussianNB):
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (LogisticRegression(), "LogisticRegression is none"),
-        (GradientBoostingClassifier(), "GradientBoostingClassifier is none"),
+        (LogisticRegression(), "LogisticRegression is not one"),
+        (GradientBoostingClassifier(), "GradientBoostingClassifier is not one"),
         (RandomForestClassifier(bootstrap=False), "bootstrap=False"),
         (ExtraTreesClassifier(), "bootstrap=False"),
         (BaggingClassifier(bootstrap=False), "bootstrap=False"),

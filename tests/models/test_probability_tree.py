@@ -89,7 +89,7 @@ def test_any_two_labels_will_do():
     assert np.array_equal(tree.predict_proba(X), ProbabilityTree(random_state=0).fit(X, Y).predict_proba(X))
 
 
-@pytest.mark.parametrize(("y", "said"), [(np.arange(400) % 3, "3 classes"), (np.zeros(400), "1 class:")])
+@pytest.mark.parametrize(("y", "said"), [(np.arange(400) % 3, "3 classes"), (np.zeros(400), "1 class")])
 def test_other_than_two_classes_are_refused(y, said):
     with pytest.raises(
         InputError, match=f"Only binary classification is supported. ProbabilityTree got {said}"

@@ -32,13 +32,13 @@ def test_a_stated_rate_moves_the_page_shows_both_and_goes_along(downloads):
     shown = next(element.value for element in at.dataframe if "Where" in element.value.columns)
     assert shown.to_dict() == formatted_rates(evaluation, before_and_after(evaluation)).to_dict()
     assert brief(evaluation.metrics.brier["none"]) in headline(at)["Brier score"]
-    assert any("0.8% (1 in 120)" in expander.label for expander in at.expander)
+    assert any("0.8 % (1 in 120)" in expander.label for expander in at.expander)
     content = downloads["Calibrator (JSON)"]()
     assert json.loads(content)["base_rate"]["stated"] == 0.008
     again = read_calibrator(content).predict(evaluation.scores)
     np.testing.assert_array_equal(again.p, evaluation.predictions["platt"].p)
     at = go(at, "explore_decide")
-    assert any("A base rate of 0.8%" in caption.value for caption in at.caption)
+    assert any("a base rate of 0.8 %" in caption.value for caption in at.caption)
     costs = [element.value for element in at.dataframe if "Realised cost" in element.value.columns]
     here = Recipe.from_query(QUICK)
     assert [each.to_dict() for each in costs] == [
@@ -87,4 +87,4 @@ def test_a_rate_that_the_test_rows_cannot_stand_for_is_refused_in_words(stem):
     at.selectbox(key="split").set_value("time").run()
     settled(at.number_input(key="base_rate").set_value(10).run())
     assert not at.exception
-    assert ["the test rows are of one class" in error.value for error in at.error] == [True]
+    assert ["all test rows are of one class" in error.value for error in at.error] == [True]

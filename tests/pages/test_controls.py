@@ -114,7 +114,7 @@ def test_out_of_bag_is_offered_to_models_with_bags_only_and_a_link_to_it_names_w
     at = page(**QUICK, placement="oob")
     (said,) = [text for text in messages(at) if "no out-of-bag rows" in text]
     bagged = [model.label for model in MODELS.values() if model.bagged]
-    assert all(label in said for label in [*bagged, "Out of bag", "Held-out share", "Naive Bayes"])
+    assert all(label in said for label in [*bagged, "Out of bag", "Held-out set", "Naive Bayes"])
     settled(at.button(key="use_held_out").click().run())
     assert recipe(at).placement == "split"
     assert recipe(at).calibration_size == 1 / 3

@@ -104,7 +104,7 @@ def test_only_refused_calibrators_leave_a_sentence_not_a_hole():
     at = page(data="sample:breast_cancer", model="svm", calibrators="beta,none")
     assert faults(at) == []
     assert len(at.get("plotly_chart")) == 0
-    assert any("Nothing to draw" in text for text in messages(at))
+    assert any("nothing to draw" in text for text in messages(at))
 
 
 def test_a_fault_of_ours_says_what_is_kept_and_what_to_do(monkeypatch):
@@ -115,8 +115,8 @@ def test_a_fault_of_ours_says_what_is_kept_and_what_to_do(monkeypatch):
     at = page(data="sample:breast_cancer", model="naive_bayes", calibrators='["beta"]')
     (said,) = (error.value for error in at.error)
     assert "(ZeroDivisionError)" in said
-    assert "data and the settings are kept" in said
-    assert "take back your last change" in said
+    assert "data and settings are safe" in said
+    assert "undo your last change" in said
     assert "a value" not in said
     assert len(at.exception) == 1, "and tests still see that it is one"
 
@@ -125,7 +125,7 @@ def test_no_calibrator_at_all_leaves_a_sentence():
     at = page(data="sample:breast_cancer", model="naive_bayes")
     at.multiselect(key="calibrators").set_value([]).run()
     assert faults(at) == []
-    assert any("Nothing to draw" in text for text in messages(at))
+    assert any("nothing to draw" in text for text in messages(at))
     assert titles(at) == []
 
 
@@ -143,7 +143,7 @@ def test_side_by_side_gives_one_diagram_for_each_calibrator():
 
 
 @pytest.mark.parametrize(
-    ("content", "default"), [("features", "the rarer one"), ("predictions", "named after")]
+    ("content", "default"), [("features", "the minority class"), ("predictions", "the score columns' names")]
 )
 def test_the_positive_class_says_how_it_is_chosen(content, default):
     data = "sample:predictions" if content == "predictions" else "sample:loans"

@@ -44,10 +44,10 @@ def test_scores_that_run_against_the_labels_are_said_on_every_page_and_turned_by
     at = brought(content)
     recipe = at.session_state["recipe"]
     assert (recipe.content, recipe.positive) == ("predictions", None)
-    assert any("rank the classes backwards: AUC 0." in text for text in messages(at))
-    assert any("backwards" in note for note in notes(at))
+    assert any("rank the classes in reverse: AUC 0." in text for text in messages(at))
+    assert any("in reverse" in note for note in notes(at))
     go(at, "explore_reliability")
-    assert any("rank the classes backwards" in text for text in messages(at))
+    assert any("rank the classes in reverse" in text for text in messages(at))
     assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "no")) ** 2).mean())
     press(at, "Take '0' as the positive class")
     assert faults(at) == []
@@ -75,15 +75,15 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     at = brought(BESIDE)
     assert at.session_state["recipe"].content == "predictions"
     assert at.multiselect(key="data_params.scores").value == ["model_a", "model_b"]
-    assert any("Not taken as scores: sample_weight, date and hospital" in text for text in messages(at))
+    assert any("Not used as scores: sample_weight, date and hospital" in text for text in messages(at))
     go(at, "explore_reliability")
     at.segmented_control(key="reliability.details").set_value("groups").run()
     assert {"hospital", "sample_weight", "date"} <= set(at.selectbox(key="reliability.group").options)
     go(at, "explore_data")
     press(at, "Use as features")
     assert at.session_state["recipe"].content == "features"
-    assert any("called like predictions" in text for text in messages(at))
-    press(at, "Judge them as predictions")
+    assert any("with a name like a prediction" in text for text in messages(at))
+    press(at, "Evaluate as predictions")
     at.multiselect(key="data_params.scores").set_value(["model_b", "sample_weight"]).run()
     assert list(again(at, csv(BESIDE)).X.columns) == ["model_b", "sample_weight"]
 
@@ -93,10 +93,12 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     spelt[:4] = "unknown"
     content = csv({"x": X, "target": spelt})
     at = brought(content)
-    assert any("5 labels are 3 apart from case and spaces: " in text for text in messages(at)), messages(at)
+    assert any("5 labels are only 3 if you ignore case and spaces: " in text for text in messages(at)), (
+        messages(at)
+    )
     press(at, "Merge spellings")
     assert list(at.selectbox(key="positive").options) == ["no", "unknown", "yes"]
-    press(at, "Leave these rows out")
+    press(at, "Exclude these rows")
     assert faults(at) == []
     assert set(at.selectbox(key="positive").options) == {"no", "yes"}
     assert {"Label 'YES' counts as 'yes'.", "Label 'unknown' counts as missing: 4 rows."} <= set(notes(at))
@@ -111,19 +113,17 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
 def test_repeated_keys_become_clusters_and_columns_that_give_the_label_away_are_left_out_by_a_click():
     content = csv({"customer_id": RNG.integers(0, 80, N), "x": X, "after": Y == "yes", "target": Y})
     at = brought(content)
-    assert any(
-        "customer_id: Looks like an identifier whose values come back" in text for text in stripped(at)
-    )
-    assert any("after: Alone tells the classes apart (AUC 1.00)" in text for text in stripped(at))
+    assert any("customer_id: Looks like an identifier with repeated values" in text for text in stripped(at))
+    assert any("after: Alone separates the classes (AUC 1.00)" in text for text in stripped(at))
     press(at, "Split by cluster")
-    press(at, "Leave out")
+    press(at, "Exclude")
     recipe = at.session_state["recipe"]
     assert (recipe.exclude, recipe.cluster, recipe.split) == (("after",), "customer_id", "cluster")
     assert at.selectbox(key="cluster").value == "customer_id"
     data = again(at, content)
     assert list(data.X.columns) == ["x"]
     assert len(np.unique(data.cluster)) == pd.read_csv(io.BytesIO(content))["customer_id"].nunique()
-    assert not any("Looks like" in text or "tells the classes" in text for text in stripped(at))
+    assert not any("Looks like" in text or "separates the classes" in text for text in stripped(at))
 
 
 def test_repeated_rows_are_left_out_by_a_click_that_a_link_carries():
@@ -218,7 +218,7 @@ def test_every_imputed_column_is_named_with_its_gaps():
     for name, count in zip(("x", "when", "town"), gaps.sum(axis=0), strict=True):
         assert f"{name} ({count} gaps)" in said
     assert "training median" in said
-    assert "level of their own" in said
+    assert "separate level" in said
 
 
 def test_rows_are_numbered_from_1_below_the_header():

@@ -46,7 +46,7 @@ def test_the_numbers_of_the_page_are_those_of_decide():
         "no colour for what may be sampling variability"
     )
     rows = decision.undecided["venn_abers"]
-    assert said["Undecided · Venn–Abers"] == f"{100 * rows.mean():.2g}%"
+    assert said["Undecided · Venn–Abers"] == f"{100 * rows.mean():.2g} %"
     assert tables(at, "False alarms")[0].equals(formatted_costs(decision))
     (listed,) = tables(at, "lower end")
     np.testing.assert_array_equal(listed["row"], decision.undecided_frame("venn_abers", 200)["row"])
@@ -114,7 +114,7 @@ def test_margins_say_which_method_cannot_decide_and_show_the_others():
     assert any("Platt" in label for label in headline(at))
     at = page("explore_decide", data="sample:breast_cancer", model="svm", calibrators="none")
     assert faults(at) == []
-    assert any("There is no probability to decide by" in text for text in messages(at))
+    assert any("There are no probabilities to decide by" in text for text in messages(at))
 
 
 @pytest.mark.parametrize(

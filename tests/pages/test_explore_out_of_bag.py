@@ -59,7 +59,7 @@ def test_numbers_of_a_leader_have_their_interval_and_those_that_share_the_place_
     )
     assert accuracy.value == f"{table.index[0]} and 9 others"
     low, high = (brief_percent(table[f"accuracy_{end}"].iloc[0]) for end in ("low", "high"))
-    assert accuracy.delta == f"90% [{low}, {high}]"
+    assert accuracy.delta == f"90 % [{low}, {high}]"
     line = table.loc[table.brier.idxmin()]
     assert brier.delta == f"{brief(line.brier)} [{brief(line.brier_low)}, {brief(line.brier_high)}]"
     assert "[" not in reliability.delta
@@ -75,7 +75,7 @@ def test_with_few_rows_no_setup_is_named_the_best():
 def test_it_says_what_platt_is_fitted_on(on):
     query = {} if on == "score" else {"options": '{"platt.on":"log-odds"}'}
     said = " ".join(caption.value for caption in page(STEM, **(SMALL | query)).caption)
-    assert ("Platt is fitted on probabilities, as in the paper." in said) == (on == "score")
+    assert ("Platt scaling is fitted on probabilities, as in the paper." in said) == (on == "score")
     assert ("Platt on log-odds instead of probabilities" in said) == (on == "log-odds")
 
 
@@ -154,7 +154,7 @@ def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
 
 def test_rows_too_few_for_a_split_are_refused_with_the_remedy():
     at = go(bring(page("explore_data"), "four.csv", b"a,target\n1,x\n2,y\n3,x\n4,x\n"), STEM)
-    assert any("rarer class has 1 row" in text for text in messages(at))
+    assert any("minority class has 1 row" in text for text in messages(at))
     assert not at.exception
 
 

@@ -182,14 +182,14 @@ def test_metrics_are_offered_where_they_are_there():
     real = page(STEM, data="sample:breast_cancer", params='{"n_estimators":2,"min_samples_leaf":40}')
     assert "TCE" not in real.selectbox(key="trees.metric").options
     assert "Mean width" in real.selectbox(key="trees.metric").options
-    assert any("synthetic sets" in text.value for text in real.caption)
+    assert any("synthetic data" in text.value for text in real.caption)
     assert not any("losses" in chart.key for chart in real.get("plotly_chart"))
 
 
 @pytest.mark.soak
 def test_a_model_that_is_no_tree_lends_no_settings():
     at = opened(model="svm", params="{}", data_params='{"n":40}', **{"trees.depths": DEEPEST})
-    assert any("do not carry over" in text.value for text in at.caption)
+    assert any("do not apply here" in text.value for text in at.caption)
     assert faults(at) == []
 
 
@@ -255,13 +255,13 @@ def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeyp
 
 def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
     at = page(STEM, data="sample:predictions", content="predictions")
-    assert any("needs the columns a model learns from" in text for text in messages(at))
+    assert any("needs the columns that a model learns from" in text for text in messages(at))
     assert not at.get("plotly_chart")
 
 
 def test_a_table_too_small_to_split_is_refused_with_the_remedy():
     at = go(bring(page("explore_data"), "four.csv", b"a,target\n1,x\n2,y\n3,x\n4,x\n"), STEM)
-    assert any("rarer class has 1 row" in text for text in messages(at))
+    assert any("minority class has 1 row" in text for text in messages(at))
     assert not at.exception
 
 

@@ -88,7 +88,7 @@ PARTS = TABLE.to_csv(index=False).encode()
 def by_parts(at: AppTest, stem: str) -> AppTest:
     """A table that fixes its parts, split as it says."""
     at = bring(go(at, "explore_data"), "parts.csv", PARTS)
-    return go(press(at, "Split as the file says"), stem)
+    return go(press(at, "Split by this column"), stem)
 
 
 def with_rows(at: AppTest, stem: str) -> AppTest:

@@ -21,12 +21,14 @@ TABLE = pd.DataFrame(
 TABLE["target"] = np.where(RNG.random(ROWS) < 1 / (1 + np.exp(-TABLE["x"])), "yes", "no")
 FIRST = TABLE.to_csv(index=False).encode()
 OTHER = TABLE.assign(x=TABLE["x"] + 1).to_csv(index=False).encode()
+KEPT = " Kept from the data before: "
 REMOVED = "Removed, as it does not apply after this change: "
 
 
 def removed(at) -> str:
     """What the page says it removed, or nothing."""
-    return next((text.removeprefix(REMOVED) for text in messages(at) if text.startswith(REMOVED)), "")
+    said = next((text.removeprefix(REMOVED) for text in messages(at) if text.startswith(REMOVED)), "")
+    return said.partition(KEPT)[0]
 
 
 def brought(**stated):
@@ -49,7 +51,8 @@ def test_another_file_says_what_was_stated_of_the_one_before():
     at = bring(brought(base_rate=0.01, cluster="who", weight="w", exclude=("age",)), "other.csv", OTHER)
     recipe = at.session_state["recipe"]
     assert (recipe.base_rate, recipe.cluster, recipe.weight, recipe.exclude) == (None, None, None, ())
-    assert removed(at) == ("Leave out columns (age), Weight or count (w), Cluster (who) and Base rate (1%).")
+    gone = "Exclude columns (age), Weight or count (w), Cluster (who) and Deployment base rate (1 %)."
+    assert removed(at) == gone
     assert recipe.file == "other.csv"
 
 
@@ -62,8 +65,8 @@ def test_another_file_says_nothing_where_nothing_was_stated():
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("target", "w", "Positive class (no) and Base rate (1%)."),
-        ("positive", "yes", "Base rate (1%)."),
+        ("target", "w", "Positive class (no) and Deployment base rate (1 %)."),
+        ("positive", "yes", "Deployment base rate (1 %)."),
     ],
 )
 def test_a_base_rate_is_not_taken_for_that_of_another_class(key, value, said):
@@ -78,7 +81,24 @@ def test_a_data_set_chosen_in_the_sidebar_says_so_too():
     assert at.session_state["recipe"].base_rate == 0.01
     at.selectbox(key="data").set_value("sample:breast_cancer").run()
     assert at.session_state["recipe"].base_rate is None
-    assert removed(at) == "Base rate (1%)."
+    assert removed(at) == "Deployment base rate (1 %)."
+
+
+def test_other_data_open_no_tab_of_the_last_ones_and_name_every_setting_that_is_kept():
+    own = {"reliability.details": "groups", "decide.cost_miss": "9"}
+    at = page(data="sample:breast_cancer", model="naive_bayes", bins="9", **own)
+    settled(at.selectbox(key="data").set_value("sample:digits").run())
+    recipe = at.session_state["recipe"]
+    assert recipe.setting("reliability.details") == "metrics"
+    assert recipe.setting("decide.cost_miss") != 9
+    assert "groups" in removed(at)
+    assert "9" in removed(at)
+    (kept,) = (text.partition(KEPT)[2] for text in messages(at) if KEPT in text)
+    assert "Naive Bayes" in kept
+    assert "Bins (9)" in kept
+    fresh = page(data="sample:breast_cancer")
+    settled(fresh.selectbox(key="data").set_value("sample:digits").run())
+    assert not any("Kept from" in text for text in messages(fresh))
 
 
 def test_another_split_says_what_of_the_one_before_it_does_not_use():
@@ -88,7 +108,7 @@ def test_another_split_says_what_of_the_one_before_it_does_not_use():
     at.selectbox(key="split").set_value("random").run()
     settled(at)
     assert at.session_state["recipe"].data_params == ()
-    assert removed(at) == "Gap (3.0) and Judged on (folds)."
+    assert removed(at) == "Gap (3.0) and Evaluated on (folds)."
     assert faults(at) == []
 
 

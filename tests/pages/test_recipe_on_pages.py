@@ -50,9 +50,7 @@ def test_what_platt_is_fitted_on_is_said_and_can_be_changed():
     )
     assert "options" not in at.query_params
     settled(at.selectbox(key="options.platt.on").set_value("score").run())
-    assert any(
-        "Platt scaling is fitted on the scores as they come." in caption.value for caption in at.caption
-    )
+    assert any("Platt scaling is fitted on the unchanged scores." in caption.value for caption in at.caption)
     recipe = at.session_state["recipe"]
     assert recipe == Recipe.from_query(QUICK).replace(options={"platt.on": "score"})
     assert Recipe.from_query(at.query_params) == recipe

@@ -89,7 +89,7 @@ def test_another_file_is_the_test_part_of_the_report_too_and_a_link_asks_for_bot
     uploads = {digest(c): TableFile(n, c) for n, c in (("t.csv", own), ("new.csv", new))}
     evaluation = evaluate(recipe, load(recipe, uploads))
     assert len(evaluation.y) == 90
-    assert any("Judged on new.csv" in caption.value.replace("\\", "") for caption in at.sidebar.caption)
+    assert any("Evaluated on new.csv" in caption.value.replace("\\", "") for caption in at.sidebar.caption)
     reliability = go(at, "explore_reliability")
     assert headline(reliability)["Brier score"].startswith(brief(evaluation.metrics.loc["none", "brier"]))
     go(at, "explore_compare")
@@ -132,7 +132,7 @@ def test_nothing_is_taken_unasked_and_a_column_has_one_role():
 
 @pytest.mark.parametrize(
     ("button", "split"),
-    [("Split in time", "time"), ("Split by cluster", "cluster"), ("Split as the file says", "file")],
+    [("Split by time", "time"), ("Split by cluster", "cluster"), ("Split by this column", "file")],
 )
 def test_a_proposal_is_taken_by_a_click_and_the_diagram_is_that_of_the_split(button, split):
     at = brought()
@@ -164,7 +164,7 @@ def test_only_settings_that_the_split_leaves_open_are_asked_for():
     at = page("explore_reliability", data="sample:dated", model="naive_bayes")
     assert "split" not in keys()
     at = go(brought(), "explore_data")
-    press(at, "Split as the file says")
+    press(at, "Split by this column")
     go(at, "explore_reliability")
     assert not {"test_size", "calibration_size", "evaluation"} & keys()
 
@@ -195,7 +195,7 @@ def test_what_a_random_split_would_have_claimed_is_told_after_a_press_only():
 def test_a_table_of_counts_is_proposed_and_judged_as_the_rows_that_it_stands_for():
     at = page("explore_data", data="sample:counts", content="predictions")
     press(at, "Use as counts")
-    assert headline(at)["Class 1: label yes"] == "28.5%"
+    assert headline(at)["Class 1: label yes"] == "28.5 %"
     assert not any("Looks like counts" in text for text in messages(at))
     go(at, "explore_reliability")
     assert faults(at) == []
@@ -256,13 +256,13 @@ def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(na
         f"{w.sum():,.0f} rows in {N:,} lines",
         f"{N:,} rows (by weight worth {w.sum() ** 2 / (w @ w):,.0f})",
     )
-    (asked,) = [text for text in messages(at) if "Does each line stand for that many rows" in text]
+    (asked,) = [text for text in messages(at) if "Does each line represent that many rows" in text]
     assert f"Counts: {counted}." in asked
     assert f"Weights: {worth}." in asked
     press(at, {"counts": "Use as counts", "importance": "Use as weights"}[answer])
     recipe, data = again(at, content)
     assert (recipe.weight, recipe.weight_as) == (name, answer)
-    assert not any("Does each line stand" in text for text in messages(at))
+    assert not any("Does each line represent" in text for text in messages(at))
     told = " ".join(each.value for each in at.text)
     assert (counted if answer == "counts" else worth) in told
     go(at, "explore_reliability")
@@ -283,10 +283,10 @@ def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(na
 def test_of_a_weight_given_by_hand_it_is_asked_what_it_is():
     at = brought()
     at.selectbox(key="weight").select("copies").run()
-    assert not any("Does each line stand" in text for text in messages(at))  # its name says so
+    assert not any("Does each line represent" in text for text in messages(at))  # its name says so
     content = SURVEY.rename(columns={"sampling_weight": "weight"}).to_csv(index=False).encode()
     at = brought(content)
     at.selectbox(key="weight").select("weight").run()
-    assert any("taken as weights until you choose" in text for text in messages(at))
+    assert any("treated as weights until you choose" in text for text in messages(at))
     press(at, "Use as counts")
     assert again(at, content)[0].weight_as == "counts"

@@ -78,7 +78,7 @@ def test_printed_tables_open_without_a_file(key):
     ranks = summary.average_ranks
     assert leader(at) == f"{ranks.idxmin()} · {brief(ranks.min())}"
     assert headline(at)["Data sets compared"] == f"{len(summary.means)} of {len(summary.means)}"
-    assert "Beside the published values" not in [header.value for header in at.header]
+    assert "Comparison with published values" not in [header.value for header in at.header]
 
 
 def test_the_first_picture_needs_no_choice():
@@ -110,14 +110,14 @@ def test_ones_own_rows_are_summarised_with_published_values_beside():
         assert table.loc[data, setup].removesuffix(" ★") == number(means[data, setup])
     assert leader(at) == "RF-VAP · 1.0"
     lowest = len(SETS) / (len(SETS) + t.ppf(0.975, len(SETS) - 1) ** 2)  # Wilson's, all sets won
-    assert leader(at, "Highest win-rate") == f"RF-VAP · 100% [{brief_percent(lowest)}, 100%]"
+    assert leader(at, "Highest win-rate") == f"RF-VAP · 100 % [{brief_percent(lowest)}, 100 %]"
     beside = shown(at, "published")
     line = beside[(beside.index == "haberman") & (beside["setup"] == "RF-VAP")].iloc[0]
     assert line["published"] == "0.203"
     assert line["difference"] == number(means["haberman", "RF-VAP"] - 0.203)
     assert line["table"] == "5"
     assert headline(at)["Compared"] == "8 of 10"  # spect is another set there; nobody printed "mine"
-    assert "Not compared (2 values): The paper's set of this name is another one" in texts(at)
+    assert "Not compared (2 values): The paper's data set of this name differs" in texts(at)
 
 
 def test_what_is_missing_is_said_by_name():
@@ -139,7 +139,7 @@ def test_very_many_gaps_are_folded_away_and_all_named():
     ]
     rows = pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "seed", "brier"])
     at = bring(page(STEM, **{"results.setups": "m9,m10"}), "many.csv", as_csv(rows))
-    assert "9 remarks on what is missing are below." in messages(at)
+    assert "9 notes on missing results are below." in messages(at)
     assert [f"set{i}: no value of m{i}" in " ".join(text.value for text in at.text) for i in range(9)] == [
         True
     ] * 9
@@ -154,7 +154,7 @@ def test_metric_and_paper_are_chosen_and_stand_in_the_link():
     assert any("Choose Log loss, in bits to" in text for text in messages(at))
     at.selectbox(key="results.paper").set_value("none")
     settled(at.run())
-    assert "Beside the published values" not in [header.value for header in at.header]
+    assert "Comparison with published values" not in [header.value for header in at.header]
     at.selectbox(key="results.paper").set_value("venn_abers_2014")
     settled(at.run())
     assert any(PAPERS["venn_abers_2014"].label in text for text in messages(at))
@@ -165,7 +165,7 @@ def test_metric_and_paper_are_chosen_and_stand_in_the_link():
 def test_a_metric_that_the_rows_lack_is_said_and_another_shown():
     at = page(STEM, **{"results.metric": "auc"})
     assert faults(at) == []
-    assert any("has no AUC; shown is Brier score" in text for text in messages(at))
+    assert any("has no AUC, so you see Brier score" in text for text in messages(at))
 
 
 def test_rows_without_brier_open_with_a_metric_that_they_have():
@@ -176,7 +176,7 @@ def test_rows_without_brier_open_with_a_metric_that_they_have():
 
 NO_RESULTS = {
     b"data,setup,brier\nkc1,VAP,0.1\n": "has no column 'repeat', 'fold', 'seed'",
-    b"data,setup,repeat,fold,seed,height\nkc1,VAP,0,0,0,0.1\n": "no column that is named after a metric",
+    b"data,setup,repeat,fold,seed,height\nkc1,VAP,0,0,0,0.1\n": "no column named after a metric",
     b"": "mine.csv is empty",
     b"SQLite format 3\x00": "mine.csv",
 }
@@ -207,11 +207,12 @@ def test_what_failed_in_a_store_is_said_and_shown():
         store.add(results)
         at = bring(page(STEM), "mine.sqlite", store.content())
         assert any(
-            "1 result failed and no mean holds it. Upload the store on Run" in text for text in messages(at)
+            "1 result failed and no mean includes it. Upload the results file on Run" in text
+            for text in messages(at)
         )
         assert shown(at, "error")["error"].tolist() == ["MemoryError: no room"]
     assert any(
-        "nothing is done yet, or all of it failed. Continue the study on Run" in text for text in messages(at)
+        "no run is done yet, or all failed. Continue the study on Run" in text for text in messages(at)
     )
 
 
@@ -288,8 +289,8 @@ def test_a_database_that_is_no_store_is_refused_by_its_name(tmp_path):
     assert any("torn.sqlite" in text for text in messages(at))
     at = bring(page(STEM), "rows.sqlite", b"data,setup\none,VAP\n")
     (said,) = [text for text in messages(at) if "rows.sqlite" in text]
-    assert "not a store of a study" in said
-    assert said.endswith("store and the page Run write.")
+    assert "not a results file of a study" in said
+    assert said.endswith("and the page Run write results files.")
     assert at.exception == []
 
 

@@ -87,11 +87,11 @@ def texts(at):
 def test_a_study_runs_to_its_end_with_the_rows_of_the_command_line(tmp_path):
     at = small_study()
     assert faults(at) == []
-    assert "12 cells, 12 model fits" in texts(at)
-    assert "unknown until the first cells are done" in texts(at)
+    assert "12 runs, 12 model fits" in texts(at)
+    assert "unknown until the first runs are done" in texts(at)
     at = settled(press(at, "start_study"))
     assert faults(at) == []
-    assert headline(at) == {"Cells done": f"{CELLS} of {CELLS}", "Results that failed": "0"}
+    assert headline(at) == {"Runs done": f"{CELLS} of {CELLS}", "Failed results": "0"}
     expected, *_ = whole(tmp_path)
     equal(store_of(at).rows(), expected)
 
@@ -99,15 +99,15 @@ def test_a_study_runs_to_its_end_with_the_rows_of_the_command_line(tmp_path):
 def test_several_files_samples_and_a_shipped_protocol_are_counted_before_they_run():
     at = bring(page(STEM), "run_files", ("one.csv", csv(0)), ("two.csv", csv(1)))
     # Two fits serve ten setups: 2 sets × 10 × 10 × 2
-    assert "2 data sets: 400 cells, 400 model fits" in texts(at)
+    assert "2 data sets: 400 runs, 400 model fits" in texts(at)
     at.number_input(key="run.repeats").set_value(1)
     at.run()
     at.number_input(key="run.test_folds").set_value(5)
     at.run()
-    assert "20 cells, 20 model fits" in texts(at)
+    assert "20 runs, 20 model fits" in texts(at)
     at.multiselect(key="run.setups").set_value(["RF-cal"])
     at.run()
-    assert "10 cells, 10 model fits" in texts(at)
+    assert "10 runs, 10 model fits" in texts(at)
     at.selectbox(key="run.protocol").set_value("venn_abers_2014")
     at.run()
     assert faults(at) == []
@@ -182,7 +182,7 @@ def test_a_run_rests_while_another_page_is_open_and_changed_settings_call_it_off
     hold.set()
     at = settled(press(at, "start_study"))
     assert faults(at) == []
-    assert headline(at)["Cells done"] == "6 of 6"
+    assert headline(at)["Runs done"] == "6 of 6"
 
 
 def test_more_repeats_later_take_only_those_that_are_missing_and_their_time_is_measured():
@@ -190,7 +190,7 @@ def test_more_repeats_later_take_only_those_that_are_missing_and_their_time_is_m
     first = store_of(at).rows()
     at.number_input(key="run.repeats").set_value(2)
     at.run()
-    assert re.search(r"6 are there; the rest takes about .*, by 6 cells measured in this session", texts(at))
+    assert re.search(r"6 are done; the rest takes about .*, estimated from 6 runs in this session", texts(at))
     at = settled(press(at, "start_study"))
     rows = store_of(at).rows()
     assert len(rows) == 2 * len(first)
@@ -255,7 +255,7 @@ def test_settings_stand_in_the_link_and_a_link_waits_for_its_files():
     other = bring(other, "run_files", ("one.csv", csv()))
     assert faults(other) == []
     assert settings_in_address(other) == link
-    assert "2 cells, 2 model fits" in texts(other)
+    assert "2 runs, 2 model fits" in texts(other)
     other = settled(press(other, "start_study"))
     assert list(store_of(other).rows().columns) == [
         *("data", "setup", "repeat", "fold", "seed", "brier", "auc", "fit_seconds")
@@ -275,7 +275,7 @@ def test_the_downloaded_store_is_taken_on_by_the_command_line_and_back(tmp_path)
         pd.testing.assert_frame_equal(rows[rows["repeat"] == 0].reset_index(drop=True), part)
     at = bring(small_study(), "run_store_file", ("results.sqlite", path.read_bytes()))
     assert faults(at) == []
-    assert headline(at)["Cells done"] == f"{CELLS} of {CELLS}"
+    assert headline(at)["Runs done"] == f"{CELLS} of {CELLS}"
     pd.testing.assert_frame_equal(store_of(at).rows(), rows)
 
 
@@ -298,7 +298,7 @@ def test_results_open_on_results_without_an_upload():
     shown = next(frame.value for frame in at.dataframe if "VAP" in frame.value.columns)
     assert shown.loc["one", "VAP"].removesuffix(" ★") == f"{means['VAP']:.3f}"
     at = go(at, STEM)
-    assert headline(at)["Cells done"] == "6 of 6"
+    assert headline(at)["Runs done"] == "6 of 6"
 
 
 def test_cells_that_fail_are_listed_with_their_reason_and_can_be_tried_again():
@@ -309,21 +309,21 @@ def test_cells_that_fail_are_listed_with_their_reason_and_can_be_tried_again():
     at = bring(at, "run_files", ("one.csv", small.table().to_csv(index=False).encode()))
     at = settled(press(at, "start_study"))
     assert faults(at) == []
-    assert headline(at)["Results that failed"] == "6"
+    assert headline(at)["Failed results"] == "6"
     (failed,) = [frame.value for frame in at.dataframe if "error" in frame.value.columns]
-    assert failed["error"].str.startswith("Uncalibrated needs probabilities").all()
+    assert failed["error"].str.startswith("The uncalibrated model needs probabilities").all()
     assert "run_open" not in [button.key for button in at.button]  # there is nothing to compare
     at = settled(press(at, "run_retry"))
     assert faults(at) == []
-    assert headline(at)["Results that failed"] == "6"
+    assert headline(at)["Failed results"] == "6"
 
 
 def test_a_set_too_small_for_the_folds_is_refused_before_anything_is_run():
     few = small.table().assign(target=["yes"] * 2 + ["no"] * 88).to_csv(index=False).encode()
     at = bring(page(STEM), "run_protocol_file", ("small.toml", TOML))
     at = settled(press(bring(at, "run_files", ("few.csv", few)), "start_study"))
-    (said,) = [text for text in messages(at) if "The rarer class has 2 rows" in text]
-    assert "few: The rarer class has 2 rows, fewer than the 3 folds: use fewer folds" in said
+    (said,) = [text for text in messages(at) if "The minority class has 2 rows" in text]
+    assert "few: The minority class has 2 rows, fewer than the 3 folds. Use fewer folds" in said
     assert len(store_of(at).held()) == 0
 
 
@@ -334,12 +334,12 @@ def test_other_folds_are_not_mixed_with_what_is_there_and_the_remedy_is_at_hand(
     assert any("the protocol or the folds have changed since" in text for text in messages(at))
     at = settled(press(press(at, "run_discard"), "start_study"))
     assert faults(at) == []
-    assert headline(at)["Cells done"] == "4 of 4"
+    assert headline(at)["Runs done"] == "4 of 4"
 
 
 def test_what_is_too_much_for_the_browser_goes_to_the_command_line():
     at = page(STEM, **{"run.repeats": "1000"})
-    assert any("at most 2,000 cells" in text for text in messages(at))
+    assert any("at most 2,000 runs" in text for text in messages(at))
     assert "start_study" not in [button.key for button in at.button]
 
 
@@ -357,7 +357,7 @@ def test_a_changed_file_takes_the_place_of_the_one_of_its_name_and_results_are_n
 )
 def test_no_link_reads_a_file_of_the_server(name):
     at = page(STEM, **{"run.sets": name})
-    said = (f"There is no data set {name!r} here", "Upload", "OpenML data set has a number")
+    said = (f"There is no data set {name!r} here", "Upload", "number of an OpenML data set")
     assert any(part in text for text in messages(at) for part in said)
     assert "start_study" not in [button.key for button in at.button]
 
@@ -377,7 +377,7 @@ def test_openml_sets_are_fetched_by_their_numbers_and_run_as_on_the_command_line
         run_study(protocol, sets, store, repeats=1)
         equal(store.rows(), store_of(at).rows())
     at.number_input(key="run.repeats").set_value(2)
-    assert re.search(r"the rest takes about .* measured in this session", texts(at.run()))
+    assert re.search(r"the rest takes about .*, estimated from .* in this session", texts(at.run()))
 
 
 def test_without_a_network_the_page_says_so_and_tries_again_when_asked_again(tmp_path, monkeypatch):

@@ -71,7 +71,7 @@ def test_a_light_copy_says_the_same_and_holds_neither_model_nor_rows(key):
 
 def test_a_placement_of_several_models_takes_no_other_model():
     placed = PLACEMENTS["cv"]().fit(FOREST, X, Y, cv=3, random_state=0)
-    with pytest.raises(InputError, match="more than one model"):
+    with pytest.raises(InputError, match="several models"):
         placed.with_model(placed.model)
 
 
@@ -307,7 +307,7 @@ def test_progress_rises_to_one_and_cancelling_stops(key):
 
 def test_rank_needs_the_trees_of_a_forest():
     placed = PLACEMENTS["split"]().fit(LogisticRegression(), X, Y, random_state=0)
-    with pytest.raises(InputError, match="scores of single trees, but LogisticRegression has none"):
+    with pytest.raises(InputError, match="scores of single trees, but LogisticRegression has no trees"):
         placed.calibrate(CALIBRATORS["rank"]())
 
 

@@ -54,7 +54,7 @@ REFUSED = {("time", "oob"), ("time", "oob_whole")} | {
 @pytest.mark.parametrize(("split", "placement", "evaluation"), list(cells()))
 def test_no_cluster_is_torn_and_time_runs_forward_in_every_placement(split, placement, evaluation):
     if split == "file" and evaluation == "folds":
-        with pytest.raises(InputError, match="evaluation: the file fixes one test part"):
+        with pytest.raises(InputError, match="evaluation: split='file' has one test set"):
             parts_of(split, placement, evaluation)
         return
     if (split, placement) in REFUSED:
@@ -174,7 +174,7 @@ def test_a_training_part_of_one_class_is_refused_with_the_remedy():
     y = (TIME > 40).astype(int)
     with pytest.raises(InputError, match="split='time' leaves training rows of one class only"):
         evaluate(SMALL.replace(split="time", test_size=0.6), Dataset("late", X, y, time=TIME))
-    with pytest.raises(InputError, match="split='time' leaves rows of one class only to a part that trains"):
+    with pytest.raises(InputError, match="split='time' leaves a training part with rows of only one class"):
         evaluate(
             SMALL.replace(split="time", test_size=0.1, calibration_size=0.6), Dataset("late", X, y, time=TIME)
         )

@@ -80,7 +80,9 @@ def test_a_metric_has_its_own_merge_rule():
 def test_what_a_calibrator_cannot_do_fails_alone():
     found = results(read_protocol(FAILING, "s.toml"))
     assert found["VAP"].error == ""
-    assert "Uncalibrated needs probabilities, but the score column gives margins" in found["Raw"].error
+    assert (
+        "The uncalibrated model needs probabilities, but the score column gives margins" in found["Raw"].error
+    )
     assert "InputError" in found["Raw"].traceback
     assert found["Raw"].metrics == {}
 
@@ -90,7 +92,7 @@ def test_a_fit_that_fails_is_told_of_every_setup_with_its_traceback():
     rare[0] = 1
     found = results(SMALL, data=Dataset("one", DATA.X, rare))
     assert {one.error for one in found.values()} == {
-        "The rarer class has 1 row, fewer than the 3 folds: use fewer folds, or leave this set out."
+        "The minority class has 1 row, fewer than the 3 folds. Use fewer folds, or leave out this data set."
     }
     assert all("Traceback" in one.traceback and "rows_of" in one.traceback for one in found.values())
 

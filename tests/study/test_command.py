@@ -83,8 +83,8 @@ def test_the_rows_are_written_as_csv(tmp_path, capsys):
     assert main(command(tmp_path, *given, data=("one", "jEdit_4.0"))) == 0
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "100% 24 of 24 cells" in printed.err
-    assert "kept: 36 results in " in printed.err
+    assert "100% 24 of 24 runs" in printed.err
+    assert "saved: 36 results in " in printed.err
     assert "or give" not in printed.err  # what was given is not offered
     rows = pd.read_csv(tmp_path / "rows.csv")
     columns = [
@@ -135,7 +135,7 @@ def test_a_run_that_is_killed_goes_on_with_what_is_missing(tmp_path, how, jobs):
     assert 0 < len(first) < 20 * 9, err
     if how == signal.SIGINT:
         assert run.returncode == 130
-        assert "stopped: finished cells are kept; run the same command again to go on." in err
+        assert "stopped: finished runs are saved. Run the same command again to continue." in err
         assert "Traceback" not in err
     repeats = int(first["repeat"].max()) + 4
     assert main(command(tmp_path, "--jobs", jobs, "--repeats", repeats)) == 0
@@ -159,9 +159,10 @@ def test_a_failing_cell_is_told_and_the_exit_status_says_so(tmp_path, capsys):
     files(tmp_path, text=FAILING)
     assert main(command(tmp_path, "--csv", tmp_path / "rows.csv")) == 1
     err = capsys.readouterr().err
-    assert err.count("Uncalibrated needs probabilities") == 1
+    assert err.count("The uncalibrated model needs probabilities") == 1
     assert (
-        "error: one, Raw, repeat 0, fold 0 and 5 more results: Uncalibrated needs probabilities, but" in err
+        "error: one, Raw, repeat 0, fold 0 and 5 more results: The uncalibrated model needs probabilities, but"
+        in err
     )
     assert "error: 6 results failed; their tracebacks are in" in err
     assert "--retry-failed" in err
@@ -182,7 +183,7 @@ def test_setups_that_are_run_only_when_asked_for_are_said(tmp_path, capsys):
     files(tmp_path, text=PROTOCOL.replace('source = "made"', 'source = "made"\ndefault = ["Raw"]'))
     assert main(command(tmp_path, "--csv", tmp_path / "rows.csv")) == 0
     assert (
-        "note: 1 of the 3 setups of small are run; name others with --setups, or all."
+        "note: 1 of the 3 setups of small will run; choose others with --setups, or all."
         in capsys.readouterr().err
     )
     assert set(pd.read_csv(tmp_path / "rows.csv")["setup"]) == {"Raw"}
@@ -222,7 +223,7 @@ def test_what_is_wrong_is_one_clear_sentence(tmp_path, capsys, change, said):
 def test_without_data_it_is_said_how_to_name_some(tmp_path, capsys):
     files(tmp_path)
     assert main(["study", "venn_forests_2019", "--store", str(tmp_path / "results.sqlite")]) == 2
-    assert "--data: name at least one file with the label in a column 'target'" in capsys.readouterr().err
+    assert "--data: give at least one file with the label in a column 'target'" in capsys.readouterr().err
     assert main(["study", "venn_forest", "--store", str(tmp_path / "results.sqlite")]) == 2
     assert "PROTOCOL is a TOML file or venn_forests_2019" in capsys.readouterr().err
 

@@ -104,7 +104,7 @@ def test_a_scheduler_without_workers_is_said(monkeypatch):
     alone = SimpleNamespace(submit=lambda *args, **more: Future(), close=lambda: closed.append(True))
     monkeypatch.setattr("distributed.Client", lambda *args, **more: alone)
     monkeypatch.setattr(runner, "WAIT", 0)
-    with pytest.raises(InputError, match="at tcp://here:1 has no workers: start some with dask worker"):
+    with pytest.raises(InputError, match="at tcp://here:1 has no workers. Start some with dask worker"):
         runner._client("tcp://here:1")
     assert closed
 

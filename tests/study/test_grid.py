@@ -50,7 +50,7 @@ def test_random_splits_are_drawn_anew_each_repeat(stratified):
         )
         np.testing.assert_array_equal(rows_of(cell, DATA)[1], np.sort(test))
         np.testing.assert_array_equal(rows_of(cell, DATA)[0], np.sort(train))
-    with pytest.raises(InputError, match="--folds: this protocol draws random splits"):
+    with pytest.raises(InputError, match="--folds: this protocol uses random splits"):
         grid(read_protocol(text, "s.toml"), ["one"], folds=5)
 
 
@@ -72,7 +72,7 @@ def test_a_setup_with_repeats_of_its_own_is_repeated_no_more_often():
 def test_too_few_rows_of_a_class_for_the_folds_are_refused():
     y = np.zeros(90, dtype=int)
     y[:2] = 1
-    with pytest.raises(InputError, match="rarer class has 2 rows, fewer than the 3 folds"):
+    with pytest.raises(InputError, match="minority class has 2 rows, fewer than the 3 folds"):
         rows_of(grid(SMALL, ["one"])[0], Dataset("one", DATA.X, y))
 
 
@@ -102,7 +102,7 @@ FIRST_FOLD = 'calibration = "first_fold"\ncalibration_folds = 6\n'
 def test_more_folds_than_the_training_rows_allow_are_told_in_one_sentence_for_the_set(splits, more, name):
     text = PROTOCOL.replace("[splits]", f"[splits]\n{splits}")
     text = text.replace('placement = "split" }', 'placement = "cv", cv = 6 }') if more else text
-    y = np.repeat([0, 1], (40, 8))  # 5 or 6 of the rarer class train
+    y = np.repeat([0, 1], (40, 8))  # 5 or 6 of the minority class train
     data = Dataset("one", table(48), y, ("no", "yes"))
     told = set()
     for cell in grid(read_protocol(text, "small.toml"), ["one"], ["Raw"]):
@@ -111,5 +111,7 @@ def test_more_folds_than_the_training_rows_allow_are_told_in_one_sentence_for_th
         except InputError as error:
             told.add(str(error))
     (sentence,) = told
-    assert sentence.startswith("The rarer class has 8 rows, of which too few train for 6 folds")
-    assert f"use a smaller {name} " in sentence
+    assert sentence.startswith(
+        "The minority class has 8 rows, of which too few are training rows for 6 folds"
+    )
+    assert f"Use a smaller {name} " in sentence

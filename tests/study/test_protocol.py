@@ -162,7 +162,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         ),
         ("folds = 3", "fold = 3", r"\[splits\] fold is unknown here; allowed are kind, folds"),
         ('positive = "later"', 'positive = "yes"', r"\[data\] positive must be one of 'later', 'rarer'"),
-        (KEYS, "keys = []", r"\[metrics\] keys: there are none; name at least one metric, such as brier"),
+        (KEYS, "keys = []", r"\[metrics\] keys: the list is empty. Name at least one metric, such as brier"),
         ('"brier"', '"briar"', r"\[metrics\] keys must be one of .*'brier'.* but is 'briar'"),
         (
             'calibrator = "venn_abers"',
@@ -177,7 +177,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
             r"number 3: 'Forest': params.n_estimators must be a whole number",
         ),
         ("n_estimators = 5", "trees = 5", r"'Forest': params: 'trees' is unknown here"),
-        ('placement = "none"', 'paper_model = "RF_opt"', "paper_model stands in place of model and params"),
+        ('placement = "none"', 'paper_model = "RF_opt"', "paper_model replaces model and params"),
         ('title = "Small"', "", "small.toml: title is missing"),
         (
             'title = "Small"',
@@ -187,12 +187,12 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             'title = "Small"',
             'title = "Small"\ndefault = ["Row"]',
-            "default: 'Row' is none of the setups. Leave it out",
+            "default: 'Row' is not a setup. Remove it",
         ),
         ("[splits]", "[splits", "small.toml is not TOML"),
         ("folds = 3", f"folds = {'9' * 5000}", r"not TOML: a whole number has more than 4,300 digits\.$"),
         ("folds = 3", f"folds = {'[' * 5000}{']' * 5000}", r"not TOML: its parts are nested too deeply\.$"),
-        ("folds = 3", f"{'a.' * 1001}b = 3", r"a line has more than 1,000 dots; break it into several"),
+        ("folds = 3", f"{'a.' * 1001}b = 3", r"a line has more than 1,000 dots. Break it into several"),
         ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
         (
             "n_estimators = 5 }",
@@ -210,7 +210,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             'model = "naive_bayes"',
             'model = "svm"',
-            "number 1: 'Raw': Uncalibrated needs probabilities, but 'svm'",
+            "number 1: 'Raw': The uncalibrated model needs probabilities, but 'svm'",
         ),
         (
             '"venn_abers", placement = "split"',
@@ -225,7 +225,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"rank", placement = "split"',
-            "but 'naive_bayes' has none. Choose",
+            "but 'naive_bayes' has no trees. Choose",
         ),
         (
             '"venn_abers", placement = "split"',
@@ -240,12 +240,12 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"none", placement = "none", model = "random_forest", params = { n_estimators = 5 }',
             '"venn", placement = "oob", paper_model = "DNN_ens"',
-            "'Forest': Out-of-bag scores need .* 'DNN_ens' is none",
+            "'Forest': Out-of-bag scores need .* 'DNN_ens' is not one",
         ),
         (
             '"venn_abers", placement',
             '"platt", placement',
-            r"\[metrics\] keys: 'width' is measured on intervals",
+            r"\[metrics\] keys: 'width' needs intervals",
         ),
         (
             '"venn_abers", placement',
@@ -265,7 +265,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             "[recipe]",
             '[recipe]\noptions = { "venn.threshold" = 0.3 }',
-            r"\[recipe\] options.venn.threshold has no effect: none of the setups has that calibrator",
+            r"\[recipe\] options.venn.threshold has no effect: no setup has that calibrator",
         ),
         (
             "folds = 3",
@@ -275,7 +275,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             "[recipe]",
             GRID.format("{model}", "svm").replace('"split"', '"oob"'),
-            "number 1: no model, placement and",
+            "number 1: no combination of these",
         ),
     ],
 )

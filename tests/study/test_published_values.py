@@ -262,7 +262,7 @@ def test_what_cannot_be_compared_carries_its_reason_and_no_difference():
     assert "repeats GNB_opt" in found.loc["XGB_d", "remark"]
     assert found["difference"].isna().tolist() == [False, True, True]
     ece = beside(own, "squared_ece", FORESTS)
-    assert ece["remark"].str.contains("not its equation 8").all()
+    assert ece["remark"].str.contains("not equation 8").all()
     assert beside(own, "ece", FORESTS).empty
     assert "Choose Squared ECE, unweighted to" in nothing_beside("ece", FORESTS)
     assert "Choose Log loss, clipped to" in nothing_beside("log_loss", FORESTS)

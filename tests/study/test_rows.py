@@ -41,7 +41,7 @@ def test_what_is_no_metric_is_left_out_and_what_has_no_value_is_not_offered():
     ("text", "message"),
     [
         ("data,setup,brier\na,m,0.1\n", "has no column 'repeat', 'fold', 'seed'"),
-        ("data,setup,repeat,fold,seed,height\na,m,0,0,0,0.1\n", "no column that is named after a metric"),
+        ("data,setup,repeat,fold,seed,height\na,m,0,0,0,0.1\n", "no column named after a metric"),
         (
             ROW + "a,m,0,0,0,0.1,0.2\nb,m,0,0,0,0.1,0.2\nb,m,0,0,0,0.3,0.2\n",
             "1 fold twice, the first of m on b",

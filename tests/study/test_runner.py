@@ -144,9 +144,9 @@ def test_what_no_set_allows_is_refused_before_anything_is_run(path, sets, fits):
         (
             SMALL,
             {"folds": 50},
-            "one: The rarer class has .* fewer than the 50 folds: use fewer folds, or leave",
+            "one: The minority class has .* fewer than the 50 folds. Use fewer folds, or leave",
         ),
-        (SMALL.measuring(["tce"]), {}, "'tce' needs the true probabilities, which none of the data sets has"),
+        (SMALL.measuring(["tce"]), {}, "'tce' needs true probabilities, but no data set has them"),
     ):
         with pytest.raises(InputError, match=said):
             study(path, sets, asked, **options)
@@ -196,22 +196,22 @@ def test_a_method_registered_here_is_known_to_workers(path, sets, monkeypatch):
 def test_progress_counts_cells_and_what_is_left(path, sets):
     said = []
     study(path, sets, watch=Watch(lambda share, doing: said.append((share, doing))))
-    assert said[0] == (0.0, "0 of 24 cells")
-    assert said[-1] == (1.0, "24 of 24 cells")
+    assert said[0] == (0.0, "0 of 24 runs")
+    assert said[-1] == (1.0, "24 of 24 runs")
     assert [share for share, _ in said] == [k / 24 for k in range(25)]
-    assert "12 of 24 cells, " in said[12][1]
+    assert "12 of 24 runs, " in said[12][1]
     assert " a second, " in said[12][1]
     assert said[12][1].endswith(" left")
     said.clear()
     study(path, sets, watch=Watch(lambda share, doing: said.append((share, doing))))
-    assert said == [(1.0, "24 of 24 cells")]
+    assert said == [(1.0, "24 of 24 runs")]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"jobs": 0}, "--jobs must be a whole number from 1"),
-        ({"scheduler": "tcp://here:1"}, "--scheduler goes with --backend dask"),
+        ({"scheduler": "tcp://here:1"}, "--scheduler needs --backend dask"),
         ({"backend": "threads"}, "--backend must be one of 'loky', 'dask'"),
         ({"backend": "dask"}, "needs the scheduler's address"),
         ({"setups": ["Row"]}, "no setup 'Row'"),
@@ -228,7 +228,7 @@ def test_a_missing_package_is_named_before_any_work(path, sets, fits, monkeypatc
     text = PROTOCOL.replace(
         'model = "random_forest", params = { n_estimators = 5 }', 'paper_model = "XGB_opt"'
     )
-    with pytest.raises(InputError, match="XGB_opt needs the package xgboost: .* requirements-xgboost.txt"):
+    with pytest.raises(InputError, match="XGB_opt needs the package xgboost. .* requirements-xgboost.txt"):
         study(path, sets, read_protocol(text, "small.toml"))
     assert fits == []
 
@@ -267,7 +267,7 @@ def test_workers_that_keep_dying_end_the_run_with_a_message(path, sets, monkeypa
         yield
 
     monkeypatch.setattr(runner_module, "_here", die_at_once)
-    with pytest.raises(InputError, match="Workers were ended 3 times in a row"):
+    with pytest.raises(InputError, match="The system ended workers 3 times in a row"):
         study(path.with_name("dead.sqlite"), sets)
 
 

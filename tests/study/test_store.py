@@ -162,14 +162,14 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
     from calib.study.store import APPLICATION
 
     cases = {
-        "is an SQLite file, but not a store": lambda: made_by_others(path),
+        "is an SQLite file, but not a results file": lambda: made_by_others(path),
         f"has the schema {SCHEMA - 1} of another version": lambda: made_by_others(
             path, APPLICATION, SCHEMA - 1
         ),
         f"has the schema {SCHEMA + 1} of another version": lambda: made_by_others(
             path, APPLICATION, SCHEMA + 1
         ),
-        "is not a store of a study": lambda: path.write_bytes(b"data,setup\none,VAP\n" * 200),
+        "is not a results file of a study": lambda: path.write_bytes(b"data,setup\none,VAP\n" * 200),
     }
     for message, make in cases.items():
         path.unlink(missing_ok=True)
@@ -181,13 +181,15 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
 
 
 def test_a_folder_is_no_store_and_one_in_it_is_proposed(tmp_path):
-    with pytest.raises(InputError, match="is a folder: name a file in it, as .*results.sqlite"):
+    with pytest.raises(
+        InputError, match="is a folder. Give the name of a file in it, such as .*results.sqlite"
+    ):
         Store(tmp_path, write=True)
     assert not tmp_path.with_name(f"{tmp_path.name}-lock").exists()
 
 
 def test_a_store_that_is_not_there_is_only_made_by_a_writer(path):
-    with pytest.raises(InputError, match="There is no store"):
+    with pytest.raises(InputError, match="There is no results file"):
         Store(path)
     assert not path.exists()
     with pytest.raises(InputError, match="there is no folder"):
@@ -225,11 +227,11 @@ def test_a_store_is_read_from_its_bytes(path):
     pd.testing.assert_frame_equal(uploaded.rows(), rows)
     assert uploaded.pooled("one", "VAP").p.tolist() == [0.2, 0.9]
     for content in (b"data,setup\none,VAP\n" * 99, b"", b"SQLite format 3\0" + bytes(2000)):
-        with pytest.raises(InputError, match="results.sqlite is .*not a store of a study"):
+        with pytest.raises(InputError, match="results.sqlite is .*not a results file of a study"):
             Store.of_bytes(content, "results.sqlite")
     path.unlink()
     made_by_others(path)
-    with pytest.raises(InputError, match="an SQLite file, but not a store"):
+    with pytest.raises(InputError, match="an SQLite file, but not a results file"):
         Store.of_bytes(path.read_bytes(), "other.sqlite")
 
 
@@ -295,7 +297,7 @@ def test_an_upload_with_other_tables_than_ours_is_refused(path, more):
         db.execute(more)
         db.commit()
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(InputError, match="not a store of a study as it was written"):
+    with pytest.raises(InputError, match="not a results file of a study as it was written"):
         Store.of_bytes(path.read_bytes(), "results.sqlite")
 
 

@@ -68,7 +68,7 @@ def test_where_all_data_sets_rank_alike_davenports_f_is_no_sure_sign():
     line = friedman_line(alike)
     assert overall_table(alike).frame.index.tolist() == ["Friedman χ²", "Nemenyi CD, α = 0.05"]
     assert "Friedman χ² = 2.00, p = 0.157" in line
-    assert "F has no value, as all data sets rank the setups alike" in line
+    assert "F has no value, because all data sets rank the setups equally" in line
     assert "F = " in friedman_line(summarise(as_rows(RANDOM), "brier"))
 
 
@@ -94,8 +94,8 @@ def test_a_metric_with_a_target_is_ranked_by_the_distance_from_it():
 def test_a_metric_without_a_best_end_has_means_and_no_ranks():
     summary = summarise(as_rows(RANDOM, "uncertainty"), "uncertainty")
     assert summary.means.shape == (20, 5)
-    assert "no best end" in summary.uncompared
-    with pytest.raises(InputError, match="no best end"):
+    assert "no best value" in summary.uncompared
+    with pytest.raises(InputError, match="no best value"):
         summary.ranks  # noqa: B018
 
 
@@ -154,7 +154,7 @@ def test_of_very_many_setups_that_a_data_set_lacks_the_first_are_named():
     rows = rows[(rows.data != "set2") | (rows.setup == "m39")]
     (said,) = summarise(rows, "brier").notes
     assert said.startswith("set2: no value of m0, m1, ")
-    assert "m10 and 28 others, so that it is left out" in said
+    assert "m10 and 28 others, so it is left out" in said
 
 
 def test_a_setup_without_a_value_anywhere_leaves_the_others_to_be_compared():
@@ -185,16 +185,16 @@ def test_fewer_folds_than_others_are_named():
     gone = (rows.data == "set1") & (rows.setup == "m1") & (rows.fold > 2)
     rows.loc[gone, "brier"] = np.nan
     (said,) = summarise(rows, "brier").notes
-    assert said == "m1 has 3 of 5 folds on set1: its mean rests on those."
+    assert said == "m1 has 3 of 5 folds on set1, so its mean uses only those."
     (said,) = summarise(rows[(rows.setup == "m0") | (rows.fold < 2)], "brier").notes
-    assert said == "m1 has 2 of 5 folds on each data set: its mean rests on those."
+    assert said == "m1 has 2 of 5 folds on each data set, so its mean uses only those."
 
 
 def test_where_nothing_can_be_compared_it_says_why():
     rows = as_rows(RANDOM[:3, :2])
     assert "at least 2 setups" in summarise(rows, "brier", setups=["m0"]).uncompared
     apart = rows[(rows.data == "set0") == (rows.setup == "m0")]
-    assert "No data set has a value of every setup" in summarise(apart, "brier").uncompared
+    assert "No data set has a value for every setup" in summarise(apart, "brier").uncompared
     one = summarise(rows[rows.data == "set0"], "brier")
     assert one.uncompared is None
     assert one.friedman is None

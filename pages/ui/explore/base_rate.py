@@ -22,31 +22,31 @@ from pages.ui.uploads import remember, remembered
 
 KEPT_ESTIMATES = 6
 REMEDY = (
-    "State it in the sidebar, under Base rate, where the positives will be rarer or more frequent than here, or where "
-    "the table was under- or oversampled. All odds are then multiplied by one ratio, on every page and in every export."
+    "If positives are rarer or more frequent in use, or if the table was under- or oversampled, set the base rate in "
+    "the sidebar. All odds are then multiplied by one ratio, on every page and in every export."
 )
 
 
 def show(evaluation: Evaluation) -> None:
-    """What a stated rate changes, and where one may come from."""
+    """What a deployment base rate changes, and an estimate of it."""
     recipe, name = evaluation.recipe, plain(class_named(evaluation.dataset.classes[1]))
-    headings.heading("Where the positives are rarer or more frequent")
+    headings.heading("Adjust the base rate")
     table = before_and_after(evaluation)
     here = (evaluation.before or evaluation).share
     st.markdown(
-        f"Of the test rows {percent(here)} are in {name}. {REMEDY if recipe.base_rate is None else ''}"
+        f"{percent(here)} of the test rows are in {name}. {REMEDY if recipe.base_rate is None else ''}"
     )
     st.dataframe(
         formatted_rates(evaluation, table),
         width="stretch",
         hide_index=True,
         key="base_rates",
-        alt="Every calibrator in the table and at the stated base rate",
+        alt="Every calibrator in the table and at the deployment base rate",
     )
     if recipe.base_rate is not None:
         st.caption(
-            f"The test rows are then weighted by class to stand for {percent(recipe.base_rate)}. This is right where "
-            "the classes themselves look as in the table and only their shares differ."
+            f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct if only the "
+            "shares of the classes differ, not the classes themselves."
         )
     tables.download("Base rates (CSV)", lambda: safe_csv(table), "base_rates.csv")
     _from_a_sample(evaluation)
@@ -54,9 +54,9 @@ def show(evaluation: Evaluation) -> None:
 
 def _from_a_sample(evaluation: Evaluation) -> None:
     """The rate of a table without labels, taken by a click."""
-    headings.heading("Estimate it from rows without labels")
+    headings.heading("Estimate it from unlabelled rows")
     st.file_uploader(
-        "Rows from where the probabilities will be used, with the same columns; a label is not needed",
+        "Rows from deployment, with the same columns; no label is needed",
         key="unlabelled",
         on_change=remember,
         args=("unlabelled", lambda content, name: (digest(content), read_table(content, name, fewest=1))),
@@ -73,12 +73,12 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         return
     st.markdown(f"**{estimate.finding}**")
     st.caption(
-        f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}; the interval "
-        "comes from the likelihood ratio and assumes that they are right and the rows independent."
+        f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}. The interval uses "
+        "the likelihood ratio; it assumes that the probabilities are right and the rows independent."
         + _counted(evaluation.recipe.weight, found[1])
     )
     if 0 < estimate.rate < 1:
-        label = f"Take {percent(estimate.rate)}"
+        label = f"Use {percent(estimate.rate)}"
         st.button(
             label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{estimate.rate:.4g}")}
         )

@@ -49,7 +49,7 @@ def uploader(recipe) -> None:
         another = st.session_state.get("another_file")
         if another in state.uploads():
             st.button(
-                f"Go on with {plain(state.uploads()[another].name)}",
+                f"Continue with {plain(state.uploads()[another].name)}",
                 key="go_on",
                 on_click=lambda: controls.choose_data(f"upload:{another}"),
             )
@@ -57,8 +57,8 @@ def uploader(recipe) -> None:
         f"A table with a label column, or predictions made elsewhere: {FORMATS}",
         key="file",
         on_change=_received,
-        help="The file stays in this session's memory and is never written to disk. Of a larger one bring a sample of "
-        "its rows, or fewer columns.",
+        help="The file stays in this session's memory and is never written to disk. For larger files, upload a sample "
+        "of rows, or fewer columns.",
     )
 
 
@@ -78,7 +78,7 @@ def _received() -> None:
         st.session_state["another_file"] = key
         name = state.uploads()[key].name
         other = f"This {name} is another file" if name in wanted.values() else f"{name} is another file"
-        state.say(f"{other} than the one these settings were made with.")
+        state.say(f"{other} than the one that these settings belong to.")
     elif state.recipe().data != f"upload:{key}":
         controls.choose_data(f"upload:{key}")
 
@@ -121,12 +121,12 @@ def other_file(recipe: Recipe) -> None:
         recipe.judge_on,
         sources.judging(None, before=recipe),
         recipe.label("judge_on"),
-        "This table trains and calibrates, and every row of the other one is judged. Columns are matched by name.",
+        "This table trains and calibrates; every row of the other table is evaluated. Columns are matched by name.",
     )
     if not on:
         return
     if recipe.judge_on is not None:
-        st.markdown(f"Judged on **{plain(recipe.judge_file or recipe.judge_on)}**.")
+        st.markdown(f"Evaluated on **{plain(recipe.judge_file or recipe.judge_on)}**.")
     st.file_uploader(
         f"A table with the same columns: {FORMATS}",
         key="other_file",
@@ -149,7 +149,7 @@ def own_model(recipe: Recipe) -> None:
         recipe.onnx,
         sources.judging_model(None),
         recipe.label("onnx"),
-        "An ONNX file scores the table, whose columns are its inputs; it is judged and calibrated as it is.",
+        "An ONNX file scores the table, whose columns are its inputs. The scores are evaluated and calibrated.",
     )
     if not on:
         return
@@ -159,8 +159,8 @@ def own_model(recipe: Recipe) -> None:
         "A two-class model as ONNX",
         key="model_file",
         on_change=lambda: received("model_file", _judge_model),
-        help="Only its graph runs. It stays in this session's memory and is never written to disk. A pickle is never "
-        "opened, since it may run code: save a model of scikit-learn with skl2onnx.",
+        help="Only its graph runs. It stays in this session's memory and is never written to disk. Pickles are refused "
+        "because they may run code: save a scikit-learn model with skl2onnx.",
     )
 
 
@@ -190,7 +190,7 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
             recipe,
             raw_table,
             target,
-            "Columns that are not inputs of the model; it takes the others in their order.",
+            "Columns that are not inputs of the model. It reads the others in their order.",
         )
     with st.expander("Inputs of the model", expanded=not found.fit, key="inputs"):
         st.dataframe(
@@ -200,13 +200,13 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
             alt="Inputs of the model and the columns that fit",
         )
     if not found.fit:
-        leave_out = ", or leave out what is not asked for" if found.by_position else ""
+        leave_out = ", or exclude columns that it does not need" if found.by_position else ""
         st.error(f"The table does not fit the model: correct it{leave_out}.")
         st.stop()
 
 
 def unscored(recipe: Recipe) -> Recipe:
-    """The same without the model that scores its table: what is chosen of the columns does not wait for it."""
+    """The Recipe without the model that scores its table, so that the choice of columns does not wait for it."""
     return recipe if recipe.onnx is None else recipe.replace(onnx=None, judge_on=None)
 
 
@@ -284,7 +284,7 @@ def reading(recipe: Recipe, place: Any) -> None:
             step=1,
             and_then=lambda _: sources.with_reading(recipe),
             width=200,
-            help="Anything above it is not read; 0 where the file has no header.",
+            help="Lines above it are not read; 0 if the file has no header.",
         )
         st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found["top"], start=1)), language=None)
 
@@ -306,10 +306,10 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], 
             and_then=sources.with_target,
         )
     with middle:
-        default = "the rarer one"
+        default = "the minority class"
         if recipe.content == "predictions":
-            default = "the one that the score columns are named after, else the one that says yes (1, yes, true), else "
-            default += "the rarer one"
+            default = "the class in the score columns' names, else one that says yes (1, yes, true), else the minority "
+            default += "class"
         labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
         state.control(
             st.selectbox,
@@ -319,8 +319,8 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], 
             labels,
             and_then=lambda label: {} if label == _in_use(recipe) else sources.with_positive(label),
             placeholder="Chosen by default",
-            help=f"The class whose probability is predicted: by default {default}. With more than two classes, the "
-            "chosen one is set against all others.",
+            help=f"The class whose probability is predicted; by default {default}. With more than two classes, choose "
+            "one; the rest become the negative class.",
         )
     if recipe.onnx is None:
         with right:
@@ -351,7 +351,7 @@ def _content(recipe: Recipe) -> None:
         ["features", "predictions"],
         format_func={"features": "Features", "predictions": "Predictions"}.get,
         required=True,
-        help="Features train a model here; predictions were made elsewhere and are only judged and calibrated.",
+        help="Features train a model here. Predictions were made elsewhere; they are evaluated and calibrated.",
     )
 
 
@@ -364,7 +364,7 @@ def _columns(recipe: Recipe, raw_table: pd.DataFrame, target: str | None) -> Non
             recipe,
             raw_table,
             target,
-            "Columns the model must not see, for example ones that give the label away.",
+            "Columns that the model must not see, for example because they reveal the label.",
         )
         _keep(recipe, raw_table[[name for name in others if name not in recipe.exclude]])
     elif target in columns:
@@ -407,8 +407,8 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
                 )
         _weight_as(recipe, raw_table)
         st.caption(
-            "How they hold rows out is chosen on the other pages, beside the model, under Split: at random, in "
-            "time, by cluster or as the file says."
+            "On the other pages, Split in the sidebar chooses how these columns hold out rows: at random, in time, by "
+            "cluster or as the file says."
         )
 
 
@@ -424,9 +424,9 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
             recipe.weight_as or named_as(name) or "importance",
             f"Each line of {plain(name)}",
             WEIGHT_AS,
-            format_func={"counts": "stands for so many rows", "importance": "counts for more"}.get,
+            format_func={"counts": "repeats the row", "importance": "weights the row"}.get,
             required=True,
-            help="Counts are repeated rows, and make intervals narrower. Weights of a sample make them wider.",
+            help="Repeated rows make intervals narrower; sampling weights make them wider.",
         )
 
 
@@ -444,7 +444,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
         recipe.label("data_params.scores"),
         numbers,
         placeholder="Chosen by default",
-        help="Columns of predictions. The other columns are not scores; they can define groups.",
+        help="Columns of predictions. Other columns can define groups.",
     )
 
 
@@ -464,7 +464,7 @@ def _labels(recipe: Recipe, target: str) -> None:
             "data_params.merge_labels",
             chosen.get("merge_labels", False),
             recipe.label("data_params.merge_labels"),
-            help="Of several spellings the most frequent stays.",
+            help="The most frequent spelling is used.",
         )
     if len(counts) > 2:
         state.control(
@@ -474,7 +474,7 @@ def _labels(recipe: Recipe, target: str) -> None:
             recipe.label("data_params.drop_labels"),
             list(counts)[:MOST_LABELS],
             placeholder="None",
-            help="Labels that count as missing, for example one that says that the label is not known.",
+            help="Labels to treat as missing, for example “unknown”.",
         )
 
 
@@ -486,7 +486,7 @@ def _repeated(recipe: Recipe) -> None:
             "data_params.drop_repeated",
             True,
             "Leave out rows that repeat an earlier row",
-            help="Of rows that are the same in every column the first stays.",
+            help="Of identical rows, only the first is used.",
         )
 
 
@@ -503,7 +503,7 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
             recipe.label("keep"),
             unused,
             placeholder="None",
-            help="Columns that look like identifiers or free text are not used unless they are chosen here.",
+            help="Columns that look like identifiers or free text are excluded unless you choose them here.",
         )
 
 
@@ -535,9 +535,7 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
 
 
 def _ask_for_label(table: pd.DataFrame) -> None:
-    st.info(
-        "Choose the label column: the class that each row belongs to. Several columns could be the label."
-    )
+    st.info("Choose the label column, which holds the class of each row. Several columns could be the label.")
     state.control(
         st.pills,
         "target",

@@ -7,7 +7,7 @@ import streamlit as st
 from calib.analysis.decision import COSTS, Decision, decide
 from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.analysis.subgroups import subset
-from calib.calibrators import interval_methods, label_of
+from calib.calibrators import interval_methods, label_of, name_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_costs
@@ -75,7 +75,7 @@ def range_of_thresholds(evaluation: Evaluation) -> None:
         "Thresholds of the decision curve",
         sorted({low, high, *STEPS}),
         format_func=lambda threshold: f"{threshold:g}",
-        help="Thresholds that somebody might act on: where the model has to be useful.",
+        help="Thresholds that somebody might act on, where the model has to be useful.",
     )
 
 
@@ -85,8 +85,8 @@ def _propose_range(evaluation: Evaluation) -> None:
     if end is None or end > WIDEST:
         return
     st.info(
-        f"The predictions are small: above a threshold of {plain(probability(end))} acting by them gains hardly "
-        "anything. A narrower range shows where it does."
+        f"The predictions are small: above a threshold of {plain(probability(end))} they are hardly useful. A narrower "
+        "range shows where they are."
     )
     narrow = {"decide.lowest": 0.0, "decide.highest": end}
     label = f"Show thresholds up to {end:g}"
@@ -99,7 +99,7 @@ def headline(decision: Decision) -> None:
     line = decision.table.loc[best]
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
-        f"Act as on **{plain(class_named(classes[1]))}** where its probability lies above {plain(false_alarm)} / "
+        f"Act as for **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
         f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
     )
     with headings.rows():
@@ -108,14 +108,14 @@ def headline(decision: Decision) -> None:
             f"Realised cost per row · {label_of(best)}",
             brief(line.realised),
             **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
-            help="On the test rows, acting where the probability lies above the threshold. Below, the difference to "
-            f"{label_of(decision.reference)} with its 95% interval.",
+            help="On the test rows, if you act above the threshold. Beside it, the difference from "
+            f"{name_of(decision.reference)} with its 95 % interval.",
         )
         st.metric(
             f"Expected cost · {label_of(best)}",
             brief(line.expected),
             **difference(line.expected - line.realised, "against realised"),
-            help="What the probabilities themselves promised: near the realised cost where they are calibrated.",
+            help="The cost that the probabilities predict. If they are calibrated, it is near the realised cost.",
         )
         for method, rows in decision.undecided.items():
             held = subset(decision.evaluation, rows).size
@@ -125,7 +125,7 @@ def headline(decision: Decision) -> None:
                 f"{held:,} of {decision.evaluation.size:,} rows",
                 delta_color="off",
                 delta_arrow="off",
-                help="Rows whose interval holds the threshold: its two ends decide differently.",
+                help="Rows whose interval includes the threshold, so that its two ends decide differently.",
             )
 
 
@@ -136,14 +136,14 @@ def table(decision: Decision) -> None:
         formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
     )
     st.caption(
-        f"In the units of the two costs, per row; [low, high] are 95% intervals over "
-        f"{decision.evaluation.judged_by}. A difference whose interval includes 0 may be sampling "
-        f"variability. {why_missing(decision.evaluation.sample, costs=True)}"
+        f"Costs per row, in the units of the two costs, with 95 % intervals over {decision.evaluation.judged_by}. A "
+        f"difference whose interval includes 0 may be sampling variability. "
+        f"{why_missing(decision.evaluation.sample, costs=True)}"
     )
     before = decision.evaluation.before
     if before is not None:
         share = f"{percent(before.share)} are {plain(before.dataset.classes[1])}"
-        headings.heading(f"Before: as in the table, where {share}")
+        headings.heading(f"Before: at the table's base rate, where {share}")
         costs = {"cost_false_alarm": decision.cost_false_alarm, "cost_miss": decision.cost_miss}
         st.dataframe(
             formatted_costs(decide(before, **costs)),
@@ -164,22 +164,22 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
         if weight is not None and not are_whole(weight):
             add = f"; {offered} need weights that are counts of rows"
         st.info(
-            f"Undecided rows are those whose interval holds the threshold, which takes a method with intervals{add}."
+            f"Undecided rows are those whose interval includes the threshold; choose a method with intervals{add}."
         )
         return
     method = _method(recipe, methods)
     rows = decision.undecided[method]
     if not rows.any():
         st.markdown(
-            f"No {label_of(method)} interval holds {number(decision.threshold)}: every row is decided."
+            f"No {label_of(method)} interval includes {number(decision.threshold)}: every row is decided."
         )
         return
     held, positive = subset(decision.evaluation, rows), decision.evaluation.dataset.classes[1]
     st.markdown(
         f"For {counted(held.size, 'test row')}, {percent(decision.undecided_share(method))}, the {label_of(method)} "
-        f"interval holds the threshold {plain(number(decision.threshold))}: its lower end says not to act, its "
-        f"upper end says to act. {percent(held.share)} of them are in {plain(class_named(positive))}. "
-        "A second look is worth most here."
+        f"interval includes the threshold {plain(number(decision.threshold))}. Its lower end says not to act, its "
+        f"upper end says to act. {percent(held.share)} of these rows are in {plain(class_named(positive))}. "
+        "They deserve a second look."
     )
     _rows(decision, method)
 

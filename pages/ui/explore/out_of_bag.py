@@ -31,9 +31,8 @@ from pages.ui import bagging, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
 
 WITHOUT_FEATURES = (
-    "Out-of-bag scores come from the single trees of a forest and from which rows each of them has seen. These "
-    "predictions came without their model, so neither the out-of-bag nor the held-out setups can be built. "
-    "The Reliability and Venn–Abers pages calibrate these scores on rows kept back and judge them."
+    "Out-of-bag scores need the trees of a forest and the rows that each of them has seen. These predictions came "
+    "without their model, so no setup can be built. The Reliability and Venn–Abers pages calibrate and evaluate them."
 )
 
 
@@ -47,8 +46,8 @@ def needs_bagging(recipe: Recipe) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(
-            f"{MODELS[recipe.model].label} has no out-of-bag rows: every part of it sees every training row. The five "
-            f"setups with a held-out share are shown; for all ten choose {bagging.models()} under Model."
+            f"{MODELS[recipe.model].label} has no out-of-bag rows, because it sees every training row. The five setups "
+            f"with held-out data are shown. For all ten, choose {bagging.models()} under Model."
         )
         bagging.use_forest()
 
@@ -64,13 +63,13 @@ def as_published(recipe: Recipe) -> None:
                 "As in the paper",
                 key="as_published",
                 on_click=lambda: state.update(**as_in_the_paper(recipe)),
-                help="300 trees, ten folds, a third held out, p at the midpoint of p0 and p1: slower.",
+                help="300 trees, ten folds, a third held out, p at the midpoint of p0 and p1. Slower.",
             )
     text = f"Here: {', '.join(differs)}." if differs else "Settings are the paper's, with ten folds once."
     platt = (
         ""
         if dict(recipe.options).get("platt.on") == "log-odds"
-        else " Platt is fitted on probabilities, as in the paper."
+        else " Platt scaling is fitted on probabilities, as in the paper."
     )
     st.caption(
         f"Johansson, Löfström, Linusson and Boström 2019 compare these setups over 22 data sets. {text}{platt}"
@@ -118,7 +117,7 @@ def headline(table: pd.DataFrame) -> None:
             ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
             value += "" if math.isnan(ends[0]) else f" [{', '.join(map(written, ends))}]"
             st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off")
-    st.caption("In brackets: the 95% interval over these test rows; the reliability has none.")
+    st.caption("Brackets: 95 % interval over these test rows. Reliability has none.")
 
 
 def _signed(share: float) -> str:
@@ -135,9 +134,9 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
         alt="All setups, the best of each column marked",
     )
     st.caption(
-        f"{first.judged_by}. Estimate: mean probability of the predicted label. Reliability: Murphy's, over "
-        "100 bins. Size: of the predicted label's interval. The last column allows for sampling error. ★ marks the "
-        "best of a column; a small difference may be sampling variability."
+        f"{first.judged_by}. Estimate is the mean probability of the predicted label. Reliability is Murphy's, over "
+        "100 bins. Size is that of the predicted label's interval. The last column allows for sampling error. ★ marks "
+        "the best of a column; a small difference may be sampling variability."
     )
     tables.download("Setups (CSV)", lambda: safe_csv(table.rename_axis("setup"), index=True), "setups.csv")
 
@@ -158,8 +157,8 @@ def beside_the_paper(table: pd.DataFrame) -> None:
             shown, hide_index=True, width="stretch", alt="The paper's results beside those of these data"
         )
         st.caption(
-            "One data set need not follow a mean over many: a result that is not confirmed here is no contradiction. "
-            "The numbers are compared as they are, without regard to sampling variability."
+            "One data set need not follow a mean over many, so a result that is not confirmed here does not contradict "
+            "the paper. The numbers are compared without regard to sampling variability."
         )
 
 

@@ -16,7 +16,7 @@ from calib.analysis.differences import (
     repeat_splits,
 )
 from calib.analysis.optimism import optimism, random_recipe
-from calib.analysis.recommendation.advice import over_splits, recommend
+from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
 from calib.analysis.recommendation.rare import small_median
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
@@ -61,9 +61,7 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)
-    st.caption(
-        "Click a mark, or draw a box around several with the chart’s Box Select tool, to list their rows below."
-    )
+    st.caption("Click a mark, or draw a box with the chart’s Box Select tool, to list its rows below.")
 
 
 def zoomed(evaluation: Evaluation) -> None:
@@ -108,17 +106,18 @@ def recommended(evaluation: Evaluation) -> None:
         headings.heading("Which calibrator should I use here?")
         st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
         if on_stage:
-            _grounds(evaluation)
+            _grounds(found)
 
 
 def reasons(evaluation: Evaluation) -> None:
-    """Why this calibrator, and what else was compared, folded."""
-    with st.expander("Why, and what else was compared", key="reasons"):
-        _grounds(evaluation)
-
-
-def _grounds(evaluation: Evaluation) -> None:
+    """What else was compared, and what to be careful about, folded."""
     found = recommend(evaluation)
+    if found.reasons[1:] or found.warnings:
+        with st.expander("Why, and what else was compared", key="reasons"):
+            _grounds(found)
+
+
+def _grounds(found: Recommendation) -> None:
     for reason in found.reasons[1:]:
         st.markdown(plain(reason))
     for warning in found.warnings:
@@ -133,7 +132,7 @@ def claim(evaluation: Evaluation) -> None:
     at_random = random_recipe(recipe)
     key, cost = (
         (evaluation.dataset.digest, at_random.digest("fit")),
-        f"fitted anew in {duration(evaluation.seconds)}.",
+        f"fitted again in {duration(evaluation.seconds)}.",
     )
     asked = "What a random split would have claimed"
     if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
@@ -186,7 +185,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
 def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     tables.metrics(evaluation)
     if found is not None:
-        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95% interval")
+        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
         st.dataframe(
             formatted_differences(found, evaluation),
             width="stretch",
@@ -194,7 +193,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
             alt="Differences and intervals",
         )
         st.caption(
-            f"On {found.basis}; the model stays as it is. ● marks an interval that excludes 0: a clear difference. "
+            f"On {found.basis}, with the same model. ● marks a clear difference: its interval excludes 0. "
             "Intervals of ECE are wide, so that they include the true change. "
             f"{why_missing(evaluation.sample)}"
         )
@@ -227,7 +226,7 @@ def rows(evaluation: Evaluation) -> None:
 
 
 def _range(evaluation: Evaluation) -> None:
-    """The same choice without a pointer: a calibrator and a range of its predictions."""
+    """Choose rows without a pointer: a calibrator and a range of its predictions."""
     ranges = read_ranges(evaluation.recipe.setting("reliability.selection"))
     known = [item for item in ranges if item[0] in evaluation.predictions]
     key, low, high = known[0] if known else (next(iter(evaluation.predictions)), 0.0, 1.0)
@@ -284,7 +283,7 @@ def groups(evaluation: Evaluation) -> None:
         help=help,
     )
     if chosen is None:
-        st.caption("The groups of the column that you choose stand here and in the report.")
+        st.caption("Choose a column to see its groups here and in the report.")
         return
     record = chart.show("groups", evaluation, group=chosen, **recipe.given("reliability", "selection"))
     if record is not None and tables.toggle("reliability.group_diagrams", recipe):
@@ -292,7 +291,7 @@ def groups(evaluation: Evaluation) -> None:
         largest = grouping.largest(GROUP_DIAGRAMS)
         tables.diagrams({f"{chosen}: {name}": subset(evaluation, at) for name, at in largest.items()})
         if len(largest) < len(grouping.names):
-            st.caption(f"The {len(largest)} largest groups; small ones would show noise.")
+            st.caption(f"The {len(largest)} largest groups; smaller ones would show noise.")
 
 
 def models(evaluation: Evaluation) -> None:
@@ -331,7 +330,7 @@ def models(evaluation: Evaluation) -> None:
         side = formatted_side_by_side(found, tables.MAIN)
         st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
         st.caption(
-            "★ marks the best value of a column, over all models and calibrators on the same test rows."
+            "★ marks the best value of a column over all models and calibrators, on the same test rows."
         )
         tables.download("All metrics (CSV)", lambda: safe_csv(side), "models.csv")
 
@@ -359,12 +358,12 @@ def rows_needed(evaluation: Evaluation) -> None:
 def variability(evaluation: Evaluation, found: Differences | None) -> None:
     """How far a difference varies: with the test rows, and with the whole split."""
     if len(evaluation.predictions) < 2:
-        st.info("Choose a second calibrator: there is nothing to compare the first with.")
+        st.info("Choose a second calibrator to compare with the first.")
         return
     recipe = evaluation.recipe
     if not SPLITS[recipe.split].drawn:
         _over_rows(found)
-        st.caption("There is only one split of this kind, so nothing can be said about others.")
+        st.caption("There is only one split of this kind, so other splits cannot be drawn.")
         return
     repeats = recipe.setting("reliability.repeats")
     help = controls.recipes_help("reliability.repeats")
@@ -374,7 +373,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
     with left:
         _over_rows(found)
     with right:
-        st.markdown("**Another split, everything fitted anew**")
+        st.markdown("**Another split, everything fitted again**")
         splits = _repeats(evaluation)
         if splits is not None:
             chart.show("differences", splits.differences(), key="differences_splits")

@@ -52,9 +52,8 @@ ROLES = {
 COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
 MOST_DIAGRAMS = 4
 WITHOUT_FEATURES = (
-    "This page grows trees, and for that it needs the columns a model learns from. These predictions came "
-    "without them: what made the scores, and how deep it is, cannot be told from the scores alone. The "
-    "Reliability and Venn–Abers pages show what they are worth."
+    "This page grows trees, so it needs the columns that a model learns from. These predictions came without them. "
+    "The Reliability and Venn–Abers pages evaluate the predictions."
 )
 # Lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
 MOST_RULES = 500
@@ -114,10 +113,12 @@ def _settings(recipe: Recipe) -> str:
     """Whose settings the trees have, and which rows judge them."""
     label = MODELS[recipe.model].label.lower()
     if recipe.model in SETTINGS_FROM:
-        text = f"Tree and forest are grown with the settings of the {label} in the sidebar; depth and leaves vary here."
+        text = f"Tree and forest use the settings of the {label} in the sidebar; depth and leaves vary here."
     else:
-        text = f"Grown with a random forest's default settings: those of the {label} in the sidebar do not carry over."
-    return text + (" One test part judges all depths." if recipe.evaluation == "folds" else "")
+        text = (
+            f"Tree and forest use a random forest's defaults; the settings of the {label} do not apply here."
+        )
+    return text + (" All depths are evaluated on one test set." if recipe.evaluation == "folds" else "")
 
 
 def curves(recipe: Recipe, grown: DepthSweep) -> None:
@@ -167,7 +168,7 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     where,
                     delta_color="off",
                     delta_arrow="off",
-                    help="The best over depths, leaves and calibrators: chosen on the test rows, so a little too good.",
+                    help="Best over depths, leaves and calibrators. Chosen on the test rows, so slightly optimistic.",
                 )
 
 
@@ -175,8 +176,8 @@ def losses(recipe: Recipe, grown: DepthSweep) -> None:
     """Calibration and grouping loss, where true probabilities are known."""
     if grown.data.posterior is None:
         st.caption(
-            "For synthetic sets, whose true probabilities are known, a second chart takes the loss apart: what "
-            "calibrating can repair, and what it cannot."
+            "For synthetic data, whose true probabilities are known, a second chart splits the loss: what calibration "
+            "can correct, and what it cannot."
         )
         return
     if not grown.scores:
@@ -222,7 +223,7 @@ def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
     if shown:
         tables.diagrams(shown)
     else:
-        st.caption("Not grown yet." if own.depths else "Choose a depth.")
+        st.caption("Not grown yet." if own.depths else "Choose a depth above.")
 
 
 def _growth(recipe: Recipe, data: Dataset) -> str:
@@ -358,8 +359,8 @@ def rules(tree: GrownTree) -> None:
         len(table) > MOST_RULES
     )
     st.caption(
-        f"{largest}One line per leaf, by rising p. n: training rows; own: the leaf's own estimate; p0, p1, p: its "
-        f"calibrated values; the last two columns: the test rows that ended there, and their share of {positive}."
+        f"{largest}One line per leaf, ordered by p. Columns are training rows (n), the leaf's own estimate (own) and "
+        f"its calibrated values (p0, p1, p). The last two are its test rows and their share of {positive}."
     )
     tables.download("Leaf rules (CSV)", lambda: safe_csv(table), "tree_rules.csv")
 

@@ -62,8 +62,8 @@ def headline(result: Evaluation) -> None:
             f"observed {brief(summary.observed)}",
             delta_color="off",
             delta_arrow="off",
-            help="Over all test rows the frequency of the positive class should lie between the two, up to "
-            "sampling error.",
+            help="Over all test rows, the frequency of the positive class should lie between the two, up to sampling "
+            "error.",
         )
         st.metric("Mean width", brief(summary.width), help="Mean of p1 − p0 over the test rows.")
         for name in ("brier", "log_loss"):
@@ -222,8 +222,8 @@ def _dragged(
         )
         of = f"fold {chosen} alone" if len(as_is.fits) > 1 else "this calibration set"
         st.caption(
-            f"The numbers are those of {of}, before any stated base rate. Large marks near the row can be dragged, "
-            "each with all rows of its score and label."
+            f"These are the numbers of {of}, before any deployment base rate. Drag the large marks near the row; each "
+            "moves with all rows of its score and label."
         )
 
 
@@ -262,8 +262,8 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     """The Evaluations of the other placements chosen, as far as they are there."""
     if result.dataset.predictions:
         st.info(
-            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again in other ways. These predictions "
-            "came without their model, so that only the inductive kind, calibrated on held-out rows, can be shown."
+            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again. These predictions came without "
+            "their model, so only the inductive kind, calibrated on held-out rows, can be shown."
         )
         return []
     own, beside = result.recipe.placement, recipe.setting("venn_abers.beside")

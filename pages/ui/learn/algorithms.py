@@ -27,7 +27,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: Moves) -> list[Any]
     """Draw the picture of the chosen move, and the slider of all moves."""
     step = min(values["step"], found.moves)
     hint = "Click a point to flip its label."
-    record = chart.show(FIELD, found, step=step, on_click=partial(_turn, found), hint=hint)
+    record = chart.show(FIELD, found, first=True, step=step, on_click=partial(_turn, found), hint=hint)
     if found.moves:
         state.control(
             st.slider,

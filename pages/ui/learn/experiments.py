@@ -137,7 +137,7 @@ def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result:
     records = []
     for key, place in zip(experiment.figures, places, strict=False):
         with place:
-            records.append(chart.show(key, result, **experiment.view(values, key)))
+            records.append(chart.show(key, result, first=not records, **experiment.view(values, key)))
     return records
 
 

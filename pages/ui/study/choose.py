@@ -19,7 +19,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.kernel.wording import counted
+from calib.kernel.wording import counted, percent
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
@@ -40,7 +40,7 @@ from pages.ui.text import about_file, plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
 
-MOST_VALUES = 10_000_000  # of all tables brought: 80 MB
+MOST_VALUES = 10_000_000  # of all uploaded tables: 80 MB
 MOST_PROTOCOL = 1  # megabytes
 KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS = 4, 50, 2
 UPLOAD, OPENML = "upload:", "openml:"
@@ -64,25 +64,25 @@ class Study:
 
 
 def protocols() -> dict[str, Protocol]:
-    """Digest → protocol that was brought in this session."""
+    """Digest → protocol uploaded in this session."""
     return st.session_state.setdefault("study_protocols", {})
 
 
 def tables() -> dict[str, pd.DataFrame]:
-    """upload:DIGEST:NAME → table that was brought in this session; never written to disk."""
+    """upload:DIGEST:NAME → table uploaded in this session; never written to disk."""
     return st.session_state.setdefault("study_tables", {})
 
 
 def protocol(recipe: Recipe) -> Protocol:
-    """The protocol that the Recipe names, or the page ends here with what to bring."""
+    """Return the protocol that the Recipe names, or end the page and say what to upload."""
     chooser, picker = st.columns(2, gap="large")
     with picker:
         st.file_uploader(
-            "A protocol of your own: a TOML file",
+            "Your own protocol (TOML file)",
             key="run_protocol_file",
             on_change=lambda: received("run_protocol_file", _take),
             max_upload_size=MOST_PROTOCOL,
-            help="Title, setups, splits and metrics, as the README describes them. It stays in this session's memory.",
+            help="Title, setups, splits and metrics, as the guide describes. The file stays in this session's memory.",
         )
     known = shipped() | {f"{UPLOAD}{key}": one for key, one in reversed(protocols().items())}
     chosen = recipe.setting("run.protocol")
@@ -101,7 +101,7 @@ def protocol(recipe: Recipe) -> Protocol:
                 known[key].title if key in SHIPPED else f"{known[key].title} ({known[key].key})"
             ),
             placeholder="Choose a protocol",
-            help="What is run: splits, setups and metrics. Below it stands the paper that it comes from.",
+            help="Splits, setups and metrics to run. Its paper is shown below.",
         )
         if found:
             st.caption(plain(_described(found)))
@@ -118,11 +118,9 @@ def shipped() -> dict[str, Protocol]:
 def _wanted(recipe: Recipe) -> str:
     chosen = recipe.setting("run.protocol")
     if not chosen.startswith(UPLOAD):
-        return f"There is no protocol called {chosen!r}: choose one, or upload a file."
-    what = recipe.setting("run.protocol_file") or "the protocol that this link was made with"
-    return (
-        f"Upload {what} again to continue, and the page opens as it was; its content never travels in a link."
-    )
+        return f"There is no protocol called {chosen!r}. Choose a protocol, or upload a file."
+    what = recipe.setting("run.protocol_file") or "the protocol of this link"
+    return f"Upload {what} again to continue; links do not contain files."
 
 
 def _described(protocol: Protocol) -> str:
@@ -130,7 +128,7 @@ def _described(protocol: Protocol) -> str:
     how = (
         f"{splits.folds}-fold cross-validation"
         if splits.kind == "folds"
-        else f"{splits.test_size:.0%} of rows test"
+        else f"{percent(splits.test_size)} of the rows as test set"
     )
     times = counted(splits.repeats, "repeat")
     source = f"{protocol.source}. " if protocol.source else ""
@@ -153,7 +151,7 @@ def _take(content: bytes, name: str) -> None:
     try:
         found = read_protocol(content.decode(), name)
     except UnicodeDecodeError:
-        raise InputError(f"{name} is not UTF-8 text; choose a TOML file.") from None
+        raise InputError(f"{name} is not UTF-8 text. Choose a TOML file.") from None
     protocols()[digest(content)] = found
     kept.latest(protocols(), KEPT_PROTOCOLS)
     key = f"{UPLOAD}{digest(content)}"
@@ -175,16 +173,16 @@ def _known(names: Iterable[str]) -> dict[str, str]:
 
 
 def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
-    """The data sets chosen, as the protocol has them, or the page ends here with what is missing."""
+    """Return the chosen data sets, as the protocol reads them, or end the page and say what is missing."""
     chooser, picker = st.columns(2, gap="large")
     with picker:
         st.file_uploader(
-            f"Tables of your own, with the label in a column {TARGET}",
+            f"Your own tables, with the label in a column {TARGET}",
             accept_multiple_files=True,
             key="run_files",
             on_change=_files_received,
-            help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped; several at once. They stay in this "
-            "session's memory.",
+            help="CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped. You can choose several; they stay in "
+            "this session's memory.",
         )
     chosen = recipe.setting("run.sets")
     known = _known(chosen)
@@ -199,7 +197,7 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
             store=tuple,
             format_func=known.get,
             placeholder="Choose data sets",
-            help="Every setup is run on each of them.",
+            help="Every setup runs on each data set.",
         )
         _openml(recipe, protocol)
     for name in chosen:
@@ -214,8 +212,8 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
 
 def _missing(name: str) -> str:
     if name.startswith(UPLOAD):
-        return f"Upload {_file(name)} again to continue; its content never travels in a link."
-    return f"There is no data set {name!r} here: choose others, or upload a file."
+        return f"Upload {_file(name)} again to continue; links do not contain files."
+    return f"There is no data set {name!r} here. Choose others, or upload a file."
 
 
 def _openml(recipe: Recipe, protocol: Protocol) -> None:
@@ -226,7 +224,7 @@ def _openml(recipe: Recipe, protocol: Protocol) -> None:
             "OpenML numbers",
             key="run_openml_numbers",
             placeholder="for example 37, 1464",
-            help="Data sets of openml.org, fetched by this server and kept in its cache.",
+            help="Data sets from openml.org, downloaded by this server and kept in its cache.",
         )
         if press.form_submit_button("Fetch", width="stretch"):
             asked = [f"{OPENML}{number}" for number in numbers.replace(",", " ").split()]
@@ -261,7 +259,7 @@ def _fetched(name: str, rules: DataRules, watch: Watch) -> dict[str, Dataset]:
     watch.step(0.0, name)
     found = load_sets([name], rules)
     if found[name].X.size > MOST_VALUES:
-        raise InputError(f"{name} is too large for the browser; use the command line.")
+        raise InputError(f"{name} is too large for the browser. Use the command line.")
     return found
 
 
@@ -298,10 +296,10 @@ def _table(content: bytes, name: str) -> pd.DataFrame:
     frame = read_table(content, name)
     if TARGET not in map(str, frame.columns):
         raise InputError(
-            f"There is no column {TARGET!r}. A study takes the label from a column of that name."
+            f"There is no column {TARGET!r}. A study reads the label from a column of that name."
         )
     if frame.size + sum(table.size for table in tables().values()) > MOST_VALUES:
-        raise InputError("The uploaded tables are too large together for the browser; use the command line.")
+        raise InputError("Your tables are together too large for the browser. Use the command line.")
     return frame
 
 
@@ -314,11 +312,11 @@ def _keep(name: str, frame: pd.DataFrame) -> None:
 
 
 def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> Study:
-    """Setups, metrics, repeats and folds, where they are not to be the protocol's; the study that this makes."""
+    """Setups, metrics, repeats and folds, if they are not to be the protocol's; the study that this makes."""
     left, middle, beside, right = st.columns([0.34, 0.28, 0.19, 0.19])
     with left:
         setups = _some(
-            recipe, "setups", [one.name for one in protocol.setups], _usual(protocol), "Those compared."
+            recipe, "setups", [one.name for one in protocol.setups], _usual(protocol), "Setups to compare."
         )
     with middle:
         metrics = _some(
@@ -326,12 +324,17 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             "metrics",
             list(METRICS),
             f"The protocol's {len(protocol.metrics)}",
-            "What is measured in each fold. More can be computed later without a new fit.",
+            "Metrics of each fold. You can compute more later without a new fit.",
             format_func=lambda key: METRICS[key].label,
         )
     with beside:
         _number(
-            recipe, "repeats", protocol.splits.repeats, 1, 1000, "Splits drawn anew; their mean is steadier."
+            recipe,
+            "repeats",
+            protocol.splits.repeats,
+            1,
+            1000,
+            "Number of random splits; more repeats give steadier means.",
         )
     with right:
         if protocol.splits.kind == "folds":
@@ -341,7 +344,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
                 protocol.splits.folds,
                 2,
                 100,
-                "Parts of the rows, each of which is the test part once.",
+                "Number of parts; each part is the test set once.",
             )
     folds = recipe.setting("run.test_folds") if protocol.splits.kind == "folds" else None
     chosen = {"setups": setups or None, "repeats": recipe.setting("run.repeats"), "folds": folds}
@@ -374,7 +377,7 @@ def _some(
     )
     for one in asked:
         if one not in options:
-            st.warning(plain(f"The protocol has no {one!r} among its {name}; it is left out."))
+            st.warning(plain(f"The protocol has no {one!r} among its {name}, so it is left out."))
     return chosen
 
 

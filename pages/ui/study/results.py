@@ -53,7 +53,7 @@ from pages.ui.uploads import received
 from pages.ui.widget import shown
 
 SQLITE = b"SQLite format 3\0"
-STORES = (".sqlite", ".sqlite3", ".db")  # so called, a file is no table
+STORES = (".sqlite", ".sqlite3", ".db")  # a file of this kind is not a table
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
 MOST_FAILED = 100  # of the results that failed, shown
 WRITTEN_OUT = 3  # of their reasons
@@ -79,7 +79,7 @@ class Opened:
 
 
 def rows_of(content: bytes, name: str) -> Opened:
-    """What a file holds, a study's store or a table. Raises InputError, with the remedy, where there are no results."""
+    """What a file holds, a study's store or a table. Raises InputError, with the remedy, if there are no results."""
     if content.startswith(SQLITE) or name.lower().endswith(STORES):
         store = Store.of_bytes(content, name)
         rows = check_rows(store.rows(), name)
@@ -93,7 +93,7 @@ def files() -> dict[str, Opened]:
 
 
 def opened(recipe: Recipe) -> Opened:
-    """What the Recipe has open, or the page ends here with what to bring."""
+    """Return the open results, or end the page and say what to upload."""
     chooser, picker = st.sidebar.container(), st.sidebar.container()
     with picker:
         uploader()
@@ -116,10 +116,10 @@ def _wanted(recipe: Recipe) -> str:
     """What a link has open that is not here, and the remedy."""
     kind, _, key = recipe.setting("results.rows").partition(":")
     if kind == PUBLISHED:
-        return f"There are no published tables called {key!r}: choose some under Open, or upload a file."
+        return f"There are no published tables called {key!r}. Choose results under Open, or upload a file."
     known = recipe.setting("results.file_name")
-    what = f"{known} again" if known else "the file of results that this link was made with"
-    return f"Upload {what} to continue, and the page opens as it was; its content never travels in a link."
+    what = f"{known} again" if known else "the results file of this link"
+    return f"Upload {what} to continue; links do not contain files."
 
 
 def _published(key: str) -> Opened:
@@ -129,16 +129,17 @@ def _published(key: str) -> Opened:
 def uploader() -> None:
     """The file picker; a link to a file waits here for it."""
     st.file_uploader(
-        "Results of a study: its store, or the CSV file that the command line writes",
+        "Results of a study: results file (SQLite) or CSV",
         key="results_file",
         on_change=lambda: received("results_file", take),
-        help="The store also holds predictions, for diagrams of each data set. A table has one row per fold: data, "
-        "setup, repeat, fold, seed, then one column a metric. The file stays in memory and is never written to disk.",
+        help="The results file also holds predictions, for diagrams of each data set. A CSV has one row per fold: "
+        "data, setup, repeat, fold, seed and one column per metric. The file stays in memory and is never written to "
+        "disk.",
     )
 
 
 def take(content: bytes, name: str) -> None:
-    """Open a file's content. Raises InputError, with the remedy, where there are no results in it."""
+    """Open a file's content. Raises InputError, with the remedy, if there are no results in it."""
     found = rows_of(content, name)
     key = digest(content)
     files()[key] = found
@@ -163,7 +164,7 @@ def _opening(rows: str, found: Opened | None) -> dict[str, object]:
 
 
 def _choose_source(recipe: Recipe) -> None:
-    """What was brought, and the published tables, which need no file."""
+    """Offer uploaded results and published tables."""
     names = {f"{UPLOAD}:{key}": one.name for key, one in reversed(files().items())}
     names |= {f"{PUBLISHED}:{key}": one.label for key, one in COMPARISONS.items()}
     chosen = recipe.setting("results.rows")
@@ -181,20 +182,16 @@ def _choose_source(recipe: Recipe) -> None:
         list(names),
         format_func=names.get,
         placeholder="Choose results",
-        help="Files uploaded in this session, and the tables that papers print.",
+        help="Files uploaded in this session, and published tables of papers.",
     )
 
 
 def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
-    """The controls, then (summary, the paper whose published values stand beside it); the page may end here."""
+    """Draw the controls and return (summary, paper with published values); the page may end here."""
     there = _offered(found)
     if not there:
         what = "Continue the study on Run, or choose other results."
-        st.error(
-            plain(
-                f"{found.name} has no value of any metric: nothing is done yet, or all of it failed. {what}"
-            )
-        )
+        st.error(plain(f"{found.name} has no value of any metric: no run is done yet, or all failed. {what}"))
         say_failed(found.failures)
         st.stop()
     setups = list(dict.fromkeys(found.rows["setup"]))
@@ -209,8 +206,8 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
             "Setups",
             setups,
             store=tuple,
-            placeholder="All of them",
-            help="Those compared: ranks, win-rates and tests depend on who else takes part.",
+            placeholder="All setups",
+            help="Setups to compare; ranks, win-rates and tests depend on the selection.",
         )
     key = (recipe.setting("results.rows"), metric, tuple(chosen))
     return jobs.cached(
@@ -228,7 +225,7 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
     """The metric chosen, or the first that these rows have."""
     metric = recipe.setting("results.metric")
     if metric not in there:
-        st.info(plain(f"{found.name} has no {measure(metric).label}; shown is {measure(there[0]).label}."))
+        st.info(plain(f"{found.name} has no {measure(metric).label}, so you see {measure(there[0]).label}."))
         metric = there[0]
     state.control(
         st.selectbox,
@@ -237,13 +234,13 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
         "Metric",
         there,
         format_func=lambda key: measure(key).label,
-        help="What setups are judged by.",
+        help="The metric by which setups are compared.",
     )
     return metric
 
 
 def _paper(recipe: Recipe, found: Opened) -> str | None:
-    """The paper whose values stand beside these, chosen or as the setups' names have it."""
+    """Return the paper whose published values are shown, as chosen or inferred from the setups' names."""
     likely, chosen = found.paper or likely_paper(found.rows), recipe.setting("results.paper")
     names = {AUTO: f"By names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
     names |= {key: one.label for key, one in PAPERS.items()}
@@ -254,7 +251,7 @@ def _paper(recipe: Recipe, found: Opened) -> str | None:
         "Published values",
         list(names),
         format_func=names.get,
-        help="The paper whose printed values stand beside these, setup by setup under its names.",
+        help="The paper whose published values are shown beside yours, matched by setup name.",
     )
     return {AUTO: likely, NONE: None}.get(chosen, chosen)
 
@@ -264,7 +261,7 @@ def _summary(found: Opened, metric: str, setups: list[str] | None) -> MetricSumm
 
 
 def headline(summary: MetricSummary, found: Opened) -> None:
-    """All that is missing; then who leads, how surely, and over what."""
+    """Show what is missing, then which setup leads, how clearly, and over which data sets."""
     _say(summary.notes)
     say_failed(found.failures)
     if summary.uncompared is not None:
@@ -280,49 +277,50 @@ def headline(summary: MetricSummary, found: Opened) -> None:
             ("Data sets compared", f"{len(summary.compared)} of {len(summary.means)}", None),
         ):
             st.metric(label, value, whose and plain(whose), delta_color="off", delta_arrow="off")
-    ends = "" if rates["lower"].isna().all() else "[low, high]: 95% interval over data sets. "
+    ends = "" if rates["lower"].isna().all() else "[low, high]: 95 % interval over data sets. "
     st.caption(plain(f"{ends}{friedman_line(summary)}"))
 
 
 def _with_interval(rate: pd.Series) -> str:
-    """A win-rate with its ends, which one data set alone has not."""
+    """Write a win-rate with its interval, if there is one."""
     mean, lower, upper = map(brief_percent, rate[["mean", "lower", "upper"]])
     return mean if rate[["lower", "upper"]].isna().any() else f"{mean} [{lower}, {upper}]"
 
 
 def _say(notes: Sequence[str]) -> None:
-    """What is missing: each note by itself, or very many of them folded away."""
+    """Show notes on missing results, or fold them away if there are many."""
     if len(notes) <= MOST_NOTES:
         for note in notes:
             st.warning(plain(note))
         return
-    st.warning(f"{len(notes)} remarks on what is missing are below.")
-    with st.expander("What is missing"):
+    st.warning(f"{len(notes)} notes on missing results are below.")
+    with st.expander("Missing results"):
         for note in notes:
             st.text(note)
 
 
 def say_failed(failures: pd.DataFrame) -> None:
-    """That results failed, and how they are tried again."""
+    """Report failed results and how to repeat them."""
     if len(failures):
         failed, them = counted(len(failures), "result"), "it" if len(failures) == 1 else "them"
-        st.warning(f"{failed} failed and no mean holds {them}. Upload the store on Run to try {them} again.")
+        st.warning(
+            f"{failed} failed and no mean includes {them}. Upload the results file on Run to repeat {them}."
+        )
         what_failed(failures)
 
 
 def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
-    """Which results failed and why, a line a data set and reason, the first of very many."""
-    with st.expander(f"What failed ({len(failures):,})", expanded=expanded, key="failed"):
+    """List failed results with reasons, one line per data set and reason."""
+    with st.expander(f"Failed results ({len(failures):,})", expanded=expanded, key="failed"):
         kinds = kinds_of(failures)
         for kind in kinds.head(WRITTEN_OUT).to_dict("records"):  # the table cuts long reasons off
             st.markdown(plain(f"{kind['data']}: {kind['error']}"))
         first = ["data", "error", "results", "setup", "repeat", "fold"]
-        st.dataframe(
-            kinds[first].head(MOST_FAILED), width="stretch", alt="Results that failed", hide_index=True
-        )
-        more = f" The first {MOST_FAILED} are here." if len(kinds) > MOST_FAILED else ""
+        st.dataframe(kinds[first].head(MOST_FAILED), width="stretch", alt="Failed results", hide_index=True)
+        more = f" The first {MOST_FAILED} are shown." if len(kinds) > MOST_FAILED else ""
         st.caption(
-            f"Setup, repeat and fold are the first that failed so; the store has all with tracebacks.{more}"
+            f"Setup, repeat and fold name the first failure of each kind; the results file has all, with "
+            f"tracebacks.{more}"
         )
 
 
@@ -337,11 +335,11 @@ def diagrams(summary: MetricSummary, place: headings.Finding) -> None:
 def numbers(summary: MetricSummary, found: Opened) -> None:
     """Means with ranks, the best of each row marked; a click on a data set shows its diagrams."""
     table = tables(summary)[0]
-    headings.heading(f"{table.title}, data set by data set")
+    headings.heading(f"{table.title} by data set")
     clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
     _show(table, "study_means", f"Means of {table.title}", **clicks)
     st.caption(
-        plain(f"{table.note} ★ marks the best of each row; a small difference may be sampling variability.")
+        plain(f"{table.note} ★ marks the best value of each row; a small difference may be due to chance.")
     )
     _download(table)
 
@@ -377,7 +375,7 @@ def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
         chosen if chosen in sets else None,
         "Data set",
         sets,
-        placeholder="Choose one, or click a row of the table",
+        placeholder="Choose a data set, or click a row of the table",
     )
     if chosen in sets:
         pooled = jobs.cached(
@@ -406,7 +404,7 @@ def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -
     if paper == found.paper:
         _remarks(table)
         return
-    headings.part("Beside the published values")
+    headings.part("Comparison with published values")
     if table.frame.empty:
         st.info(plain(nothing_beside(summary.metric.key, paper)))
         return
@@ -451,6 +449,6 @@ def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> Non
         archive = partial(study_bundle, summary, paper, source, theme)
         button("All tables and diagrams (ZIP)", archive, "study.zip", "application/zip", "study_zip")
     st.caption(
-        "The report is one interactive file that opens without a network. The ZIP adds every table as CSV, LaTeX and "
-        "Markdown, and the numbers behind each diagram."
+        "The report is one interactive file that works offline. The ZIP adds all tables as CSV, LaTeX and Markdown, "
+        "and the numbers of each diagram."
     )

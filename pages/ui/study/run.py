@@ -38,7 +38,7 @@ from pages.ui.uploads import received
 KIND, WHAT = "study", "Running"
 # Of a study here: the store stays below 100 MB
 MOST_CELLS, MOST_RESULTS, MOST_PREDICTIONS = 2000, 20_000, 3_000_000
-MOST_STORE = 100  # megabytes of one that is brought
+MOST_STORE = 100  # megabytes of an uploaded results file
 
 
 @dataclass(eq=False)
@@ -78,7 +78,7 @@ def work(study: Study) -> None:
     now = _standing(study)
     missing = of.cells - now.done
     if missing and not jobs.may_begin(KIND, key_of(study), _size(study), _cost(study, missing), float("inf")):
-        st.caption("A cell is one fold of one data set with one model, which all setups on that model share.")
+        st.caption("A run is one fold of one data set with one model; all setups with that model share it.")
         jobs.run(KIND, WHAT, {})
         so_far(study)
         return
@@ -89,42 +89,42 @@ def work(study: Study) -> None:
             is None
         ):
             return
-    st.success(plain(f"All {counted(of.cells, 'cell')} are there."))
+    st.success(plain(f"All {counted(of.cells, 'run')} are done."))
     if _standing(study).failed:
-        st.button("Try the failed ones again", key="run_retry", on_click=_retry, args=(study,))
+        st.button("Repeat failed runs", key="run_retry", on_click=_retry, args=(study,))
     so_far(study)
 
 
 def key_of(study: Study) -> tuple:
-    """Of the work on a study: with another store it is other work."""
+    """Return the key of the work on a study; another store makes it other work."""
     return (running().number, *study.key)
 
 
 def _too_many(of: Extent) -> str | None:
-    """Why this is nothing for the browser."""
+    """Explain why the study is too large for the browser."""
     if of.cells > MOST_CELLS or of.results > MOST_RESULTS or of.predictions > MOST_PREDICTIONS:
         return (
-            f"In the browser a study has at most {MOST_CELLS:,} cells, {MOST_RESULTS:,} results and "
-            f"{MOST_PREDICTIONS:,} predictions: choose fewer repeats, setups or sets, or use the command "
-            "line below."
+            f"In the browser a study has at most {MOST_CELLS:,} runs, {MOST_RESULTS:,} results and "
+            f"{MOST_PREDICTIONS:,} predictions. Choose fewer repeats, setups or data sets, or use the command line "
+            "below."
         )
     return None
 
 
 def _size(study: Study) -> str:
     sets, of = counted(len(study.sets), "data set"), study.extent
-    return f"{sets}: {counted(of.cells, 'cell')}, {counted(of.fits, 'model fit')}"
+    return f"{sets}: {counted(of.cells, 'run')}, {counted(of.fits, 'model fit')}"
 
 
 def _cost(study: Study, missing: int) -> str:
-    """How long the missing cells take, by those measured in this session."""
+    """Estimate how long the missing runs take, from those of this session."""
     there = study.extent.cells - missing
-    before, rest = (f"{there:,} are there; ", "the rest takes") if there else ("", "they take")
+    before, rest = (f"{there:,} are done; ", "the rest takes") if there else ("", "they take")
     cells, seconds = running().pace.get(study.pace, (0, 0.0))
     if not cells:
-        return f"{before}how long {rest} is unknown until the first cells are done."
+        return f"{before}how long {rest} is unknown until the first runs are done."
     about = duration(missing * seconds / cells)
-    return f"{before}{rest} about {about}, by {counted(int(cells), 'cell')} measured in this session."
+    return f"{before}{rest} about {about}, estimated from {counted(int(cells), 'run')} in this session."
 
 
 def _standing(study: Study) -> Standing:
@@ -132,9 +132,9 @@ def _standing(study: Study) -> Standing:
 
 
 def compute(run: Running, study: Study, watch: Watch) -> Summary:
-    """Run what the store lacks, once the cell that work called off before has under way is done."""
+    """Run what the store lacks, after the current cell of cancelled work is done."""
     while not run.alone.acquire(timeout=0.2):
-        watch.step(0.0, "waiting for the cell under way")
+        watch.step(0.0, "waiting for the current run")
     try:
         retry, run.retry = run.retry, False
         timed = Watch(_timed(run, study, watch.report), watch.cancel)
@@ -176,44 +176,44 @@ def _retry(study: Study) -> None:
 
 
 def so_far(study: Study) -> None:
-    """How far the study is, what failed and why, its rows, and the way to its results."""
+    """Show progress, failures, rows and a link to the results."""
     now, store = _standing(study), running().store
     if not now.done:
         return
     with st.container(horizontal=True, key="run_headline"):
-        st.metric("Cells done", f"{now.done:,} of {now.cells:,}", width=215)
-        st.metric("Results that failed", f"{now.failed:,}", width=215)
+        st.metric("Runs done", f"{now.done:,} of {now.cells:,}", width=215)
+        st.metric("Failed results", f"{now.failed:,}", width=215)
     if now.failed:
         results.what_failed(store.failures(of=now.keys), expanded=True)
     with st.container(horizontal=True, key="run_rows"):
         if now.failed < len(store.held() & now.keys) and st.button(
-            "Open on Results", key="run_open", type="primary"
+            "Open in Results", key="run_open", type="primary"
         ):
             results.take(store.content(), f"{study.protocol.key}.sqlite")
             st.switch_page("pages/study_results.py", query_params=state.here())
-        button("Rows (CSV)", lambda: safe_csv(store.rows(of=now.keys)), "rows.csv", "text/csv", "run_csv")
+        button("Results (CSV)", lambda: safe_csv(store.rows(of=now.keys)), "rows.csv", "text/csv", "run_csv")
 
 
 def take_along(recipe: Recipe) -> None:
-    """The store as a file, one of before to go on with, and the command line that does the same."""
-    headings.part("Elsewhere, or later")
+    """Offer the store as a file, a store to continue, and the equivalent command line."""
+    headings.part("Continue later or elsewhere")
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(
-            "The same from a shell, without the browser's limits; run again with the same store, it continues:"
+            "Run this study in a shell, without the browser's limits. With the same results file it continues:"
         )
         st.code(study_command(recipe), language="bash", wrap_lines=True)
         with st.container(horizontal=True):
             content = running().store.content
-            button("Store (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store")
-            st.button("Discard the results", key="run_discard", on_click=_discard)
+            button("Results file (SQLite)", content, "results.sqlite", "application/vnd.sqlite3", "run_store")
+            st.button("Discard results", key="run_discard", on_click=_discard)
         st.caption(
-            "Results are kept in this session's memory: download the store to continue another day, here or with "
-            "--store. A run pauses while another page is open."
+            "Results stay in this session's memory. Download the results file to continue later, here or with "
+            "--store. A study pauses while another page is open."
         )
     with right:
         st.file_uploader(
-            "A store to continue from",
+            "Results file to continue",
             key="run_store_file",
             on_change=lambda: received("run_store_file", _continue),
             max_upload_size=MOST_STORE,
@@ -225,18 +225,18 @@ def _discard() -> None:
 
 
 def _use(store: Store) -> None:
-    """Go on with another store."""
+    """Continue with another store."""
     before = running()
     st.session_state["study_run"] = Running(store, before.number + 1, pace=before.pace)
 
 
 def _continue(content: bytes, name: str) -> None:
-    """Go on with a store that is brought."""
+    """Continue with an uploaded store."""
     try:
         store = Store.of_bytes(content, name)
         store.rows()
     except InputError:
         raise
     except (sqlite3.Error, ValueError) as error:
-        raise InputError(f"{name} is not a store that can be read ({error}); choose another file.") from None
+        raise InputError(f"{name} is not a readable results file ({error}). Choose another file.") from None
     _use(store)
