@@ -226,7 +226,8 @@ def _write(path: Path, content: bytes) -> None:
 def _on_file(
     recipe: Recipe, path: Path, judge_on: Path | None = None, model: Path | None = None
 ) -> tuple[Recipe, Dataset, list[Problem]]:
-    """Return the Recipe with the file at ``path`` as its data, the Dataset and the problems of its table.
+    """Return the Recipe with the file at ``path`` as its data, the Dataset and its problems.
+
 
     The label is the Recipe's target, by default "target". All other fields stay; a field that an argument replaces is
     reported.

@@ -152,6 +152,7 @@ def chosen_by(rules: Iterable[Rules], table: pd.DataFrame, tree: bool) -> Iterat
                 start,
                 miscalibrated=bool(table["miscalibrated"].iloc[0]),
                 share=float(table["share"].iloc[0]),
+                own=not tree,
                 little=little,
             )
         yield known[case]

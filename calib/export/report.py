@@ -178,6 +178,7 @@ def _section(
     split = _split(evaluation, at_random)
     return {
         "name": name,
+        "verdict": evaluation.verdict.sentence,
         "advice": recommend(evaluation),
         "charts": placed | {"others": [chart for chart in drawn if chart.key not in elsewhere]},
         "subject": _subject(evaluation),

@@ -53,9 +53,9 @@ def test_kept_recipes_lie_side_by_side_and_can_be_opened_and_forgotten():
     assert at.session_state["recipe"] in at.session_state["kept_recipes"].values()
     at.selectbox(key="model").set_value("logistic_regression").run()
     at = keep(settled(at), "Second")
-    assert list(at.session_state["kept_recipes"]) == ["Naive Bayes, held-out share", "Second"]
+    assert list(at.session_state["kept_recipes"]) == ["Naive Bayes, held-out set", "Second"]
     side = table(at, "Brier score")
-    assert set(side.iloc[:, 0]) == {"Second", "Naive Bayes, held-out share"}
+    assert set(side.iloc[:, 0]) == {"Second", "Naive Bayes, held-out set"}
     for name, recipe in at.session_state["kept_recipes"].items():
         metrics = evaluated(recipe).metrics
         found = side[side.iloc[:, 0] == name]["Brier score"].str.removesuffix(" ★")

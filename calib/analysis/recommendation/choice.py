@@ -14,7 +14,8 @@ always finite, by paired intervals on the test rows.
 
 No method is taken that is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than ``SURE``
 of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. Nor do probabilities stay as
-they are if the uncalibrated model is that extreme.
+they are if the uncalibrated model is that extreme, unless it is clearly better than the start; the leaves of a single
+tree rest on few rows, and never stay.
 """
 
 from __future__ import annotations
@@ -115,7 +116,14 @@ def _advise(evaluation: Evaluation) -> Choice:
     start = start_of(table, begins(evaluation))
     to_start = _against(evaluation, start, gaps)
     wrong = "none" in table.index and verdict_of(evaluation).finding == MISCALIBRATED
-    choice = choose(table, to_start["gap_upper"] < 0, start, miscalibrated=wrong, share=evaluation.share)
+    choice = choose(
+        table,
+        to_start["gap_upper"] < 0,
+        start,
+        miscalibrated=wrong,
+        share=evaluation.share,
+        own=not _is_tree(evaluation),
+    )
     table = table.join(to_start if choice == start else _against(evaluation, choice, gaps))
     return Choice(choice, start, table, wrong)
 
@@ -155,7 +163,11 @@ def begins(evaluation: Evaluation) -> tuple[str, ...]:
     >>> begins(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
     ('venn_abers', 'platt')
     """
-    return START[::-1] if MODELS[evaluation.recipe.model].single_tree else START
+    return START[::-1] if _is_tree(evaluation) else START
+
+
+def _is_tree(evaluation: Evaluation) -> bool:
+    return MODELS[evaluation.recipe.model].single_tree
 
 
 def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:
@@ -173,6 +185,7 @@ def choose(
     *,
     miscalibrated: bool,
     share: float,
+    own: bool,
     little: float = LITTLE,
 ) -> str:
     """Choose as the module says.
@@ -189,21 +202,27 @@ def choose(
         Whether the uncalibrated model is, and not negligibly.
     share
         Of class 1.
+    own
+        Whether the uncalibrated model, although more extreme than the rows justify, may stay where it is clearly
+        better than the start.
     """
     sober = table[~table["infinite"] & ~table["sure"]]
     others = sober[sober.index != "none"]
     better = others[beats_start[others.index]]
     found = start if better.empty else _lowest(better)
-    if "none" not in table.index or (not miscalibrated and "none" not in sober.index):
+    if "none" not in table.index:
         return found
-    score, own = table.score[found], table.score["none"]
-    if miscalibrated and score >= own:
-        lower = others[others.score < own]
+    if not miscalibrated and "none" not in sober.index:
+        stays = own and found == start and beats_start["none"] and not table.infinite["none"]
+        return "none" if stays else found
+    score, raw = table.score[found], table.score["none"]
+    if miscalibrated and score >= raw:
+        lower = others[others.score < raw]
         if not lower.empty:
             return _lowest(lower)
         return "none" if table.lower[found] > 0 and not table.infinite["none"] else found
     little_at_most = table.lower[found] > -little * share * (1 - share)  # False where no interval is known
-    return found if miscalibrated or (score < own and not little_at_most) else "none"
+    return found if miscalibrated or (score < raw and not little_at_most) else "none"
 
 
 def _lowest(table: pd.DataFrame) -> str:

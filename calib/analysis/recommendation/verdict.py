@@ -104,13 +104,14 @@ def _judge(evaluation: Evaluation, key: str) -> Verdict:
         return Verdict(TOO_FEW, ("Too few clusters to judge calibration.", ONE_CLUSTER))
     test = once(evaluation.predictions[key], "calibration_test", lambda: calibration_test(rows, p))
     largest = largest_average_gap(rows, p)
-    finding = _finding(test, largest, rows.share)
+    finding = finding_of(test, largest, rows.share)
     words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
     sentences = words[finding](evaluation, key, test, largest)
     return Verdict(finding, tuple(sentences), test.p_value, test.unseen, largest)
 
 
-def _finding(test: CalibrationTest, largest: float, share: float) -> str:
+def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
+    """Name the finding of a test, of the largest average gap that the rows leave open, and of the share of class 1."""
     if test.impossible:
         return MISCALIBRATED
     if test.rejects:
@@ -166,10 +167,11 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     own = float(evaluation.measured(["ece"])["ece"][key])
     most = ece_range(evaluation, key)[1]
     chance, seen = briefly(most, own)
+    these = evaluation.judged_by
     if own > most:
-        return f"A calibrated model of these rows would show an ECE of up to {chance}; yours is {seen}."
+        return f"On these {these} a calibrated model would show an ECE of up to {chance}; yours is {seen}."
     return (
-        f"A calibrated model of these rows may show an ECE of up to {chance}, and yours is {seen}. "
+        f"On these {these} a calibrated model may show an ECE of up to {chance}, and yours is {seen}. "
         f"But chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
     )
 

@@ -237,10 +237,9 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
         )
         button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
-        "The report is one file that opens without a network and contains what reviewers of a validation ask for. Each "
-        "number has its interval; the data are not included. The ZIP adds each chart with its numbers, the test "
-        "predictions and every fitted calibrator."
-        + ("" if draws else " PDF, SVG and PNG made here need Chromium on the server.")
+        "The report is one file for reviewers of a validation. It opens without a network, and holds no data. "
+        "The ZIP adds every chart with its numbers, the predictions on the test set and every fitted calibrator."
+        + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
     )
     with st.expander("Python source"):
         st.code(source, language="python")

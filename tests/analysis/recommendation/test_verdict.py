@@ -1,0 +1,158 @@
+"""The verdict: each finding where it belongs, and every phrase true of the rows that it names."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit
+
+from calib import Recipe, check, evaluate
+from calib.analysis.recommendation.verdict import stretches, verdict_of
+from calib.data import prepare_predictions
+from calib.kernel.records import Dataset
+from calib.kernel.rows import Rows
+from calib.metrics import METRICS
+from calib.metrics.confidence import confidence_interval
+
+
+def world(seed, n, share=0.5, slope=1.0, shift=0.0):
+    """(y, p): true log-odds with a deviation of 1.5, of which the model prints ``slope`` times as much, shifted."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(logit(share), 1.5, n)
+    y = (rng.random(n) < expit(x)).astype(int)
+    return y, expit(slope * (x - logit(share)) + logit(share) + shift)
+
+
+@pytest.mark.parametrize(
+    ("case", "finding"),
+    [
+        (world(0, 2000, slope=1.7), "miscalibrated"),
+        (world(0, 2000, share=0.016, shift=0.7), "miscalibrated"),
+        (world(0, 200_000, slope=1.03), "negligible"),
+        (world(0, 540), "no sign"),
+        (world(0, 15), "too few"),
+    ],
+)
+def test_each_finding_is_made_where_it_belongs(case, finding):
+    verdict = check(*case).verdict
+    assert verdict.finding == finding
+    assert verdict.sentence.startswith(
+        {
+            "miscalibrated": "Not calibrated: it ",
+            "negligible": "Miscalibrated, but negligibly: ",
+            "no sign": "No sign of miscalibration in 540 test rows",
+            "too few": "Too few rows to judge calibration: in 15 test rows",
+        }[finding]
+    )
+
+
+@pytest.mark.parametrize(
+    ("slope", "shift", "phrases"),
+    [
+        (1.8, 0.0, ["underestimates below", "overestimates above"]),
+        (0.5, 0.0, ["overestimates below", "underestimates above"]),
+        (1.0, 0.5, ["overestimates"]),
+        (1.0, -0.5, ["underestimates"]),
+    ],
+)
+def test_over_and_underconfidence_are_named_by_where_they_lie(slope, shift, phrases):
+    y, p = world(1, 5000, slope=slope, shift=shift)
+    found = stretches(Rows(y), p)
+    assert [re.sub(r" [\d.]+ ?%", "", each) for each in found] == phrases
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_stretch_that_is_named_is_off_in_the_direction_said(seed):
+    rng = np.random.default_rng(seed)
+    y, p = world(seed, 3000, slope=rng.uniform(0.4, 2), shift=rng.normal(0, 0.4))
+    cuts = [0.0]
+    for phrase in stretches(Rows(y), p):
+        ends = [float(each) / 100 for each in re.findall(r"([\d.]+) ?%", phrase)]
+        low, high = cuts[-1], ends[-1] if ends else np.inf
+        rows = (p >= low) & (p < high)
+        off = (y - p)[rows].mean()
+        assert phrase.startswith("underestimates" if off > 0 else "overestimates")
+        cuts.append(high)
+    assert cuts[-1] == np.inf
+
+
+def test_the_number_beside_the_direction_is_that_of_the_table_and_excludes_1():
+    y, p = world(2, 3000, slope=1.6)
+    _, value, low, high = re.search(
+        r"\((slope|O/E) ([\d.]+) \[([\d.]+), ([\d.]+)\]\)", check(y, p).verdict.sentence
+    ).groups()
+    assert float(value) == pytest.approx(METRICS["slope"].function(y, p), rel=0.01)
+    assert (float(low), float(high)) == pytest.approx(confidence_interval("slope", y, p), rel=0.01)
+    assert float(high) < 1
+
+
+def test_predictions_that_were_certain_and_wrong_are_never_negligible():
+    y, p = world(3, 3000)
+    p[np.flatnonzero(y == 1)[:2]] = 0.0
+    verdict = check(y, p).verdict
+    assert verdict.finding == "miscalibrated"
+    assert "predicted exactly 0 or 1 and was wrong for 2 rows" in verdict.sentence
+
+
+@pytest.mark.parametrize(("split", "judged"), [("random", 3000), ("time", 900)])
+def test_predictions_made_elsewhere_are_judged_on_all_rows_unless_the_split_says_which_are_new(split, judged):
+    y, p = world(4, 3000)
+    table = pd.DataFrame({"y": y, "p": p, "day": np.arange(3000)})
+    data = prepare_predictions(table, "y", 1, ["p"], roles={"time": "day"})
+    recipe = Recipe(
+        content="predictions",
+        target="y",
+        positive="1",
+        split=split,
+        time="day",
+        calibrators=("none", "platt"),
+    )
+    evaluation = evaluate(recipe, data)
+    assert len(evaluation.rows) == 900  # calibrators are compared on the test rows
+    assert f"{judged:,} test rows" in verdict_of(evaluation).sentence
+    alone = evaluate(recipe.replace(calibrators=("none",)), data)
+    assert len(alone.rows) == judged  # nothing is fitted
+
+
+def test_at_a_deployment_base_rate_it_is_the_verdict_at_the_tables_own():
+    y, p = world(5, 3000)
+    data = prepare_predictions(pd.DataFrame({"y": y, "p": p}), "y", 1, ["p"])
+    recipe = Recipe(content="predictions", target="y", positive="1", calibrators=("none", "platt"))
+    moved = evaluate(recipe.replace(base_rate=0.1), data)
+    assert verdict_of(moved).sentence == verdict_of(evaluate(recipe, data)).sentence
+
+
+def test_named_predictions_are_called_by_their_name_and_the_first_is_judged():
+    (y, p), (_, other) = world(6, 3000, slope=1.8), world(6, 3000)
+    assert check(y, {"forest": p, "truth": other}).verdict.sentence.startswith(
+        "Forest is not calibrated: it "
+    )
+    assert check(y, {"truth": other, "forest": p}).verdict.finding == "no sign"
+    assert verdict_of(check(y, {"truth": other, "forest": p}), "forest").finding == "miscalibrated"
+
+
+def test_clusters_are_counted_and_one_alone_tells_nothing():
+    y, p = world(7, 1000)
+    assert "of 100 clusters" in check(y, p, cluster=np.arange(1000) // 10).verdict.sentence
+    assert check(y, p, cluster=np.zeros(1000, int)).verdict.finding == "too few"
+
+
+def test_the_view_changes_the_ece_of_the_sentence_and_never_the_finding():
+    evaluation = check(*world(8, 2000, slope=1.6))
+    other = evaluation.with_view(evaluation.recipe.replace(bins=10))
+    assert verdict_of(other).finding == verdict_of(evaluation).finding
+    assert verdict_of(other).p_value == verdict_of(evaluation).p_value
+    ece = float(other.measured(["ece"])["ece"]["none"])
+    assert f"yours is {ece:.2g}" in verdict_of(other).sentence
+
+
+def test_it_is_the_same_for_whatever_holds_the_rows():
+    y, p = world(9, 800, slope=1.5)
+    expected = check(y, p).verdict
+    two = np.column_stack([1 - p, p])
+    for labels, given in ((y.astype(bool), p), (pd.Series(y), pd.Series(p)), (y, two)):
+        assert check(labels, given).verdict == expected
+    data = Dataset("mine", pd.DataFrame({"p": p}), y, predictions=True)
+    assert verdict_of(replace(check(y, p), dataset=data)) == expected

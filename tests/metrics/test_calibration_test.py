@@ -1,0 +1,117 @@
+"""The test of calibration: exact by enumeration, ranks by a plain loop, one answer however rows are written."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from calib.kernel.rows import Rows
+from calib.metrics.calibration_test import ALPHA, MOST_ROWS, _p_values, calibration_test, largest_average_gap
+
+FEW = 199  # redraws: 5 % of 200 is a whole number
+
+
+def made(n, seed=0, shift=0.0):
+    rng = np.random.default_rng(seed)
+    p = rng.random(n).round(2)
+    return (rng.random(n) < np.clip(p + shift, 0, 1)).astype(int), p
+
+
+@pytest.mark.parametrize(
+    "p",
+    [
+        [0.5] * 8,
+        [0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9, 0.95],
+        [0.02] * 7,
+        [0.0, 0.3, 0.3, 0.7, 0.7, 1.0],
+    ],
+)
+def test_a_calibrated_model_is_rejected_with_at_most_5_percent(p):
+    """All labels of eight rows, each by its probability; the mean over seeds of the redraws."""
+    p, rejected = np.array(p), []
+    for seed in range(4):
+        total = 0.0
+        for y in product([0, 1], repeat=len(p)):
+            chance = np.prod(np.where(np.array(y) == 1, p, 1 - p))
+            if chance > 0:
+                total += chance * calibration_test(Rows(np.array(y)), p, FEW, seed).rejects
+        rejected.append(total)
+    # for given redraws the rate varies about its mean, by at most a standard error of 199 draws at 5 %
+    assert np.mean(rejected) <= ALPHA + 2 * np.sqrt(ALPHA * (1 - ALPHA) / FEW / len(rejected))
+
+
+def test_ranks_are_those_of_a_plain_loop():
+    found = np.random.default_rng(3).integers(0, 6, (50, 3)).astype(float)  # with ties
+    loop = [[sum(other >= one for other in column) / len(column) for one in column] for column in found.T]
+    np.testing.assert_array_equal(_p_values(found), np.transpose(loop))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_the_order_of_rows_is_irrelevant(shift):
+    y, p = made(300, 1, shift)
+    order = np.random.default_rng(2).permutation(300)
+    one, other = calibration_test(Rows(y), p), calibration_test(Rows(y[order]), p[order])
+    assert one.p_value == other.p_value
+    assert one.looks == other.looks
+
+
+def test_whole_weights_are_repeated_rows():
+    y, p = made(200, 4, 0.05)
+    counts = np.random.default_rng(5).integers(1, 5, 200)
+    one = calibration_test(Rows(y, weight=counts.astype(float)), p)
+    other = calibration_test(Rows(np.repeat(y, counts)), np.repeat(p, counts))
+    assert one.p_value == other.p_value
+    assert one.unseen == pytest.approx(other.unseen)
+
+
+def test_many_rows_in_groups_agree_with_rows_one_by_one(monkeypatch):
+    rng = np.random.default_rng(6)
+    n = MOST_ROWS + 10_000
+    p = rng.random(n)
+    y = (rng.random(n) < np.clip(p + 0.003, 0, 1)).astype(int)
+    grouped = calibration_test(Rows(y), p, FEW)
+    monkeypatch.setattr("calib.metrics.calibration_test.MOST_ROWS", n)
+    single = calibration_test(Rows(y), p, FEW)
+    for look in single.looks:
+        mean = (single.looks[look] + grouped.looks[look]) / 2
+        assert abs(single.looks[look] - grouped.looks[look]) < 4 * np.sqrt(2 * mean * (1 - mean) / FEW) + 0.01
+    assert grouped.unseen == pytest.approx(single.unseen, rel=0.25)
+
+
+def test_one_class_is_judged_too():
+    zeros = np.zeros(100, int)
+    assert not calibration_test(Rows(zeros), np.full(100, 0.01)).rejects
+    assert calibration_test(Rows(zeros), np.full(100, 0.2)).rejects
+
+
+def test_certain_and_right_is_no_error_and_certain_and_wrong_is_impossible():
+    y = np.array([0, 1] * 20)
+    right, wrong = (calibration_test(Rows(y), p.astype(float)) for p in (y, 1 - y))
+    assert (right.p_value, right.impossible, right.unseen) == (1.0, 0, 0.0)
+    assert wrong.rejects
+    assert wrong.impossible == 40
+
+
+def test_one_cluster_rejects_nothing_and_clusters_err_more_than_rows():
+    y, p = made(400, 7, 0.1)
+    assert not calibration_test(Rows(y, cluster=np.zeros(400, int)), p).rejects
+    assert calibration_test(Rows(y), p).rejects
+
+
+def test_the_gap_that_is_said_to_be_seen_is_seen_in_about_80_percent():
+    p, rng = np.full(400, 0.4), np.random.default_rng(8)
+    gap = calibration_test(Rows((rng.random(400) < p).astype(int)), p, FEW).unseen
+    found = [
+        calibration_test(Rows((rng.random(400) < p + gap).astype(int)), p, FEW).rejects for _ in range(300)
+    ]
+    assert 0.7 < np.mean(found) < 0.92
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.05])
+def test_the_largest_average_gap_covers_the_true_one(gap):
+    rng = np.random.default_rng(9)
+    covers = []
+    for _ in range(300):
+        p = 0.1 + 0.7 * rng.random(500)
+        covers.append(largest_average_gap(Rows((rng.random(500) < p + gap).astype(int)), p) >= gap)
+    assert np.mean(covers) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 300)
