@@ -228,7 +228,6 @@ def _on_file(
 ) -> tuple[Recipe, Dataset, list[Problem]]:
     """Return the Recipe with the file at ``path`` as its data, the Dataset and its problems.
 
-
     The label is the Recipe's target, by default "target". All other fields stay; a field that an argument replaces is
     reported.
 
