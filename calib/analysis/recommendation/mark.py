@@ -57,7 +57,7 @@ class Mark:
         """The prediction beside what happened, and what that means.
 
         >>> Mark("platt", 0.8, 0.85, 22, 0.82, 1.0, "odd").sentence
-        "For these 22 rows Platt scaling predicted 82% on average; 22 are in class 'odd' (100%). It underestimated."
+        "For these 22 rows Platt scaling predicted 82 % on average; 22 are in class 'odd' (100 %). It underestimated."
         """
         whose = "the model" if self.calibrator == "none" else name_of(self.calibrator)
         predicted, observed = briefly(100 * self.predicted, 100 * self.observed, whole=100)

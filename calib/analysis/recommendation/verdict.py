@@ -203,7 +203,7 @@ def stretches(rows: Rows, p: Array) -> list[str]:
 
     >>> rows = Rows(np.repeat([0, 1, 0, 1], [900, 100, 100, 900]))       # 10 % of class 1, then 90 %
     >>> stretches(rows, np.repeat([0.05, 0.95], 1000)), stretches(rows, np.full(2000, 0.6))
-    (['underestimates below 50%', 'overestimates above'], ['overestimates'])
+    (['underestimates below 50 %', 'overestimates above'], ['overestimates'])
     """
     cuts = _cuts(rows, p)
     while cuts:
@@ -250,9 +250,12 @@ def _places(cuts: list[float]) -> list[str]:
 
 
 def _rounded(p: float) -> float:
-    """To two significant digits of whichever is nearer, 0 or 1.
+    """The number that is printed for a probability, so that rows are parted where the words say.
 
-    >>> _rounded(0.3972), _rounded(0.00123), _rounded(0.99712)
-    (0.4, 0.0012, 0.9971)
+    >>> _rounded(0.3972), _rounded(0.00123), _rounded(0.967), _rounded(0.99712)
+    (0.4, 0.0012, 0.97, 0.997)
     """
-    return float(f"{p:.2g}") if p < 0.5 else round(1 - float(f"{1 - p:.2g}"), 12)
+    try:
+        return float(brief_percent(p).removesuffix("%")) / 100
+    except ValueError:  # powers of ten
+        return p
