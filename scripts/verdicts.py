@@ -120,11 +120,11 @@ divided by 0.6, and log-odds bent by 0.6 sin 2x. “Too few” is how often a ca
 {chr(10).join(lines)}
 
 - With sampling weights (Γ(1), 1,000 rows, prevalence 50 %) it rejects {weighted} %; the test stays exact.
-- With clusters it is approximate. Of 1,000 rows whose clusters share a deviation of {ALIKE} in log-odds it rejects,
-  by the number of clusters, {clustered}.
-- “Negligible” rests on the upper end of a one-sided 95 % interval of the average gap in 20 bins, which must be below
-  {SMALL} at 50 %. In cells of 200 rows and more, for a wrong model, it is at least the true average gap in
-  {percent(least)} % of the draws or more (the lowest: {n:,} rows, {100 * share:g} %).
+- With clusters it is approximate. Of 1,000 rows whose clusters share a deviation of {ALIKE} in log-odds it rejects
+  {clustered}.
+- “Negligible” rests on the upper end of a one-sided 95 % interval of the average gap in 20 bins. It must be below
+  {SMALL} at 50 %. For wrong models and 200 rows or more it includes the true gap in at least
+  {percent(least)} % of the draws (the lowest: {n:,} rows, {100 * share:g} %).
 """
 
 

@@ -219,12 +219,12 @@ def test_a_stated_rate_stays_unless_another_class_label_or_table_is_asked_for():
 
 
 def test_a_report_holds_both_places_and_the_python_source_the_rate(moved):
-    text = report_html(moved, drawn={moved.dataset.name: []}).decode()
+    text = report_html(moved).decode()
     for line in formatted_rates(moved, before_and_after(moved)).itertuples(index=False):
         assert f">{line[4]}<" in text
     assert "at 3 %" in text
     assert f"base_rate={RATE}" in text
-    assert "stated base rate" not in report_html(moved.before, drawn={moved.dataset.name: []}).decode()
+    assert "stated base rate" not in report_html(moved.before).decode()
 
 
 @pytest.mark.parametrize("placement", ["split", "cv"])

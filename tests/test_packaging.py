@@ -149,7 +149,7 @@ def test_the_installed_pages_open_on_the_first_diagram(site, tmp_path):
     assert done.returncode == 0, done.stderr
     calib, app, title, faults = done.stdout.splitlines()
     assert (Path(calib), Path(app)) == (site / "calib", site / "calibration_explorer")
-    assert title.startswith("See whether a model’s probabilities come true")
+    assert title.startswith("Check whether a model’s probabilities are right")
     assert faults == "0"
 
 

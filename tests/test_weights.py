@@ -64,7 +64,7 @@ def test_fractions_are_told_as_rows_and_what_they_are_worth():
     told = formatted_flow(flow(found), "1").set_index("Step")
     assert told.loc["Test", ["Rows", "Worth by weight"]].tolist() == ["90", str(worth)]
     # Sampling weights of 1, 2 and 4 are scaled before: nobody who gave them knows of fractions
-    assert "counts of repeated rows" in found.refused["venn_abers"]
+    assert "count repeated rows" in found.refused["venn_abers"]
     assert "fraction" not in found.refused["venn_abers"]
 
 

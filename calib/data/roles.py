@@ -168,7 +168,7 @@ def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator
     """Say what the weights of a Dataset of n rows are, if a column holds them.
 
     >>> list(weight_note("n", np.array([3.0, 2.0]), 2)), list(weight_note("w", None, 2))
-    (["Counts in 'n': 5 rows in 2 lines."], ["All weights in 'w' are equal: every row counts once."])
+    (["Counts in 'n': 5 rows in 2 lines."], ["All weights in 'w' are equal, so every row counts once."])
     """
     if name is not None and weight is None:
         yield f"All weights in {name!r} are equal, so every row counts once."

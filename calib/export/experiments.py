@@ -49,7 +49,7 @@ def run_experiment(
     --------
     >>> run = run_experiment("pooling", {"points": "1:0 2:1 3:0"})
     >>> run.charts[0].record.title
-    'Move 1 of 1: 1/1 is above its right neighbour 0/1; joined they are 1/2'
+    'Move 1 of 1: 1/1 is above its right neighbour 0/1, so both become 1/2'
     """
     experiment = EXPERIMENTS[checks.one_of(name, EXPERIMENTS, "The experiment")]
     values = experiment.check(settings or {})

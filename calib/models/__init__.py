@@ -69,7 +69,7 @@ def register(entry: ModelEntry) -> ModelEntry:
     >>> register(ModelEntry("flat", "Flat", lambda random_state: LinearSVC(), ()))
     Traceback (most recent call last):
     ...
-    calib.kernel.checks.InputError: flat: make must return a classifier whose score is a probability, as score says.
+    calib.kernel.checks.InputError: flat: make must return a classifier whose score is a probability, as its ...
     """
     return MODELS.register(entry)
 

@@ -398,7 +398,7 @@ def check_possible(model: str, placement: str, calibrator: str, paper_model: str
     Traceback (most recent call last):
     ...
     calib.kernel.checks.InputError: Beta calibration needs probabilities, but 'svm' gives margins (any real number). \
-Choose Platt, isotonic, Venn or Venn–Abers, or another model.
+Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model.
     """
     method, name = CALIBRATORS[calibrator], repr(paper_model or model)
     entry = PAPER_MODELS[paper_model] if paper_model else MODELS[model]

@@ -199,7 +199,7 @@ def test_a_calibrator_that_fails_on_some_split_is_left_out_and_infinite_splits_a
 
 def test_too_few_rows_are_refused():
     few = Dataset("few", pd.DataFrame({"x": np.arange(30.0)}), np.array([1] + [0] * 29))
-    with pytest.raises(InputError, match="rarer class"):
+    with pytest.raises(InputError, match="minority class has 1 row"):
         repeat_splits(REPEATED, few)
 
 

@@ -10,7 +10,7 @@ from calib.__main__ import main
 from calib.kernel.checks import InputError
 from calib.metrics import METRICS, Metric, register
 from calib.sources import load
-from tests.pages.app import messages, page
+from tests.pages.app import messages, page, settled
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +81,6 @@ def test_one_that_fails_on_these_rows_alone_is_told_by_its_name(way, tmp_path, c
         assert main(["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / "data.csv")]) != 0
         assert told in capsys.readouterr().err
     else:
-        at = page("explore_reliability", **recipe.to_query())
+        at = settled(page("explore_reliability", **recipe.to_query()))
         assert any(told in message for message in messages(at))
         assert not at.exception

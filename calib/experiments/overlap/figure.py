@@ -234,7 +234,7 @@ def prepare_data(found: DrawnSteps) -> Drawn:
         if found.d == 2
         else "Every panel has its own plane, the plane of largest variance."
         if found.embedding == "pca"
-        else "t-SNE keeps neighbours together; distances between groups, sizes and axes have no meaning.",
+        else "t-SNE keeps neighbours together. Axes, sizes and distances of groups have no meaning.",
         alt=f"Scatter plots of both classes at the Bhattacharyya distances "
         f"{', '.join(number(distance) for _, distance, _, _ in found.steps)}.",
         table=pd.concat(frames),

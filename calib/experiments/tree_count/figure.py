@@ -52,6 +52,8 @@ def prepare_curve(found: SettingCurve) -> Lines:
 
 
 FIGURES = (
-    FigureEntry("tree_count", "Numbers of trees against the true probabilities", prepare, *PANELS),
+    FigureEntry(
+        "tree_count", "Predicted against true probabilities, for different numbers of trees", prepare, *PANELS
+    ),
     FigureEntry("tree_count_curve", "TCE along the number of trees", prepare_curve, *CURVES),
 )

@@ -45,8 +45,8 @@ def show(evaluation: Evaluation) -> None:
     )
     if recipe.base_rate is not None:
         st.caption(
-            f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct if only the "
-            "shares of the classes differ, not the classes themselves."
+            f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct only if the "
+            "class shares differ but rows within each class look the same."
         )
     tables.download("Base rates (CSV)", lambda: safe_csv(table), "base_rates.csv")
     _from_a_sample(evaluation)
