@@ -283,9 +283,8 @@ these log-odds, shifted so that its mean is right.
 
 Each cell states how many of the 95 % intervals include the population's value, in %, and their median
 width. If some intervals are not given, brackets state how many of 100 are given. Bold means that fewer than 92 % cover,
-more
-clearly than the number of draws leaves open. “none” means that no interval is given; “·” means that there is nothing
-to include."""
+more clearly than the number of draws leaves open. “none” means that no interval is given; “·” means that there is
+nothing to include."""
 OF_SAMPLES = """1,000 rows of a calibrated model, half of them of class 1. Rows of one cluster resemble each other in
 their prediction (correlation 0.3) and in the rest (0.2). Weights are independent of the labels."""
 OF_TESTS = """How often, in %, a test at 5 % rejects a right hypothesis. Bold means more than 8 %, more clearly than
