@@ -364,8 +364,8 @@ def test_a_table_gets_its_probabilities_beside_it_and_rows_without_a_score_stay_
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        (["note"], "no column of numbers"),
-        (["absent"], "no column of numbers"),
+        (["note"], "not a column of numbers"),
+        (["absent"], "not a column of numbers"),
         ([], "needs 1 score column"),
         (["empty"], "No row"),
     ],
