@@ -131,7 +131,7 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
     if len(leaders) == len(ranks):
         return best
     if not near:
-        return f"{best}, significantly ({way})"
+        return f"{best}, significantly better than all others ({way})"
     if len(near) == len(ranks) - len(leaders):
         return f"{best}; no setup differs significantly from {'it' if len(leaders) == 1 else 'them'}"
     others = listed(near) if len(near) < 5 else counted(len(near), "other setup")

@@ -75,7 +75,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         "chance: two standard deviations, of the calibrator for which they are largest."
         + _of_clusters(evaluation)
         + asked(walks),
-        "Cumulative differences of label and probability. "
+        "Cumulative differences between label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"
             for key, walk in walks.items()

@@ -173,7 +173,7 @@ def _alt(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
         )
         for growth, ends in found.items()
     )
-    return f"{METRICS[metric].label} against depth, {label_of(calibrator)}. {summary}."
+    return f"{METRICS[metric].label} by depth, {label_of(calibrator)}. {summary}."
 
 
 def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, float, str]]:
@@ -281,4 +281,4 @@ def _beyond(infinite: pd.Series, limits: Sequence[float], color: str) -> go.Scat
     )
 
 
-DEPTH = FigureEntry("depth", "A metric against depth", prepare, draw)
+DEPTH = FigureEntry("depth", "A metric by depth", prepare, draw)

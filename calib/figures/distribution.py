@@ -74,7 +74,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for {negative}",
         f"Upwards: rows of {positive}. Downwards: rows of {negative}. Both are shares of their class. The less the two "
         "overlap, the better the model separates them.",
-        "Distribution of the predictions by outcome, in medians: "
+        "Distribution of the predictions by outcome, summarised by medians: "
         + "; ".join(f"{label_of(key)} {' and '.join(_medians(evaluation, key))}" for key in shown)
         + ".",
     )

@@ -81,7 +81,7 @@ def _verdict(summary: IntervalSummary) -> str:
     if summary.lower <= summary.observed <= summary.upper:
         return "yes"
     if summary.valid:
-        return "yes, up to chance"
+        return "yes, within sampling error"
     return "no, below" if summary.observed < summary.lower else "no, above"
 
 

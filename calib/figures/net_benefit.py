@@ -106,14 +106,14 @@ def prepare(
         + asked(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
-        + f"; the better simple rule {number(simple)}.",
+        + f"; the better of the two simple rules {number(simple)}.",
     )
 
 
 def _where(t: float, lowest: float, highest: float) -> str:
     if lowest <= t <= highest:
         return "The vertical line is the threshold of your costs."
-    return f"The threshold of your costs, {probability(t)}, lies outside of this range."
+    return f"The threshold of your costs, {probability(t)}, lies outside this range."
 
 
 def _finding(best: str, gained: tuple[float, float, float], simple: float, t: float) -> str:
@@ -123,7 +123,7 @@ def _finding(best: str, gained: tuple[float, float, float], simple: float, t: fl
     here, more = f"At the threshold {brief(t)}", f"{brief(1000 * mean)} rows per 1,000"
     if not lower > 0:  # also where it is not known
         return (
-            f"{here} no calibrator surely beats {rule}: the net benefit of {label_of(best)} is {more} higher, "
+            f"{here} no calibrator clearly beats {rule}: the net benefit of {label_of(best)} is {more} higher, "
             "within sampling variability"
         )
     return f"{here} the net benefit of {label_of(best)} is {more} above that of {rule}"

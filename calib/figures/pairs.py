@@ -135,7 +135,7 @@ def prepare(
         axis,
         _finding(name, width, weight),
         _caption(marks, crossed, zero, one) + (AT_THE_ENDS if axis else ""),
-        f"Scatter of p1 against p0 of {evaluation.judged_by} by {name}: "
+        f"Scatter plot of p1 against p0 of {evaluation.judged_by}, {name}: "
         f"median width {number(_median(width, weight))}, mean p0 {number(mean(p0, weight))}, "
         f"mean p1 {number(mean(p1, weight))}, {percent(evaluation.share)} in {one}.",
     )
@@ -146,7 +146,7 @@ def _finding(name: str, width: np.ndarray, weight: np.ndarray | None) -> str:
     if width.min() == width.max():
         return f"All {name} intervals are {brief(float(width[0]))} wide"
     middle, widest = briefly(_median(width, weight), float(width.max()))
-    return f"Half of the {name} intervals are at most {middle} wide, the widest {widest}"
+    return f"Half of the {name} intervals are at most {middle} wide; the widest is {widest}"
 
 
 def _median(values: np.ndarray, weight: np.ndarray | None) -> float:

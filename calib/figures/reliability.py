@@ -248,7 +248,7 @@ def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     """What the recommendation says, or of a part of the methods what one of them changes."""
     if not shown:
-        return "No calibrator works here"
+        return "None of the chosen calibrators works here"
     if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
         return headline(evaluation)
     table, (own, *rest) = advise(evaluation).table, _leading(evaluation, shown)

@@ -57,7 +57,9 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
         Where there are none.
     """
     if not predictions:
-        raise InputError("There are no predictions of this data set: a CSV file has none, a store has.")
+        raise InputError(
+            "There are no predictions of this data set. A CSV file has none; upload a results file instead."
+        )
     curves = {
         name: binned_curve(each.y, each.p, bins=bins, sample_weight=each.weight)
         for name, each in predictions.items()

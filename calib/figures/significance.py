@@ -72,7 +72,7 @@ def prepare(
         For fewer than two setups.
     """
     if len(p) < 2:
-        raise InputError("A comparison in pairs needs at least 2 setups.")
+        raise InputError("A pairwise comparison needs at least 2 setups.")
     values = p.to_numpy(dtype=np.float64, copy=True)
     np.fill_diagonal(values, np.nan)
     sure = values <= alpha
@@ -95,7 +95,7 @@ def prepare(
 
 def _finding(better: int, pairs: int) -> str:
     if pairs == 1:
-        return f"The two {'differ' if better else 'do not differ'} significantly"
+        return f"The two setups {'differ' if better else 'do not differ'} significantly"
     return f"{better:,} of {pairs:,} pairs {'differs' if better == 1 else 'differ'} significantly"
 
 

@@ -69,7 +69,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     errors = low_to_high({label_of(key): curve.error for key, curve in curves.items()})
     return SmoothDiagram(
         curves,
-        f"The smooth calibration error {'goes' if errors.startswith('from') else 'is'} {errors}",
+        f"The smooth calibration error {'ranges' if errors.startswith('from') else 'is'} {errors}",
         "Each curve is smoothed over a width that equals its own error: a narrow kernel where the error is small. It "
         "is thick where there are many predictions. Above the diagonal the probabilities are too low. Small "
         "differences of the error may be sampling variability." + asked(curves),

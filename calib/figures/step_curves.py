@@ -77,8 +77,8 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
     fitted = _single(evaluation.fitted(METHOD))
     if evaluation.recipe.placement == "full":
         raise InputError(
-            "There are no curves for the full placement. It refits the model and both isotonic regressions for "
-            "every row, so p0 and p1 are not functions of one score. Explain one prediction shows a row's own fits."
+            "Full Venn–Abers has no step curves, because it refits the model for every row: p0 and p1 are not "
+            "functions of one score. See “Explain one prediction” for the fits of a single row."
         )
     curves = tuple(one.step_curves() for one in fitted)
     scores, y = evaluation.calibration_scores, evaluation.calibration_y

@@ -78,7 +78,7 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     shown, folded = _unfold(tree, top, path)
     leaves = [node for node in tree.nodes if node.leaf]
     least, most = min(leaves, key=lambda node: node.p or 0), max(leaves, key=lambda node: node.p or 0)
-    size = "without a limit of depth" if tree.deepest else f"of depth {tree.depth}"
+    size = "without a depth limit" if tree.deepest else f"of depth {tree.depth}"
     title = (
         f"The tree {size} has {len(leaves)} leaves, with p from {_p_of(least, brief)} to {_p_of(most, brief)}"
     )

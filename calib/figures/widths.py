@@ -110,7 +110,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     least, most = briefly(float(median[narrow]), float(median[wide]))
     title = f"{series[narrow].name}: half of the intervals are at most {least} wide"
     if median[wide] > median[narrow]:
-        title += f"; {series[wide].name}: {most}"
+        title += f", {series[wide].name} at most {most}"
     return Widths(
         tuple(series),
         edges,

@@ -82,7 +82,7 @@ def _finding(table: pd.DataFrame, by: str, n: int) -> str:
     if len(table) < 3 or n < 2:
         return text
     if n < FEWEST:
-        return f"{text} on {n} data sets, too few to tell it from sampling variability"
+        return f"{text} on {n} data sets, too few to exclude sampling variability"
     return (
         f"{text}; {sure or 'none'} of {len(table)} intervals {'lies' if sure == 1 else 'lie'} above one half"
     )
