@@ -92,7 +92,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"{what.help} One lane per Recipe, one mark per calibrator; the ring marks the best.{_bars(table)} "
+        f"{what.help} Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
         f"{_same_rows(evaluations)}",
         f"{what.label} of the Recipes side by side. {summary}.",
     )

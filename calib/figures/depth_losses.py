@@ -62,11 +62,11 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         own,
         calibrator,
         title,
-        "Calibration loss arises if the prediction of a group differs from its mean true probability; a calibrator "
-        "lowers it. Grouping loss arises if rows of a group differ in their true probability; no calibrator lowers it. "
-        "Their sum is the loss beyond the "
-        f"irreducible {irreducible} (Brier score). Groups are equal predictions for the tree and {FOREST_GROUPS} bins "
-        "of equal count for the forests, corrected for their finite size.",
+        "Calibration loss arises if the prediction of a group differs from its mean true probability; a calibrator can "
+        "lower it. Grouping loss arises if the rows of a group differ in their true probability; no calibrator can "
+        "lower it. The sum of both losses is the loss beyond the "
+        f"irreducible {irreducible} (Brier score). For the tree, groups are rows with equal predictions; for "
+        f"the forests, {FOREST_GROUPS} bins of equal count. Both losses are corrected for finite group sizes.",
         alt,
     )
 

@@ -69,8 +69,8 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     return DifferenceLanes(
         shown,
         _finding(shown),
-        f"Difference to {label_of(differences.reference)}, with its 95 % interval from {differences.basis}. If "
-        f"the interval includes 0, the difference may be sampling variability.{dots}",
+        f"Marks show the difference from {label_of(differences.reference)}, bars its 95 % interval from "
+        f"{differences.basis}. If the interval includes 0, the difference may be sampling variability.{dots}",
         f"Differences from {label_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
         f"{len(table)} clearly different. Brier score: {listed or 'none'}.",
     )

@@ -82,9 +82,10 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         _window(fits),
         derivation,
         f"Row {explained.row} ({class_named(explained.name)}): {pair}",
-        "The line is the isotonic fit to the calibration rows and this row. It is flat over a pool, at the share of "
-        "label 1 in it. Shaded: the pool that the row joins; the large mark is the row with the label it is "
-        f"given, the star its fitted value. Shown are the {NEIGHBOURS} distinct scores on either side of the pools.",
+        "The line is the isotonic fit to the calibration rows and this row. Over each pool the line is flat, at the "
+        "pool's share of label 1. The shaded pool is the one that the row joins; the large mark is the row with its "
+        f"assumed label, the star its fitted value. The picture shows {NEIGHBOURS} distinct scores on either side of "
+        "the pools.",
         f"Two isotonic fits. {' '.join(derivation)}",
     )
 

@@ -86,15 +86,19 @@ def prepare(
         evaluation.dataset.classes[1],
         _finding(table, column),
         f"The dark bar is the observed frequency of {class_named(evaluation.dataset.classes[1])} in the group, "
-        "with its 95 % Wilson interval. Coloured marks are mean predictions of calibrators. A mark far from the bar is "
-        "wrong for this group, even if it is right on average. "
-        "“Beyond chance” allows for the number of groups."
+        "with its 95 % Wilson interval. Coloured marks are mean predictions of calibrators. A calibrator whose mark is "
+        "far from the bar is wrong for this group, even if it is right on average. "
+        "“By more than chance” allows for the number of groups."
         + (
             ""
             if evaluation.cluster is None
-            else " Both it and the intervals take rows of one cluster together."
+            else " Tests and intervals keep the rows of one cluster together."
         )
-        + (f" Faint: {counted(few, 'group')} with fewer than {FEW} rows, saying little." if few else ""),
+        + (
+            f" Faint marks: {counted(few, 'group')} with fewer than {FEW} rows, which say little."
+            if few
+            else ""
+        ),
         f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
         f"{len(off)} pairs of calibrator and group are off by more than chance.",
     )

@@ -100,9 +100,9 @@ def prepare(
         (lowest, highest),
         tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
         _finding(best, gain(evaluation, best, t), simple, t),
-        "Higher is better: rows rightly acted on, less those wrongly acted on at the price that the threshold sets, "
-        "as a share of all rows. A model is of use at thresholds where its curve lies above both grey lines: act on "
-        f"all, act on none. Calibration matters where a curve falls below them. {_where(t, lowest, highest)}"
+        "Net benefit is the share of rows rightly acted on, less the share wrongly acted on times the odds of the "
+        "threshold; higher is better. A model is useful at thresholds where its curve lies above both grey lines: act "
+        f"on all, act on none. Calibration matters where a curve falls below them. {_where(t, lowest, highest)}"
         + asked(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())

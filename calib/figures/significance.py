@@ -100,9 +100,11 @@ def _finding(better: int, pairs: int) -> str:
 
 
 def _caption(setups: int, alpha: float, note: str) -> str:
-    text = f"the row is significantly better than the column at α = {alpha:g}. Orange: it is worse."
+    text = f"marks a row that is significantly better than the column at α = {alpha:g}, orange a row that is worse."
     words = (
-        f"v, blue: {text} The numbers are p-values." if setups <= LARGEST_WITH_NUMBERS else f"Blue: {text}"
+        f"Blue with a v {text} The numbers are p-values."
+        if setups <= LARGEST_WITH_NUMBERS
+        else f"Blue {text}"
     )
     heads = "" if setups <= LARGEST_WITH_HEADS else "Columns are in the order of the rows."
     return " ".join(filter(None, [words, heads, note]))

@@ -75,8 +75,8 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         ceiling(float(width.max())),
         evaluation.dataset.classes,
         finding,
-        "High marks: few calibration rows at this score, or a step of the isotonic fit close by. Compare with the "
-        f"calibration points of the step curves. {marks.note}".strip(),
+        "High marks have few calibration rows near their score, or lie close to a step of the isotonic fit. Compare "
+        f"them with the calibration points of the step curves. {marks.note}".strip(),
         f"Interval width by score for {evaluation.judged_by}, {name}; widest {number(float(width[widest]))} "
         f"at score {number(float(score[widest]))}.",
     )

@@ -181,7 +181,7 @@ def _alone(evaluation: Evaluation) -> tuple[str, ...]:
 def _reason(evaluation: Evaluation, found: Choice) -> str:
     """The one sentence or two that decide."""
     if not found.compared:
-        return f"Its Brier score is {number(found.table.score[found.choice])} on the {evaluation.judged_by}."
+        return f"The Brier score is {number(found.table.score[found.choice])} on the {evaluation.judged_by}."
     if found.choice == "none":
         return _left(evaluation, found)
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)

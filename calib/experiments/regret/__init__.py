@@ -30,7 +30,7 @@ EXPERIMENT = Experiment(
             0.1,
             0.0,
             0.99,
-            help="The probability if the label is 0.",
+            help="p0, the better prediction if the label is 0.",
             extra={"step": 0.01},
         ),
         Parameter(
@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
             0.5,
             0.01,
             1.0,
-            help="The probability if the label is 1.",
+            help="p1, the better prediction if the label is 1.",
             extra={"step": 0.01},
         ),
         Parameter(
