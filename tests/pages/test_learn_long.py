@@ -101,7 +101,7 @@ def test_other_settings_run_part_by_part(monkeypatch):
         return whole(part, watch)
 
     def look(at):
-        if any("computed here" in caption.value for caption in at.main.caption):
+        if any("Computed here" in caption.value for caption in at.main.caption):
             seen.set()
 
     monkeypatch.setattr(long_runs, "_watched", one_first)

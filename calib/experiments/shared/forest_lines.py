@@ -124,4 +124,4 @@ def how_made(found: LongResult) -> str:
         return found.made.sentence()
     runs = found.table["runs"]
     low, high = int(runs.min()), int(runs.max())
-    return f"Lines are means over {high if low == high else f'{low} to {high}'} repetitions, computed here."
+    return f"Computed here: means over {high if low == high else f'{low} to {high}'} repetitions."
