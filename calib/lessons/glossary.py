@@ -45,16 +45,16 @@ class Term:
 ENTRIES = {
     "auc": Term(
         "AUC",
-        "The probability that a row of class 1 gets a higher score than a row of class 0; 0.5 is guessing.",
+        "The probability that a row of class 1 gets a higher score than a row of class 0; guessing gives 0.5.",
     ),
     "band": Term(
         "Consistency band",
-        "The range in which 95 of 100 marks fall if the model is calibrated.",
+        "The range in which a mark falls 95 % of the time if the model is calibrated.",
         ("band belongs", "The band shows"),
     ),
     "bhattacharyya": Term(
         "Bhattacharyya distance",
-        "The distance of two distributions: 0 if they are identical, 5.72 if they hardly overlap.",
+        "A distance between two distributions: 0 if they are identical, 5.72 if they hardly overlap.",
     ),
     "bias": Term(
         "Bias² and scatter",
@@ -64,12 +64,12 @@ ENTRIES = {
     ),
     "brier": Term(
         "Brier score",
-        "The mean squared difference between prediction and label. It is 0 for perfect predictions, and 0.25 for a "
-        "prediction of one half for every row.",
+        "The mean squared difference between prediction and label. It is 0 for perfect predictions, and 0.25 if every "
+        "prediction is one half.",
     ),
     "calibrated": Term(
         "Calibrated",
-        "A model is calibrated if, among the rows with prediction p, a share of p is in class 1.",
+        "A model is calibrated if, for every p, a share p of the rows with prediction p is in class 1.",
         ("perfectly calibrated", "well calibrated", "is calibrated"),
     ),
     "calibrator": Term(
@@ -85,12 +85,12 @@ ENTRIES = {
     ),
     "corp": Term(
         "CORP",
-        "A reliability diagram without a choice of bins: isotonic regression of the labels on the predictions.",
+        "A reliability diagram that needs no choice of bins: isotonic regression of the labels on the predictions.",
     ),
     "ct": Term("CT", "A forest of curtailed trees.", ("CT",)),
     "curtailment": Term(
         "Curtailment",
-        "A leaf with too few rows takes the frequency of the first ancestor that has enough.",
+        "If a leaf has too few rows, it takes the share of class 1 from its nearest ancestor with enough rows.",
         ("Curtailment", "curtailment", "curtailed", "Curtailed"),
     ),
     "dir": Term(
@@ -100,8 +100,8 @@ ENTRIES = {
     ),
     "ece": Term(
         "ECE",
-        "Expected calibration error: the mean gap between the marks and the diagonal, weighted by the rows of "
-        "each bin. It depends on the bins.",
+        "Expected calibration error: the mean gap between the marks and the diagonal, weighted by the "
+        "number of rows in each bin. Its value depends on the bins.",
         ("ECE",),
     ),
     "entropy": Term(
@@ -118,13 +118,13 @@ ENTRIES = {
     ),
     "group": Term(
         "Group",
-        "A set of rows over which a loss is averaged: all rows with the same prediction, of one leaf, or of "
-        "one bin. Each picture says which.",
+        "A set of rows over which a loss is averaged: all rows with the same prediction, in the same leaf, or in the "
+        "same bin. Each picture says which kind it uses.",
         ("A group", "groups"),
     ),
     "il": Term(
         "Irreducible loss (IL)",
-        "The loss that even the true probabilities have. Nobody can lower it.",
+        "The loss that remains even if you predict the true probabilities. No method can lower it.",
         ("IL",),
     ),
     "isotonic": Term(
@@ -132,11 +132,15 @@ ENTRIES = {
         "The non-decreasing step function that is closest to the labels, found by pooling neighbours.",
         ("Isotonic regression", "isotonic regression"),
     ),
-    "laplace": Term("Laplace's estimate", "(n1 + 1)/(n + 2) instead of n1/n: never 0 or 1.", ("Laplace",)),
+    "laplace": Term(
+        "Laplace's estimate",
+        "A leaf predicts (n1 + 1)/(n + 2) instead of n1/n, so it never predicts 0 or 1.",
+        ("Laplace",),
+    ),
     "leaf": Term(
         "Leaf",
         "An end node of a tree. All rows in it get the same prediction. A leaf is pure if all its training "
-        "rows are of one class.",
+        "rows are in one class.",
         ("pure leaves", "Pure leaves"),
     ),
     "log_loss": Term(
@@ -144,22 +148,22 @@ ENTRIES = {
         "The mean of −ln of the probability given to the true label. One certain mistake makes it ∞.",
         ("log loss", "Log loss"),
     ),
-    "minimax": Term("Minimax", "The choice with the least bad worst case.", ("minimax",)),
+    "minimax": Term("Minimax", "The choice whose worst case is the least bad.", ("minimax",)),
     "oob": Term(
         "Out of bag",
-        "Each tree of a forest grows on a random draw of the rows. The rows left out are out of its bag, and "
-        "can calibrate.",
+        "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out-of-bag for "
+        "that tree, and can calibrate.",
         ("out of bag", "out-of-bag"),
     ),
     "p0p1": Term(
         "p0 and p1",
-        "The two probabilities of a Venn predictor: p0 with label 0 and p1 with label 1 for the new row. P_Y is "
-        "the one for its true label.",
+        "The two probabilities of a Venn predictor: p0 if the new row has label 0, p1 if it has label 1. P_Y is "
+        "the probability for its true label.",
         ("p0 and p1", "P_Y"),
     ),
     "platt": Term(
         "Platt scaling",
-        "A calibrator with two parameters: a sigmoid function of the score.",
+        "A calibrator that fits a sigmoid function of the score, which has two parameters.",
         ("Platt scaling", "Platt"),
     ),
     "pool": Term(
@@ -169,7 +173,7 @@ ENTRIES = {
     ),
     "posterior": Term(
         "True probability",
-        "The probability of class 1 for a row, known only for simulated data. Papers call it posterior and "
+        "The probability of class 1 for a row, known only for simulated data. Papers call it the posterior and "
         "write π.",
         ("posterior", "posteriors", "true probability", "true probabilities"),
     ),
@@ -188,19 +192,20 @@ ENTRIES = {
     ),
     "reliability": Term(
         "Reliability",
-        "Murphy's part of the Brier score that calibration can remove, measured in 100 bins. With few rows it "
-        "is mostly noise.",
+        "The part of the Brier score that calibration can remove, as Murphy defined it, over 100 bins. With few rows "
+        "it is mostly noise.",
         linked=False,
     ),
     "reliability_diagram": Term(
         "Reliability diagram",
-        "A plot of bins: the mean prediction to the right, the observed share of class 1 upwards.",
+        "A plot of bins, with the mean prediction on the horizontal axis and the observed share of class 1 on the "
+        "vertical axis.",
         linked=False,
     ),
     "rf_d": Term(
         "RF_d", "A forest with scikit-learn's default settings: its trees are fully grown.", ("RF_d",)
     ),
-    "rf_large": Term("RF_large", "A forest like RF_d, with 500 trees.", ("RF_large",)),
+    "rf_large": Term("RF_large", "A forest like RF_d, but with 500 trees.", ("RF_large",)),
     "rf_opt": Term(
         "RF_opt",
         "A tuned forest: a search chose the settings with the lowest Brier score.",
@@ -214,24 +219,25 @@ ENTRIES = {
     "tce": Term(
         "TCE",
         "True calibration error: the mean squared difference between prediction and true probability. It "
-        "contains no label noise, and is known only for simulated data.",
+        "contains no label noise, but is known only for simulated data.",
         ("TCE", "true calibration error"),
     ),
     "valid": Term(
         "Valid",
-        "A guarantee that holds for any number of rows: on average the selected probability equals the label.",
+        "A Venn predictor is valid: for any number of rows, the probability for the true label (P_Y) equals the label "
+        "on average.",
         ("valid", "validity", "Validity"),
         linked=False,
     ),
     "venn": Term(
         "Venn predictor",
-        "A predictor with two probabilities. It puts the new row into a category with other rows, once with "
-        "label 0 and once with label 1. Each time it gives the share of class 1 there.",
+        "A predictor that gives two probabilities. It adds the new row to a category of similar rows, once with label "
+        "0 and once with label 1. Each probability is the share of class 1 in that category.",
         ("Venn predictor",),
     ),
     "venn_abers": Term(
         "Venn–Abers",
-        "A Venn predictor with the pools of isotonic regression as categories.",
+        "A Venn predictor whose categories are the pools of isotonic regression.",
         ("Venn–Abers",),
     ),
 }
