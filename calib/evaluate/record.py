@@ -194,7 +194,7 @@ class Evaluation:
         if len(fitted) > 1:
             raise InputError(
                 f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one per fold, "
-                f"and none of them is the one {use}. Choose one test part instead of folds."
+                f"and none of them is the one {use}. Choose one test set instead of folds."
             )
         return fitted[0]
 
