@@ -22,8 +22,8 @@ from pages.ui.uploads import remember, remembered
 
 KEPT_ESTIMATES = 6
 REMEDY = (
-    "If positives are rarer or more frequent in deployment, or if the table was under- or oversampled, set the base rate in "
-    "the sidebar. All odds are then multiplied by one ratio, on every page and in every export."
+    "If positives are rarer or more frequent in deployment, or if the table was under- or oversampled, set the base "
+    "rate in the sidebar. All odds are then multiplied by one ratio, on every page and in every export."
 )
 
 
@@ -90,7 +90,7 @@ def _counted(weight: str | None, rows: pd.DataFrame) -> str:
         return ""
     name = plain(weight)
     return (
-        f" Rows are weighted by {name}."
+        f" Each row of the file is weighted by its {name}."
         if weight in rows
         else f" The file has no column {name}, so each row counts once."
     )

@@ -77,8 +77,8 @@ def _received() -> None:
     if wanted:
         st.session_state["another_file"] = key
         name = state.uploads()[key].name
-        other = f"This {name} is another file" if name in wanted.values() else f"{name} is another file"
-        state.say(f"{other} than the file that these settings belong to.")
+        other = f"This {name}" if name in wanted.values() else name
+        state.say(f"{other} is not the file that these settings belong to.")
     elif state.recipe().data != f"upload:{key}":
         controls.choose_data(f"upload:{key}")
 
@@ -121,8 +121,8 @@ def other_file(recipe: Recipe) -> None:
         recipe.judge_on,
         sources.judging(None, before=recipe),
         recipe.label("judge_on"),
-        "The model and the calibrators are fitted on this table and evaluated on every row of the other table. Columns are "
-        "matched by name.",
+        "The model and the calibrators are fitted on this table and evaluated on every row of the other table. "
+        "Columns are matched by name.",
     )
     if not on:
         return
@@ -160,8 +160,8 @@ def own_model(recipe: Recipe) -> None:
         "A two-class model as ONNX",
         key="model_file",
         on_change=lambda: received("model_file", _judge_model),
-        help="The model stays in this session's memory and is never written to disk. Pickle files are not accepted, because "
-        "they may run code: convert a scikit-learn model with skl2onnx.",
+        help="Only the model's graph runs. The file stays in this session's memory and is never written to disk. "
+        "Pickle files can run code, so they are not accepted: convert a scikit-learn model with skl2onnx.",
     )
 
 
@@ -352,7 +352,7 @@ def _content(recipe: Recipe) -> None:
         ["features", "predictions"],
         format_func={"features": "Features", "predictions": "Predictions"}.get,
         required=True,
-        help="Features train a model here. Predictions come from another program, and are evaluated and calibrated here.",
+        help="Features train a model here. Predictions of another program are evaluated and calibrated here.",
     )
 
 

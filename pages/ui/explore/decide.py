@@ -177,9 +177,9 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     held, positive = subset(decision.evaluation, rows), decision.evaluation.dataset.classes[1]
     st.markdown(
         f"For {counted(held.size, 'test row')}, {percent(decision.undecided_share(method))}, the {label_of(method)} "
-        f"interval includes the threshold {plain(number(decision.threshold))}. The lower end is below "
-        f"the threshold, the upper end above it. {percent(held.share)} of these rows are in {plain(class_named(positive))}. "
-        "They deserve a second look."
+        f"interval includes the threshold {plain(number(decision.threshold))}. Its lower end means that "
+        f"you should not act, its upper end that you should. {percent(held.share)} of these rows are in "
+        f"{plain(class_named(positive))}. They deserve a second look."
     )
     _rows(decision, method)
 

@@ -31,8 +31,8 @@ from pages.ui import bagging, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
 
 WITHOUT_FEATURES = (
-    "Out-of-bag scores need the trees of a forest and the rows that each tree has seen. These predictions came "
-    "without their model, so no setup can be built. The Reliability and Venn–Abers pages calibrate and evaluate them."
+    "Out-of-bag scores need the trees of a forest and the rows that each tree has seen. These data are "
+    "predictions without their model, so no setup can be built. The Reliability and Venn–Abers pages calibrate and evaluate them."
 )
 
 
@@ -135,8 +135,8 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     )
     st.caption(
         f"{first.judged_by}. Estimate is the mean probability of the predicted label. Reliability is Murphy's, over "
-        "100 bins. Size is the width of the interval for the predicted label. The last column allows for sampling error. ★ marks "
-        "the best value of a column; a small difference may be sampling variability."
+        "100 bins. Size is the width of the interval for the predicted label. The last column allows for sampling "
+        "error. ★ marks the best value of a column; a small difference may be sampling variability."
     )
     tables.download("Setups (CSV)", lambda: safe_csv(table.rename_axis("setup"), index=True), "setups.csv")
 

@@ -52,7 +52,7 @@ ROLES = {
 COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
 MOST_DIAGRAMS = 4
 WITHOUT_FEATURES = (
-    "This page grows trees, so it needs feature columns. Your file holds only predictions. "
+    "This page grows trees, so it needs feature columns. These data contain predictions instead. "
     "The Reliability and Venn–Abers pages evaluate the predictions."
 )
 # Lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
@@ -168,8 +168,8 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     where,
                     delta_color="off",
                     delta_arrow="off",
-                    help="Best value over depths, leaves and calibrators. It was chosen on the test rows, so it is slightly "
-                    "optimistic.",
+                    help="Best value over depths, leaves and calibrators. It was chosen on the test rows, so it is "
+                    "slightly optimistic.",
                 )
 
 

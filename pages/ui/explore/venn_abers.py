@@ -262,8 +262,8 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     """The Evaluations of the other placements chosen, as far as they are there."""
     if result.dataset.predictions:
         st.info(
-            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again. Your file holds "
-            "only predictions, so the page shows only inductive Venn–Abers, calibrated on held-out rows."
+            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again. These data are "
+            "predictions without their model, so the page shows only inductive Venn–Abers, calibrated on held-out rows."
         )
         return []
     own, beside = result.recipe.placement, recipe.setting("venn_abers.beside")
