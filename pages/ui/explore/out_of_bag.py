@@ -32,7 +32,8 @@ from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
 
 WITHOUT_FEATURES = (
     "Out-of-bag scores need the trees of a forest and the rows that each tree has seen. These data are "
-    "predictions without their model, so no setup can be built. The Reliability and Venn–Abers pages calibrate and evaluate them."
+    "predictions that came without their model, so no setup can be built. The Reliability and Venn–Abers pages "
+    "calibrate and evaluate the predictions."
 )
 
 

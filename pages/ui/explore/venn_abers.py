@@ -263,7 +263,8 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     if result.dataset.predictions:
         st.info(
             "Cross, simplified, full and out-of-bag Venn–Abers fit the model again. These data are "
-            "predictions without their model, so the page shows only inductive Venn–Abers, calibrated on held-out rows."
+            "predictions that came without their model, so the page shows only inductive Venn–Abers, calibrated on "
+            "held-out rows."
         )
         return []
     own, beside = result.recipe.placement, recipe.setting("venn_abers.beside")
