@@ -55,14 +55,16 @@ def rows_of(frame: pd.DataFrame, target: str, positive: str | None, score: str, 
     typed = typed_frame(frame)
     for role, name in {"target": target, "score": score, "time": time}.items():
         if name is not None and name not in typed.columns:
-            raise InputError(f"{role}: there is no column {name!r} among {', '.join(map(str, typed.columns))}.")
+            raise InputError(
+                f"{role}: there is no column {name!r} among {', '.join(map(str, typed.columns))}."
+            )
     label = coded_labels(frame, target)
     there, names = label.there, list(label.counts)
     if positive is None:
         if not set(names) <= {"0", "1"}:
             raise InputError(
-                f"positive: the labels are {', '.join(names)}. Name the positive class in the Recipe, so that it is the "
-                "same every day."
+                f"positive: the labels are {', '.join(names)}. Name the positive class in the Recipe, so that it "
+                "is the same every day."
             )
         positive = "1"
     y = np.where(there, label.are(positive), np.nan)
@@ -80,7 +82,9 @@ def rows_of(frame: pd.DataFrame, target: str, positive: str | None, score: str, 
 def sentences(watched: Watched, kind: str | None) -> list[str]:
     """What was found, in plain words: evidence, alarm, cause, advice, and what was left out."""
     limit = f"{watched.threshold:g}"
-    lines = [f"{counted(watched.rows, 'row')}. Evidence against calibration: {number(watched.now)}; the alarm is at {limit}."]
+    lines = [
+        f"{counted(watched.rows, 'row')}. Evidence against calibration: {number(watched.now)}. The alarm is at {limit}."
+    ]
     found = watched.found
     if found is None:
         lines.append("No alarm: nothing needs to be done.")
@@ -104,7 +108,9 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
             f"{counted(watched.waiting, 'row')} wait for labels and were not kept. Give them again with their labels."
         )
     if watched.clipped:
-        lines.append(f"{counted(watched.clipped, 'probability', 'probabilities')} of 0 or 1 were clipped to 0.000001 from the end.")
+        lines.append(
+            f"{counted(watched.clipped, 'prediction')} nearer than 0.000001 to 0 or 1 were clipped to it."
+        )
     return lines
 
 
