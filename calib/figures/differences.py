@@ -226,4 +226,4 @@ def formatted_differences(found: Differences, evaluation: Evaluation | None = No
     return pd.DataFrame(columns).rename_axis("Calibrator")
 
 
-DIFFERENCES = FigureEntry("differences", "Differences to uncalibrated", prepare, draw, reported=itself)
+DIFFERENCES = FigureEntry("differences", "Differences from uncalibrated", prepare, draw, reported=itself)
