@@ -66,13 +66,13 @@ def basis_of_intervals(table: pd.DataFrame, evaluation: Evaluation) -> str:
     sources = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
     clustered = evaluation.cluster is not None
     by = (
-        " Each cluster is one draw, and Student’s t has a degree of freedom per cluster less one."
+        " Each cluster counts as one draw, and Student’s t has one degree of freedom fewer than there are clusters."
         if clustered
         else ""
     )
     chance = f" {chance_sentence(evaluation)}" if "ece" in set(table["metric"]) else ""
     missing = why_missing(evaluation.sample) if table["lower"].isna().any() else ""
-    said = f"95 % intervals say how much the numbers vary with the test rows for a fixed model. {sources}.{by}{chance}"
+    said = f"95 % intervals show how much the numbers vary with the test rows for a fixed model. {sources}.{by}{chance}"
     return f"{said} {missing}".rstrip()
 
 
