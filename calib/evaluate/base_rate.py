@@ -44,7 +44,7 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
         weight=weight,
         notes=tuple(
             dict.fromkeys(
-                (moved_note(found, stated, weight, ratios), *found.notes, *unweighted_notes(weight))
+                (_moved_note(found, stated, weight, ratios), *found.notes, *unweighted_notes(weight))
             )
         ),
         before=found,
@@ -62,7 +62,7 @@ def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:
     return BaseRate(fitted, stated)
 
 
-def moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: set[float]) -> str:
+def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: set[float]) -> str:
     ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
         f"At a deployment base rate of {stated:.3g} instead of the {found.share:.3g} of the test rows, all odds are "

@@ -83,8 +83,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """At the table's own base rate."""
     data, parts, placed = fitted.dataset, fitted.parts, [part.placed for part in fitted.parts]
-    rows = end_to_end([part.test for part in parts])
-    weight = pooled_weights([part.weight for part in parts])
+    rows = _end_to_end([part.test for part in parts])
+    weight = _pooled_weights([part.weight for part in parts])
     predictions, calibrators, refused = _answers(recipe, fitted, rows, weight, watch or Watch())
     give_back(data.n)
     return Evaluation(
@@ -94,12 +94,12 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         dataset=data,
         rows=rows,
         y=data.y[rows],
-        scores=end_to_end([part.tests.scores for part in parts]),
+        scores=_end_to_end([part.tests.scores for part in parts]),
         predictions=MappingProxyType(predictions),
         refused=MappingProxyType(refused),
         calibrators=MappingProxyType(calibrators),
-        calibration_scores=end_to_end([one.scores for one in placed]),
-        calibration_y=end_to_end([one.y for one in placed]),
+        calibration_scores=_end_to_end([one.scores for one in placed]),
+        calibration_y=_end_to_end([one.y for one in placed]),
         posterior=None if data.posterior is None else data.posterior[rows],
         probability=fitted.probability,
         notes=(
@@ -110,7 +110,7 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         ),
         seconds=fitted.seconds,
         weight=weight,
-        calibration_weight=pooled_weights([one.weight for one in placed]),
+        calibration_weight=_pooled_weights([one.weight for one in placed]),
         flow=_flow(fitted, weight),
     )
 
@@ -156,19 +156,19 @@ def _pooled(
 ) -> Predictions:
     """The folds' answers one after the other; a calibrator gives intervals in all of them or in none."""
     ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
-    joined = {name: end_to_end([getattr(outcome, name) for outcome in outcomes]) for name in ends}
-    p = end_to_end([outcome.p for outcome in outcomes])
+    joined = {name: _end_to_end([getattr(outcome, name) for outcome in outcomes]) for name in ends}
+    p = _end_to_end([outcome.p for outcome in outcomes])
     return Predictions(y, p, **joined, weight=weight, cluster=cluster)
 
 
-def pooled_weights(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
+def _pooled_weights(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
     """The weights of all folds on the scale on which they add up to what these rows are worth, or None."""
     if weights[0] is None:
         return None
-    return effective_weights(end_to_end([each for each in weights if each is not None]))
+    return effective_weights(_end_to_end([each for each in weights if each is not None]))
 
 
-def end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:
+def _end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:
     """The arrays of all folds in one; that of a holdout as it is."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 

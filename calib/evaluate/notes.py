@@ -1,4 +1,4 @@
-"""Sentences that an Evaluation says of itself, made where the facts are known: ranges, weights, base rate."""
+"""Sentences that an Evaluation says of itself, of its calibrators, its score ranges and its weights."""
 
 from __future__ import annotations
 
