@@ -9,7 +9,8 @@ evaluations.needs_features(recipe, trees.WITHOUT_FEATURES)
 
 grown = trees.depth_sweep(recipe)
 trees.not_grown(recipe, grown)
-trees.curves(recipe, grown)
+with trees.curves(recipe, grown):
+    trees.metric(recipe, grown)
 trees.losses(recipe, grown)
 
 headings.part("Diagrams at chosen depths")

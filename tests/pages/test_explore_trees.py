@@ -201,6 +201,7 @@ def test_a_cancelled_sweep_keeps_its_picture_and_goes_on(monkeypatch):
     at.button(key="cancel_depths").click().run()
     assert any("Cancelled" in text for text in messages(at))
     assert not at.metric
+    assert at.selectbox(key="trees.metric").value == "brier"
     at.button(key="fit_again_depths").click().run()
     assert faults(settled(at)) == []
     assert len(at.metric) == 3

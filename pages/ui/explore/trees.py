@@ -121,19 +121,22 @@ def _settings(recipe: Recipe) -> str:
     return text + (" All depths are evaluated on one test set." if recipe.evaluation == "folds" else "")
 
 
-def curves(recipe: Recipe, grown: DepthSweep) -> None:
-    """The metric against depth: drawn as far as it is grown, again and again until all depths are there."""
+def curves(recipe: Recipe, grown: DepthSweep) -> Any:
+    """The metric against depth: drawn as far as it is grown, again and again until all depths are there.
 
-    def draw(all_of_it: bool = False, settled: bool = False) -> None:
-        if grown.scores:
-            place, name = headings.finding(), recipe.setting("trees.metric")
-            with place.words:
-                if all_of_it:
-                    _headline(grown, name)
-                if settled:  # while depths are grown the picture is drawn several times in a run
-                    metric(recipe, grown)
-            with place.picture:
-                chart.show("depth", grown.tables(), sentence=place.sentence, metric=name)
+    Returns the place of the page's own controls: beside the picture, and below it while it is drawn again and again.
+    """
+
+    def draw(all_of_it: bool = False) -> Any:
+        if not grown.scores:
+            return st.container()
+        place, name = headings.finding(), recipe.setting("trees.metric")
+        with place.words:
+            if all_of_it:
+                _headline(grown, name)
+        with place.picture:
+            chart.show("depth", grown.tables(), sentence=place.sentence, metric=name)
+        return place.words
 
     def grow(forests: bool, watch: Watch) -> None:
         waiting = [point for key, point in list(grown.points.items()) if key not in grown.scores]
@@ -146,16 +149,17 @@ def curves(recipe: Recipe, grown: DepthSweep) -> None:
     if not grown.has_tree:  # what stands below on the page needs the tree only
         tree = {(*grown.key, "tree"): partial(grow, False)}
         if jobs.run("depths", "Growing trees", tree, meanwhile=draw) is None:
-            return
+            return st.container()
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
     cost = f"{jobs.price(fits, seconds)} Fitting pauses while you are on another page."
     picture = st.container()
     asked = 0.0 if state.lesson_open() else seconds  # a lesson's step has them in its text
     if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, asked):
         with picture:
-            draw(settled=True)
-    elif jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
-        draw(all_of_it=True, settled=True)
+            return draw()
+    if jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
+        return draw(all_of_it=True)
+    return st.container()
 
 
 def _headline(grown: DepthSweep, name: str) -> None:
