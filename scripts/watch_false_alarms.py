@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import argparse
 import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import expit
 from scipy.stats import chi2
 
@@ -152,13 +153,13 @@ def main() -> None:
     except ImportError:
         print("river is not installed: ADWIN is left out")
         there = False
-    begin = time.perf_counter()
     y, p = drawn(0, rows=1_000_000)
     begin = time.perf_counter()
     watch(y, p)
     seconds = time.perf_counter() - begin
-    runs = Parallel(n_jobs=args.jobs)(delayed(one)(seed, there) for seed in range(args.runs))
-    text = "\n".join([*summary(list(runs)), "", f"{args.runs} runs. A million rows took {seconds:.1f} s."])
+    with ProcessPoolExecutor(args.jobs) as pool:
+        runs = list(pool.map(partial(one, with_adwin=there), range(args.runs)))
+    text = "\n".join([*summary(runs), "", f"{args.runs} runs. A million rows took {seconds:.1f} s."])
     print(text)
     if args.markdown:
         args.markdown.write_text(text + "\n")
