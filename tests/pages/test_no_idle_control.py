@@ -106,6 +106,7 @@ ELSEWHERE = {
     "data": "another page's data",
     "presenter": "the room",
     "recipe_name": "a name to keep by",
+    **{f"report.{name}": "the first page of the report" for name in ("title", "purpose", "author")},
     "run.metrics": "computed when the study runs",
     "own_model": "a place for a file opens",
     "judge_elsewhere": "a place for a file opens",
