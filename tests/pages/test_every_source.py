@@ -159,7 +159,7 @@ def test_a_link_to_the_full_placement_says_its_price_before_it_begins(monkeypatc
     at = page(**query)
     assert not at.metric
     (said,) = [text.value.replace("\\", "") for text in at.main.markdown if "model fits" in text.value]
-    assert "115 model fits, about" in said
+    assert "115 model fits take about" in said
     at.button(key="start_fits").click().run()
     assert headline(settled(at))
     assert faults(at) == []

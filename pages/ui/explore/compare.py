@@ -237,7 +237,7 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
         )
         button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
-        "The report is one file for reviewers of a validation. It opens without a network, and holds no data. "
+        "The report is one file for the reviewers of a model. It opens without a network and contains no data. "
         "The ZIP adds every chart with its numbers, the predictions on the test set and every fitted calibrator."
         + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
     )

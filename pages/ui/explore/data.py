@@ -201,8 +201,8 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
             alt="Inputs of the model and the columns that fit",
         )
     if not found.fit:
-        leave_out = ", or exclude columns that it does not need" if found.by_position else ""
-        st.error(f"The table does not fit the model: correct it{leave_out}.")
+        leave_out = ", or exclude columns that the model does not need" if found.by_position else ""
+        st.error(f"The table does not fit the model: correct the table{leave_out}.")
         st.stop()
 
 
