@@ -240,7 +240,7 @@ class Recipe:
         "data",
         None,
         _optional_text,
-        "Another table to evaluate on, named in the same form as data. The model is trained on data.",
+        "Another table to evaluate on, written in the same form as data. The model is trained on data.",
         "Evaluate on another file",
     )
     judge_file: str | None = _field(

@@ -34,8 +34,8 @@ class NoPlacement(Placement):
     def check_takes(cls, calibrator: Any) -> None:
         if calibrator.key != "none":
             raise InputError(
-                f"{calibrator.label} needs calibration scores, but with placement='none' there are none: all training "
-                "rows train the model. Choose placement='split', 'cv', 'oob' or 'train'."
+                f"{calibrator.label} needs calibration scores, but with placement='none' all training rows train the "
+                "model. Choose placement='split', 'cv', 'oob' or 'train'."
             )
 
     def calibrate(self, calibrator: BaseEstimator) -> Any:

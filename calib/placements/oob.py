@@ -174,9 +174,7 @@ class OutOfBagWhole(OutOfBag):
 
     key = "oob_whole"
     label = "Out of bag, whole ensemble"
-    help = (
-        "Like “Out of bag”, but all trees score each new row. Not exactly valid, but often slightly sharper."
-    )
+    help = "Like “Out of bag”, but all trees score each new row. This is not exactly valid, but often slightly sharper."
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         return Scored(class_one_score(self.model, X), X)

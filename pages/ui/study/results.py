@@ -345,7 +345,7 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
     table = tables(summary)[0]
     headings.heading(f"{table.title} by data set")
     clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
-    _show(table, "study_means", f"Means of {table.title}", **clicks)
+    _show(table, "study_means", f"Table of means of {table.title}", **clicks)
     st.caption(
         plain(f"{table.note} ★ marks the best value of each row; a small difference may be due to chance.")
     )
