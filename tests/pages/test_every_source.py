@@ -143,7 +143,8 @@ def test_side_by_side_gives_one_diagram_for_each_calibrator():
 
 
 @pytest.mark.parametrize(
-    ("content", "default"), [("features", "the minority class"), ("predictions", "names of the score columns")]
+    ("content", "default"),
+    [("features", "the minority class"), ("predictions", "names of the score columns")],
 )
 def test_the_positive_class_says_how_it_is_chosen(content, default):
     data = "sample:predictions" if content == "predictions" else "sample:loans"
