@@ -169,13 +169,16 @@ class Recipe:
     """
 
     data: str = _field(
-        "data", DEFAULT_DATA, checks.text, "sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID."
+        "data",
+        DEFAULT_DATA,
+        checks.text,
+        "The data set: sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID.",
     )
     data_params: Pairs = _field(
         "data",
         (),
         _pairs,
-        "Settings of a synthetic set, or how to read a table: sheet, header, labels, repeated rows, scores.",
+        "Settings of a synthetic data set, or how to read a table: sheet, header, labels, repeated rows, scores.",
     )
     file: str | None = _field(
         "data", None, _optional_text, "Name of the uploaded file, used to ask for it again."
@@ -184,7 +187,7 @@ class Recipe:
         "data",
         "features",
         _one_of(lambda: CONTENTS),
-        "Rows to train a model, or existing predictions to evaluate.",
+        "Whether the data are features to train a model, or predictions to evaluate.",
     )
     target: str | None = _field("data", None, _optional_text, "The column with the label.")
     positive: str | None = _field(
@@ -204,13 +207,13 @@ class Recipe:
         "fit", None, _optional_text, "The score column of existing predictions.", "Score column"
     )
     weight: str | None = _field(
-        "data", None, _optional_text, "The column that says how much each row counts.", "Weight or count"
+        "data", None, _optional_text, "The column with the weight or count of each row.", "Weight or count"
     )
     weight_as: str | None = _field(
         "data",
         None,
         _optional_choice,
-        "Whether whole weights count rows or give their importance; inferred from the column's name if unset.",
+        "Whether whole weights are counts of rows or their importance; if unset, the column's name decides.",
     )
     time: str | None = _field(
         "data",
@@ -223,25 +226,25 @@ class Recipe:
         "data",
         None,
         _optional_text,
-        "The column that says which person, machine or group a row belongs to.",
+        "The column that names the person, machine or group of each row.",
         "Cluster",
     )
     part: str | None = _field(
         "data",
         None,
         _optional_text,
-        "The column that says which rows train, calibrate and test.",
+        "The column that assigns each row to training, calibration or test.",
         "Part",
     )
     judge_on: str | None = _field(
         "data",
         None,
         _optional_text,
-        "Another table as test set, named as in data; the model is trained on data.",
+        "Another table to evaluate on, written in the same form as data. The model is trained on data.",
         "Evaluate on another file",
     )
     judge_file: str | None = _field(
-        "data", None, _optional_text, "Name of that file, used to ask for it again."
+        "data", None, _optional_text, "Name of the file to evaluate on, used to ask for it again."
     )
     onnx: str | None = _field(
         "data",
@@ -251,14 +254,17 @@ class Recipe:
         "My own model (ONNX)",
     )
     onnx_file: str | None = _field(
-        "data", None, _optional_text, "Name of that file, used to ask for it again."
+        "data", None, _optional_text, "Name of the ONNX file, used to ask for it again."
     )
     model: str = _field(
         "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores.", "Model"
     )
     params: Pairs = _field("fit", (), _pairs, "Model settings that differ from the defaults.")
     placement: str = _field(
-        "fit", "split", _one_of(lambda: PLACEMENTS), "Scores on which calibrators are fitted."
+        "fit",
+        "split",
+        _one_of(lambda: PLACEMENTS),
+        "Calibration data: the scores on which calibrators are fitted.",
     )
     calibration_size: float = _field(
         "fit",
@@ -266,7 +272,7 @@ class Recipe:
         _number(0.05, 0.9),
         "Share of the training data held out to fit the calibrators.",
     )
-    cv: int = _field("fit", 5, _number(2, 20, integer=True), "Folds of cross-calibration.")
+    cv: int = _field("fit", 5, _number(2, 20, integer=True), "Number of folds in cross-calibration.")
     split: str = _field(
         "fit",
         "random",
@@ -289,7 +295,7 @@ class Recipe:
         "The calibrators to compare.",
         "Calibrators",
     )
-    options: Pairs = _field("calibrate", (), _pairs, "Settings of calibrators, as calibrator.setting.")
+    options: Pairs = _field("calibrate", (), _pairs, "Settings of calibrators, named calibrator.setting.")
     merge: str = _field(
         "calibrate", "log", _one_of(lambda: MERGE_RULES), "How p0 and p1 are merged into one probability."
     )
@@ -318,7 +324,7 @@ class Recipe:
         _one_of(lambda: CURVES),
         "Bins with a smooth line, bins alone, or isotonic steps.",
     )
-    settings: Pairs = _field("view", (), _settings, "Settings of pages and experiments, as page.setting.")
+    settings: Pairs = _field("view", (), _settings, "Settings of pages and experiments, named page.setting.")
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
@@ -352,8 +358,8 @@ class Recipe:
             if p.only_with and p.name in given and p.name not in applied:
                 name, values = p.only_with
                 raise InputError(
-                    f"{where}.{p.name} has an effect only with {where}.{name} = {' or '.join(map(repr, values))}. Set "
-                    "that too, or leave it out."
+                    f"{where}.{p.name} has an effect only with {where}.{name} = {' or '.join(map(repr, values))}. "
+                    f"Set {name} too, or remove {p.name}."
                 )
 
     def _check_chosen(self) -> None:
@@ -365,7 +371,7 @@ class Recipe:
             if key not in self.calibrators:
                 raise InputError(
                     f"options: '{key}.{next(iter(given))}' belongs to {key!r}, which is not among the calibrators "
-                    f"{', '.join(self.calibrators) or 'chosen'}. Add that calibrator, or leave the option out."
+                    f"{', '.join(self.calibrators) or 'chosen'}. Add this calibrator, or remove the option."
                 )
             self._check_matter(f"options.{key}", CALIBRATORS[key].parameters, given)
 
@@ -377,7 +383,7 @@ class Recipe:
                 if p.name in given and p.name not in own:
                     raise InputError(
                         f"data_params.{p.name} is an option of split={key!r}, but split is {self.split!r}. Choose "
-                        f"split={key!r}, or leave {p.name} out."
+                        f"split={key!r}, or remove {p.name}."
                     )
 
     def setting(self, name: str) -> Any:
@@ -513,7 +519,7 @@ class Recipe:
             raise InputError(f"The Recipe: {error}") from None
         except ValueError as error:
             raise InputError(
-                f"The Recipe is not valid JSON: {error}. Use the Recipe as it was saved."
+                f"The Recipe is not valid JSON: {error}. Use the saved Recipe unchanged."
             ) from None
         if not isinstance(values, dict):
             raise InputError("The Recipe must be a JSON object of fields and values.")

@@ -39,7 +39,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             LAYOUTS[0],
             choices=LAYOUTS,
-            help="One diagram for all calibrators, or one each.",
+            help="One diagram for all calibrators, or one per calibrator.",
         ),
         Parameter(
             "axes",
@@ -47,15 +47,15 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             AXES[0],
             choices=AXES,
-            help="Log-odds separate small probabilities, such as 0.1 % and 3 %. Automatic uses them if half of the "
-            "predictions are below 5 %.",
+            help="Log-odds separate small probabilities, such as 0.1 % and 3 %. “Automatic” uses log-odds if half "
+            "of the predictions are below 5 %.",
         ),
         Parameter(
             "faint",
             "Show bins with few rows",
             "boolean",
             False,
-            help=f"Bins with fewer than {FEW} rows are uncertain; they are drawn faint.",
+            help=f"Bins with fewer than {FEW} rows are uncertain and are drawn faint.",
         ),
         Parameter("selection", "Selected rows", "names", (), extra={"each": check_range}),
         Parameter(
@@ -135,7 +135,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             ("split", "cv", "train"),
             choices=PLACEMENTS,
-            help="Calibration data whose intervals to compare.",
+            help="The kinds of calibration data whose intervals are compared.",
         ),
     ),
     "trees": (
@@ -161,7 +161,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             "tree",
             choices=tuple(GROWTHS),
-            help="The models whose diagrams at chosen depths are shown.",
+            help="The model whose diagrams are shown at the chosen depths.",
         ),
         Parameter(
             "leaves",
@@ -186,7 +186,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "choice",
             explain.METHOD,
             choices=interval_methods,
-            help="The method whose p0, p1 and p the nodes show.",
+            help="The nodes show p0, p1 and p of this method.",
         ),
         Parameter(
             "row",
@@ -214,7 +214,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "number",
             FALSE_ALARM,
             *COSTS,
-            help="Acting on a row of the negative class.",
+            help="The cost of acting on a row of the negative class.",
         ),
         Parameter(
             "cost_miss",
@@ -222,7 +222,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "number",
             MISS,
             *COSTS,
-            help="Not acting on a row of the positive class.",
+            help="The cost of not acting on a row of the positive class.",
         ),
         Parameter("interval", "Intervals of", "choice", explain.METHOD, choices=interval_methods),
         Parameter(
@@ -258,7 +258,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Protocol",
             "text",
             SHIPPED[0],
-            help="Name of a protocol included here, or upload:DIGEST.",
+            help="Name of a built-in protocol, or upload:DIGEST.",
         ),
         Parameter("protocol_file", "Protocol's file", "text", None, optional=True),
         Parameter("sets", "Data sets", "names", ("sample:breast_cancer",)),
@@ -268,9 +268,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         Parameter("test_folds", "Test folds", "integer", None, 2, 100, optional=True),
     ),
     "results": (
-        Parameter(
-            "rows", "Results", "text", FIRST, help="Results that are open: upload:DIGEST or published:KEY."
-        ),
+        Parameter("rows", "Results", "text", FIRST, help="The open results: upload:DIGEST or published:KEY."),
         Parameter("file_name", "File", "text", None, optional=True, help="Name of the open file."),
         Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*METRICS, FIT_SECONDS.key)),
         Parameter("setups", "Setups", "names", ()),

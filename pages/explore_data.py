@@ -19,7 +19,7 @@ with understood:
         evaluations.dataset(recipe)
         data.synthetic_settings(recipe)
     else:
-        headings.heading("What we understood")
+        headings.heading("How the data were read")
         data.reading(recipe, more)
         as_brought = data.raw(data.unscored(recipe))
         data.choices(recipe, as_brought, more)

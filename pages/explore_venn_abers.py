@@ -29,7 +29,7 @@ with place.words:
 headings.part("One Venn–Abers prediction explained")
 venn_abers.explanation(evaluation, row)
 
-headings.part("What was learnt from the calibration rows")
+headings.part("What the calibration rows show")
 left, right = stage.side_by_side([0.5, 0.5])
 with left:
     chart.show("step_curves", evaluation, row=row)

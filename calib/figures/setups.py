@@ -197,7 +197,7 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
     """
     shown = pd.DataFrame(index=pd.Index(table.index, name="Setup"))
     shown["Estimate − accuracy"] = starred(
-        METRICS["accuracy_gap"], table["accuracy_gap"], _percent("{:+.1%}")
+        METRICS["accuracy_gap"], table["accuracy_gap"], _percent("{:+.1f} %")
     )
     shown["Reliability (100 bins)"] = starred(METRICS["reliability"], table["reliability"])
     shown["Brier score"] = starred(METRICS["brier"], table["brier"])
@@ -206,7 +206,7 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
         for _, row in table.iterrows()
     ]
     shown["Size"] = starred(METRICS["width"], table["size"])
-    shown["Accuracy"] = starred(METRICS["accuracy"], table["accuracy"], _percent("{:.1%}"))
+    shown["Accuracy"] = starred(METRICS["accuracy"], table["accuracy"], _percent("{:.1f} %"))
     shown["Accuracy in interval"] = [
         "–" if np.isnan(row["low"]) else ("yes" if row["valid"] else "no") for _, row in table.iterrows()
     ]
@@ -214,7 +214,7 @@ def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _percent(form: str) -> Callable[[float], str]:
-    return lambda value: number(value) if np.isnan(value) else form.format(value).replace("-", "−")
+    return lambda value: number(value) if np.isnan(value) else form.format(100 * value).replace("-", "−")
 
 
 SETUPS = FigureEntry("setups", "Ten setups", prepare, draw)

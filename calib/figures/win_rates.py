@@ -70,7 +70,8 @@ def _rates(table: pd.DataFrame) -> dict[str, str]:
     """Name → rate and interval, where there is one, as percentages."""
     ends = zip(table.index, table["mean"], table["lower"], table["upper"], strict=True)
     return {
-        str(name): f"{mean:.0%}" + ("" if np.isnan(lower) else f" [{lower:.0%}, {upper:.0%}]")
+        str(name): f"{100 * mean:.0f} %"
+        + ("" if np.isnan(lower) else f" [{100 * lower:.0f} %, {100 * upper:.0f} %]")
         for name, mean, lower, upper in ends
     }
 

@@ -146,7 +146,7 @@ def place(text: str) -> tuple[Lesson, int]:
     key, _, number = (text if ":" in text else f"{text}:1").partition(":")
     if not re.fullmatch("[1-9][0-9]*", number):
         raise InputError(
-            f"lesson must be the name of a lesson and the number of a step, as name:1, but is {text!r}."
+            f"lesson must be the name of a lesson and the number of a step, such as {key}:1, but is {text!r}."
         )
     lesson = LESSONS[checks.one_of(key, LESSONS, "lesson")]
     if not 1 <= int(number) <= len(lesson.steps):
@@ -172,7 +172,7 @@ def _question(number: int, values: Mapping[str, Any]) -> Question:
     answers, why = tuple(values["answers"]), tuple(values["why"])
     if len(why) != len(answers) or not 1 <= values["right"] <= len(answers):
         raise InputError(
-            f"question {number}: there must be one why per answer, and right must be the number of an answer."
+            f"question {number}: why needs one text per answer, and right must be the number of an answer."
         )
     return Question(values["text"], answers, values["right"], why)
 
@@ -201,7 +201,7 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
 def _only(values: Mapping[str, Any], names: tuple[str, ...]) -> None:
     if set(values) != set(names):
         raise InputError(
-            f"there must be {', '.join(names)} and nothing else, but there are {', '.join(values)}."
+            f"the fields must be {', '.join(names)} and nothing else, but are {', '.join(values)}."
         )
 
 

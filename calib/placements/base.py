@@ -172,7 +172,7 @@ class Placement(ABC):
             self.weight = self.rows.weight[calibrating]
         if self.rows.weight is not None and not self._weighs:
             self._note(
-                f"{type(last_step(self.estimator)).__name__} takes no weights: it is trained on unweighted rows."
+                f"{type(last_step(self.estimator)).__name__} takes no weights, so it is trained on unweighted rows."
             )
         return self
 
@@ -201,7 +201,7 @@ class Placement(ABC):
 
     def _own_scores(self) -> np.ndarray:
         raise InputError(
-            f"The placement {self.key!r} has calibration scores of several models. Use another placement."
+            f"With placement={self.key!r}, the calibration scores come from several models. Use another placement."
         )
 
     def light(self, *more: str) -> Self:
@@ -238,8 +238,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                f"The placement {cls.key!r} has no scores of single trees on rows they did not see. For rank "
-                "calibration choose the placement split or oob."
+                f"Rank calibration needs scores of single trees on rows that the trees did not see, but "
+                f"placement={cls.key!r} has none. Choose placement='split' or 'oob'."
             )
 
     def base_rate(self, calibrator: Any) -> float:
@@ -311,8 +311,8 @@ class Placement(ABC):
         """The model trained on these rows; refused if they are of one class."""
         if y[index].min() == y[index].max():
             raise InputError(
-                f"split={self.split.key!r} leaves a training part with rows of only one class. Choose fewer folds, "
-                "another calibration_size, or split='random'."
+                f"split={self.split.key!r} leaves training rows of only one class. Choose fewer folds, another "
+                "calibration_size, or split='random'."
             )
         own = self.rows.weight
         model, _ = self._train(
@@ -354,8 +354,8 @@ class Placement(ABC):
 def only_margins(method: Any, name: str) -> InputError:
     """Return the refusal of a method for probabilities on a model without probabilities."""
     return InputError(
-        f"{capital(method.name or method.label)} needs probabilities, but {name} gives margins (any real number). "
-        "Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model."
+        f"{capital(method.name or method.label)} needs probabilities, but {name} gives margins, which can be any "
+        "number. Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model."
     )
 
 
@@ -387,9 +387,9 @@ def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
     if len(classes) != 2:
         listed = ", ".join(map(repr, classes[:5].tolist())) + (", …" if len(classes) > 5 else "")
         raise InputError(
-            f"Only binary classification is supported. y must hold labels of two classes, but holds "
+            f"Only binary classification is supported. y must contain labels of two classes, but contains "
             f"{len(classes)} class{'' if len(classes) == 1 else 'es'} ({listed}). "
-            "With more than two, choose the positive class; the rest become the negative class."
+            "With more than two classes, choose the positive class; the rest become the negative class."
         )
     return classes, coded
 

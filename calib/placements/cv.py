@@ -82,13 +82,16 @@ class CrossFit(Placement):
 
     key = "cv"
     label = "Cross-calibration"
-    help = "Each training row calibrates, scored by a model that did not see it. Costs one fit per fold and one more."
+    help = (
+        "Every training row is a calibration row, scored by a model that did not see it. Needs one fit per fold, plus "
+        "one on all rows."
+    )
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         if (rarest := self.rows.rarest) < self.cv:
             raise InputError(
                 f"cv={self.cv} folds need at least {self.cv} rows of each class, but the minority class has {rarest}. "
-                "Use fewer folds, more rows, or the placement split or oob."
+                "Use fewer folds or more rows, or choose placement='split' or 'oob'."
             )
         cuts = self.split.calibration_folds(self.rows, self.cv, self.random_state)
         self._place([cut.test for cut in cuts], [cut.test_weight for cut in cuts])
@@ -102,8 +105,8 @@ class CrossFit(Placement):
         self.model, _ = self._train_on_all(X, y, watch.within(self.cv / (self.cv + 1), 1.0))
         if self.fold_index and len(np.unique(self.index)) < len(y):
             self._note(
-                f"{len(y) - len(self.index):,} of {len(y):,} training rows do not calibrate: no model of earlier rows "
-                "could score them."
+                f"{len(y) - len(self.index):,} of {len(y):,} training rows are not calibration rows, because no model "
+                "of earlier rows can score them."
             )
 
     def _place(self, tests: list[np.ndarray], weights: list[np.ndarray | None]) -> None:

@@ -50,7 +50,7 @@ class Full(Placement):
         if self.scores[y == 1].min() > self.scores[y == 0].max():
             self.notes = (
                 f"{type(last_step(self.model)).__name__} classifies its own training rows without a mistake. Such a "
-                "model gives intervals near [0, 1] with the full placement. Choose a simpler model.",
+                "model gives intervals near [0, 1] with placement='full'. Choose a simpler model.",
             )
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
@@ -71,7 +71,7 @@ class Full(Placement):
     def check_takes(cls, calibrator: Any) -> None:
         if not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
-                f"{calibrator.label} gives no pair of probabilities, which the full placement needs. Choose Venn or "
+                f"{calibrator.label} gives no pair of probabilities, which placement='full' needs. Choose Venn or "
                 "Venn–Abers, or another placement."
             )
 

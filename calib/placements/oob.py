@@ -59,7 +59,7 @@ class OutOfBag(Placement):
     key = "oob"
     scores_trees = True
     label = "Out of bag"
-    help = "Every training row also calibrates, scored by the trees that did not see it. Needs a bagged ensemble."
+    help = "Each training row is also a calibration row, scored by the trees that did not see it. Needs a bagged model."
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         refuse_without_bagging(last_step(self.estimator))
@@ -72,12 +72,12 @@ class OutOfBag(Placement):
         missing = len(y) - len(self.index)
         if missing == len(y):
             raise InputError(
-                f"No row is out of bag for any of the {bag.shape[1]} trees. Use more trees, or the placement split."
+                f"No row is out of bag for any of the {bag.shape[1]} trees. Use more trees, or placement='split'."
             )
         if missing:
             self.notes = (
                 f"{missing} of {len(y)} training rows were drawn by all of the {bag.shape[1]} trees. They have no "
-                "out-of-bag score and do not calibrate; use more trees to include them.",
+                "out-of-bag score, so they are not calibration rows. Use more trees to include them.",
             )
         self.scores = scores[self.index]
         self.bag = bag.T[:, self.index].T  # (calibration rows, trees), one tree's column contiguous
@@ -90,7 +90,7 @@ class OutOfBag(Placement):
         if not fit_takes(self.estimator, "groups"):
             raise InputError(
                 f"placement: {type(last_step(self.estimator)).__name__} draws bags row by row, which splits clusters "
-                "(split='cluster'). Choose the random forest or bagged trees, or the placement split or cv."
+                "(split='cluster'). Choose the random forest or bagged trees, or placement='split' or 'cv'."
             )
         return {"groups": groups}
 
@@ -174,7 +174,7 @@ class OutOfBagWhole(OutOfBag):
 
     key = "oob_whole"
     label = "Out of bag, whole ensemble"
-    help = "Like out of bag, but all trees score a new row: not exactly valid, often slightly sharper."
+    help = "Like “Out of bag”, but all trees score each new row. This is not exactly valid, but often slightly sharper."
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         return Scored(class_one_score(self.model, X), X)

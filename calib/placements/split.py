@@ -51,8 +51,12 @@ class Split(Placement):
     def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if trained_elsewhere(self.estimator):
             calibrating = self.split.scores_of(self.rows)
-            which = "all rows" if len(calibrating) == len(y) else "the rows that the file names"
-            self._note(f"The model needs no training: {which} calibrate.")
+            which = (
+                "all rows outside the test set"
+                if len(calibrating) == len(y)
+                else "the rows that the file names"
+            )
+            self._note(f"The model needs no training. The calibrators are fitted on {which}.")
             return np.arange(len(y)), calibrating
         try:
             cut = self.split.calibration(self.rows, self.calibration_size, self.random_state)
@@ -61,8 +65,8 @@ class Split(Placement):
         except ValueError:
             raise InputError(
                 f"{len(y)} rows with {np.bincount(y).min()} in the minority class are too few for a stratified split "
-                f"with calibration_size={self.calibration_size:.3g}: both parts need both classes. Use more rows, a "
-                "share closer to one half, or the placement cv or oob."
+                f"with calibration_size={self.calibration_size:.3g}: training and calibration rows both need both "
+                "classes. Use more rows, a calibration_size closer to 0.5, or placement='cv' or 'oob'."
             ) from None
         return cut.train, cut.test
 

@@ -25,7 +25,10 @@ class TrainingScores(Placement):
 
     key = "train"
     label = "Training scores"
-    help = "The rows that trained the model also calibrate it. The result is overconfident; use it only for comparison."
+    help = (
+        "The rows that trained the model also calibrate it, so the result is often overconfident. Use it only for "
+        "comparison."
+    )
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         self.model, _ = self._train_on_all(X, y, watch)

@@ -65,7 +65,7 @@ class Splitter(ABC):
     Attributes
     ----------
     key, label, help
-        Its name in a Recipe, its name for people, and one line on when to take it.
+        Its name in a Recipe, its name on pages, and one line on when to use it.
     needs
         The column that it is made by: the field of Recipe and of ``RowInfo``, or None.
     drawn
@@ -133,7 +133,7 @@ class Splitter(ABC):
         values = getattr(rows, self.needs)
         if values is None:
             raise InputError(
-                f"split={self.key!r} needs the field {self.needs}: name the column that holds it, or choose "
+                f"split={self.key!r} needs the field {self.needs}: set it to a column, or choose "
                 "split='random'."
             )
         return values

@@ -27,7 +27,7 @@ class ByFile(Splitter):
 
     key = "file"
     label = "From a column"
-    help = "A column says which rows train, calibrate and test: use it if others must get the same result."
+    help = "A column assigns rows to training, calibration and test. Use this split if others must get the same result."
     needs = "part"
     drawn = False
 
@@ -35,7 +35,7 @@ class ByFile(Splitter):
     def refuses(cls, placement: str, fixed: bool) -> str | None:
         if placement == "split" or not fixed:
             return None
-        return "The file says which rows calibrate; no others do."
+        return "The file fixes the calibration rows."
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         part = self._column(rows)
@@ -43,7 +43,7 @@ class ByFile(Splitter):
         for name, found in (("test", cut.test), ("train", cut.train)):
             if not len(found):
                 raise InputError(
-                    f"part: the column names no {name} rows. Mark them with {name!r}, or choose split='random'."
+                    f"part: the column marks no row with {name!r}. Mark some rows, or choose split='random'."
                 )
         return cut
 
@@ -59,8 +59,8 @@ class ByFile(Splitter):
         train = np.flatnonzero(part == TRAIN)
         if not len(train):
             raise InputError(
-                "part: every row outside the test set calibrates, so none is left to train. Mark some rows with "
-                "'train'."
+                "part: every row outside the test set is a calibration row, so no training rows are left. Mark some "
+                "with 'train'."
             )
         return Cut(train, np.flatnonzero(part == CALIBRATE))
 
@@ -83,6 +83,6 @@ class ByFile(Splitter):
     def _refuse_fixed(self, rows: RowInfo, placement: str) -> None:
         if (self._column(rows) == CALIBRATE).any():
             raise InputError(
-                f"placement: {placement!r} calibrates on training rows, but the part column names calibration rows. "
-                "Choose the placement split, or a column with only train and test."
+                f"placement: {placement!r} calibrates on training rows, but the part column marks calibration rows. "
+                "Choose placement='split', or a column that contains only train and test."
             )

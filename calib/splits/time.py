@@ -25,8 +25,8 @@ class InTime(Splitter):
     Parameters
     ----------
     gap
-        What lies less than this before the first row held out is used by neither side: days for dates, else
-        in the units of the column.
+        Training rows are earlier than the first held-out row by more than this, in days for dates, else in the
+        units of the column. Rows in between are not used.
 
     Examples
     --------
@@ -38,7 +38,9 @@ class InTime(Splitter):
 
     key = "time"
     label = "By time"
-    help = "Test rows are later than training rows: use it if the model will be applied to later rows."
+    help = (
+        "Test rows are later than training rows. Use this split if the model will be applied to later rows."
+    )
     needs = "time"
     drawn = False
     parameters = (
@@ -49,7 +51,8 @@ class InTime(Splitter):
             0.0,
             low=0.0,
             high=1e9,
-            help="Leave out rows less than this before the next part, in days for dates, else in the column's units.",
+            help="Training rows end more than this before the held-out rows, in days for dates, else in units of the "
+            "column.",
         ),
     )
 
@@ -59,20 +62,20 @@ class InTime(Splitter):
     @classmethod
     def refuses(cls, placement: str, fixed: bool) -> str | None:
         return (
-            "Out of bag, trees that saw later rows would score earlier rows."
+            "Out of bag, trees trained on later rows would score earlier rows."
             if placement in BAGGING
             else None
         )
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         moments, position, before = _moments(self._column(rows), rows.weights)
-        _refuse_fewer(moments, 2, "a part before and a part after")
+        _refuse_fewer(moments, 2, "a split by time")
         begin = 1 + int(np.argmin(np.abs(1 - before[1:] - share)))
         return self._cut(rows, moments, position, begin, len(moments))
 
     def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         moments, position, before = _moments(self._column(rows), rows.weights)
-        _refuse_fewer(moments, k + 1, f"the {k + 1} blocks of {k} folds in time")
+        _refuse_fewer(moments, k + 1, f"a split by time into {k} folds")
         begins = _boundaries(before, k + 1)
         return [
             self._cut(rows, moments, position, begin, end)
@@ -81,8 +84,8 @@ class InTime(Splitter):
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
         raise InputError(
-            "placement: out of bag, trees that saw later rows would score earlier rows (split='time'). Choose the "
-            "placement split or cv."
+            "placement: out of bag, trees trained on later rows would score earlier rows (split='time'). Choose "
+            "placement='split' or 'cv'."
         )
 
     def _cut(self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
@@ -90,8 +93,8 @@ class InTime(Splitter):
         known = int(np.searchsorted(moments, _before(moments[begin], self.gap), side="left"))
         if known == 0:
             raise InputError(
-                f"data_params.gap: a gap of {self.gap:g} leaves no row before {_written(moments[begin])}, where the "
-                "held-out part begins. Choose a smaller gap or a smaller share."
+                f"data_params.gap: a gap of {self.gap:g} before the first held-out row ({_written(moments[begin])}) "
+                "leaves no training rows. Choose a smaller gap, or hold out a smaller share."
             )
         return Cut(np.flatnonzero(position < known), np.flatnonzero((position >= begin) & (position < end)))
 
@@ -127,6 +130,6 @@ def _written(moment: Any) -> str:
 def _refuse_fewer(moments: np.ndarray, needed: int, what: str) -> None:
     if len(moments) < needed:
         raise InputError(
-            f"time: the rows have {len(moments)} different time{'' if len(moments) == 1 else 's'}, too few for {what}. "
-            "Choose a finer column, fewer folds, or split='random'."
+            f"time: the rows have {len(moments)} different time{'' if len(moments) == 1 else 's'}, but {what} needs at "
+            f"least {needed}. Choose a finer column, fewer folds, or split='random'."
         )

@@ -117,7 +117,9 @@ def _say_what_is_kept() -> None:
             label = name.replace("_", " ").capitalize() if label == name else label
             named.append(f"{label} ({_in_words(name, value)})")
     if named:
-        state.say(" ".join(filter(None, [state.message(), f"Kept from the data before: {listed(named)}."])))
+        state.say(
+            " ".join(filter(None, [state.message(), f"Kept from the previous data set: {listed(named)}."]))
+        )
 
 
 def _in_words(name: str, value: Any) -> str:
@@ -145,7 +147,7 @@ def _data(recipe: Recipe) -> None:
         list(choices),
         format_func=choices.get,
         label_visibility="collapsed",
-        help="Samples, synthetic sets and your uploads. Use the Data page to upload a file.",
+        help="Samples, synthetic data sets and your uploads. Use the Data page to upload a file.",
     )
     if recipe.judge_on is not None:
         st.caption(f"Evaluated on {plain(recipe.judge_file or recipe.judge_on)}")
@@ -188,7 +190,7 @@ def _model(recipe: Recipe, depths: bool) -> None:
         if seeded:
             seed(
                 recipe,
-                "Another seed draws another split and another forest; the differences are sampling variability.",
+                "Another seed gives another random split and another model. The differences are sampling variability.",
             )
 
 
@@ -223,7 +225,7 @@ def _scores(recipe: Recipe) -> None:
             help="The predictions to evaluate and calibrate. Numbers from 0 to 1 are read as probabilities.",
         )
     split(recipe)
-    _judged_on(recipe, "The other rows fit the calibrators.")
+    _judged_on(recipe, "The calibrators are fitted on the other rows.")
 
 
 def score_findings(recipe: Recipe) -> None:
@@ -301,7 +303,7 @@ def _share(field: str, value: float, label: str, help: str) -> None:
         min_value=5,
         max_value=90,
         step=1,
-        format="%d%%",
+        format="%d %%",
         help=help,
         store=lambda percent: percent / 100,
     )
@@ -390,9 +392,9 @@ def split(recipe: Recipe) -> None:
 
 
 def _judged_on(recipe: Recipe, help: str) -> None:
-    """Which rows judge: one test part, or each row once by the fold that did not learn from it."""
+    """Which rows evaluate: one test set, or every row once, by a model that did not learn from it."""
     if recipe.split == "file":
-        return  # the file fixes one test part
+        return  # the file fixes one test set
     choice("evaluation", recipe, recipes.EVALUATIONS, recipe.label("evaluation"))
     if recipe.evaluation == "holdout":
         _share("test_size", recipe.test_size, "Test rows", help)
@@ -404,7 +406,8 @@ def _judged_on(recipe: Recipe, help: str) -> None:
             "Folds of the evaluation",
             min_value=2,
             max_value=20,
-            help="Each row is evaluated once, by a model that did not see it. More test rows, but more fits.",
+            help="Each row is evaluated once, by a model that did not see it. This gives more test "
+            "rows, but needs more fits.",
         )
 
 
@@ -425,7 +428,7 @@ def _calibrators(recipe: Recipe) -> None:
         format_func=lambda key: CALIBRATORS[key].label,
         label_visibility="collapsed",
         placeholder="Choose calibrators",
-        help="All use the same calibration rows and the same test rows; the model is not fitted again.",
+        help="All calibrators use the same calibration rows and the same test rows. The model is not fitted again.",
     )
 
 
@@ -491,8 +494,9 @@ def _base_rate(recipe: Recipe) -> None:
             min_value=lowest,
             max_value=highest,
             format="%g",
-            help="Set it if positives are rarer or more frequent in use. All odds are multiplied by one "
-            "ratio, and test rows are weighted to match. Reliability, Base rate, estimates it from unlabelled rows.",
+            help="Set this rate if positives are rarer or more frequent in deployment. All odds are multiplied by one "
+            "ratio, and test rows are weighted to match. “Base rate” on the Reliability page estimates the rate from "
+            "unlabelled rows.",
             store=lambda percent: percent / 100,
         )
 

@@ -39,7 +39,8 @@ PICTURES = {
     "pdf": ("Document (PDF)", "application/pdf"),
 }
 NO_CHROMIUM = (
-    "Pictures and PDF need Chromium on the server. The camera icon on the chart saves SVG and PNG without it."
+    "Pictures and PDF need Chromium on the server. The camera icon on the chart saves SVG and PNG without "
+    "Chromium."
 )
 
 
@@ -110,8 +111,8 @@ def calibrator(evaluation: Evaluation, key: str) -> None:
         index=keys.index(choice) if choice in keys else len(keys) - 1,
         format_func=label_of,
         key=f"{key}_calibrator_{choice}",
-        help="The recommended one is preselected. JSON can be loaded again here and by the command line; "
-        "SQL, ONNX, Python and JavaScript run where scores are made.",
+        help="The recommended calibrator is preselected. This app and the command line can load the JSON file again. "
+        "The SQL, ONNX, Python and JavaScript files calibrate scores in your own system.",
     )
     with st.container(horizontal=True):
         try:

@@ -227,7 +227,8 @@ def open_page(script: str) -> Recipe:
     if "base_rate" in page.controls and state.recipe().base_rate is not None:
         rate = percent(state.recipe().base_rate)
         st.caption(
-            f"All probabilities are adjusted to a base rate of {rate}. Reliability, Base rate, shows both."
+            f"All probabilities are adjusted to a base rate of {rate}. “Base rate” on the Reliability page "
+            "compares the results before and after."
         )
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
@@ -301,7 +302,11 @@ def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
         help = "Copies an address that opens this page with all these settings."
         browser.copy_button("Copy link", current.link(), help, OWN * state.brought())
         what = "words" if page.key in WORD_SOURCES else "numbers"
-        with st.popover("Show Python", type="tertiary", help=f"The same {what} with the calib package."):
+        with st.popover(
+            "Show Python",
+            type="tertiary",
+            help=f"Python code that gives the same {what} with the calib package.",
+        ):
             st.code(current.python(), language="python")
         if not in_step:  # there the step's own row has it
             lessons.presenter("tertiary")

@@ -217,9 +217,7 @@ def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float) -> bool
 
 def price(calls: int, seconds: float) -> str:
     """What many fits cost, in words."""
-    return (
-        f"{calls:,} model fits, about {duration(seconds)}; they run in the background and can be cancelled."
-    )
+    return f"{calls:,} model fits take about {duration(seconds)}. They run in the background, and you can cancel them."
 
 
 def _result(kind: str, key: Any, job: Job) -> Any:
@@ -244,18 +242,14 @@ def _log_failure(future: Future) -> None:
 
 def _failure(what: str, error: BaseException) -> str:
     """What happened to the work, that nothing is lost, and what to do."""
-    safe = "The data and the settings are kept:"
+    safe = "Your data and settings are safe:"
     if isinstance(error, MemoryError):
-        return (
-            f"{what} needs more memory than there is. {safe} choose fewer rows, fewer trees or another model."
-        )
+        return f"{what} needs more memory than the server has. {safe} choose fewer rows, fewer trees or another model."
     if isinstance(error, BrokenExecutor) or not isinstance(error, Exception):
-        return (
-            f"{what} was stopped from outside ({type(error).__name__}) before it was done. {safe} try again."
-        )
+        return f"{what} was stopped from outside ({type(error).__name__}) before it had finished. {safe} try again."
     return (
         f"{what} did not work on these data ({type(error).__name__}: {error}). "
-        f"{safe} try another model, or other settings of this one."
+        f"{safe} try another model, or change the settings of this model."
     )
 
 
@@ -291,7 +285,7 @@ def _standing(running: Sequence[Job], share: float, says_left: bool) -> str:
     seconds = max(job.seconds for job in running)
     places = [turns().place(job) for job in running]
     if all(places):
-        before = "; others' work goes on meanwhile" if share else ""
+        before = "; other users' jobs run meanwhile" if share else ""
         doing, left = f"waiting for a processor, {ordinal(min(places))} in the queue{before}", ""
     else:
         doing = running[places.index(0)].doing or "starting"

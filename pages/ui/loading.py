@@ -35,9 +35,7 @@ def empty_axes() -> Iterator[None]:
     place = st.empty()
     loading = "calib" not in sys.modules
     if loading:
-        place.plotly_chart(
-            Drawn(AXES), config={"displayModeBar": False}, alt="The first diagram is on its way."
-        )
+        place.plotly_chart(Drawn(AXES), config={"displayModeBar": False}, alt="The first diagram is loading.")
     try:
         yield
     finally:

@@ -35,19 +35,19 @@ class Way(NamedTuple):
 WAYS = (
     Way(
         "Your own data",
-        "Upload predictions, or a table for a model to learn from. See how well calibrated the model is, which method "
-        "helps, and take the fitted calibrator with you.",
+        "Upload predictions, or a table on which to train a model. See how well calibrated the model is and which "
+        "method helps, and download the fitted calibrator.",
         "pages/explore_data.py",
         "Upload a file",
-        "Reliability diagram of a model before and after calibration",
+        "The reliability diagram shows a model before and after calibration.",
     ),
     Way(
         "Teaching",
-        "Lessons that ask before they answer, experiments whose true probabilities are known, and a live quiz for the "
-        "class.",
+        "Teach with lessons that ask before they answer, experiments with known true probabilities, and a live quiz "
+        "for your class.",
         "pages/learn_lessons.py",
         "Choose a lesson",
-        "True and predicted probabilities of two overlapping classes",
+        "The chart compares true and predicted probabilities of two overlapping classes.",
     ),
     Way(
         "Research",
@@ -55,7 +55,7 @@ WAYS = (
         "published values.",
         "pages/study_run.py",
         "Set up a study",
-        "Critical-difference diagram of calibration methods",
+        "The critical-difference diagram compares the ranks of calibration methods.",
     ),
 )
 
@@ -95,7 +95,7 @@ def _diagram(evaluation: Evaluation) -> None:
             explain(mark)
         st.markdown(f"**{plain(verdict_of(evaluation).headline)}.**")
         st.caption(
-            f"The data: {plain(state.data_name(evaluation.recipe))}, predicted by a random forest. "
+            f"A random forest predicts the data {plain(state.data_name(evaluation.recipe))}. "
             f"{evaluation.judged_by}."
         )
         st.page_link("pages/explore_reliability.py", label="Explore this diagram")

@@ -89,7 +89,7 @@ def data_choices(recipe: Recipe) -> dict[str, str]:
 def data_name(recipe: Recipe) -> str:
     """The name of a Recipe's data set, as the sidebar shows it, and of the file it is judged on."""
     name = data_choices(recipe)[recipe.data]
-    return name if recipe.judge_on is None else f"{name}, judged on {recipe.judge_file or recipe.judge_on}"
+    return name if recipe.judge_on is None else f"{name}, evaluated on {recipe.judge_file or recipe.judge_on}"
 
 
 def say(message: str | None, **refused: Any) -> None:
@@ -129,7 +129,7 @@ def _gone(before: Recipe, lost: Mapping[str, Any]) -> str | None:
             named.append(f"{label} ({_written(name, value)})")
     if not named:
         return None
-    return f"Removed, as it does not apply after this change: {listed(named)}."
+    return f"Removed, because it does not apply after this change: {listed(named)}."
 
 
 def _written(name: str, value: Any) -> str:
@@ -238,7 +238,7 @@ def follow_address(script: str) -> None:
         try:
             _take(*_read(meant))
         except InputError as error:
-            say(f"The link could not be followed: {error} The settings are as they were before.")
+            say(f"The link could not be followed: {error} Your settings have not changed.")
     now = here()
     if now != query:
         st.query_params.from_dict(now)

@@ -137,8 +137,8 @@ def metrics(evaluation: Evaluation) -> None:
     st.caption(
         f"{evaluation.judged_by}, {percent(evaluation.share)} of them in "
         f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; a small "
-        "difference may be sampling variability. Read ECE and miscalibration "
-        f"against what chance alone gives a calibrated model, shown beside them.{_platt(evaluation)}"
+        "difference may be sampling variability. Compare ECE and miscalibration "
+        f"with the values beside them, which a calibrated model gets by chance alone.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):
         taken = [*evaluation.metrics, *_chosen(evaluation)]

@@ -84,7 +84,7 @@ def _answered(tab, lesson):
     tab.open("learn_lessons", **{"lessons.end": lesson.key})
     for number, question in enumerate(lesson.questions, start=1):
         box = tab.by_key(f"question_{number}")
-        box.get_by_text("100%", exact=True).click()
+        box.get_by_text("100 %", exact=True).click()
         tab.settle()
         tab.press(question.answers[question.right - 1], within=box)
         box.get_by_text("Correct.").wait_for()
@@ -174,7 +174,7 @@ def answer_by_keys(tab, chosen):
         press("ArrowRight")
     press("Enter")
     tab.settle()
-    assert sure.inner_text() == "100%"
+    assert sure.inner_text() == "100 %"
     for _ in range(back + chosen - 1):
         press("Tab")
     press("Enter")

@@ -33,7 +33,7 @@ def test_the_words_name_the_best_and_who_wins_for_sure():
     record = prepare(RATES, n=9, what="log loss")
     assert record.title == ("VAP beats 90 % of the others by log loss; 1 of 3 intervals lies above one half")
     assert "9 data sets" in record.caption
-    assert "VAP 90% [70%, 100%]" in record.alt
+    assert "VAP 90 % [70 %, 100 %]" in record.alt
     assert prepare(RATES.iloc[:2]).title == "VAP beats 90 % of the others"
     few = prepare(RATES, n=5)  # five of five on one side: p = 2/32
     assert few.title == (
@@ -58,4 +58,4 @@ def test_of_very_many_setups_the_best_are_drawn_and_the_caption_says_so():
     record = prepare(rates.set_axis([f"m{i}" for i in rates.index]), n=9)
     assert list(draw(record).layout.yaxis.ticktext) == [f"m{i}" for i in range(89, 49, -1)]
     assert "best 40 of 90 setups" in record.caption
-    assert record.alt.endswith("; m50 50% [0%, 100%].")
+    assert record.alt.endswith("; m50 50 % [0 %, 100 %].")

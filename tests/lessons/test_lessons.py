@@ -91,8 +91,8 @@ def test_lessons_go_over_explore_and_learn():
         ("bins = 7", "bins = 700", r"Lesson k: step 1: bins must be .* from 2 to 100"),
         ("bins = 7", "bims = 7", r"Lesson k: step 1: .*bims"),
         ("bins = 7", 'settings = {"theorem.guess" = "9"}', r"Lesson k: step 1: theorem\.guess"),
-        ('look = "there."', "", r"Lesson k: step 1: there must be page, title, text, look, recipe"),
-        ('summary = "S."', 'sumary = "S."', r"Lesson k: there must be title, summary, steps"),
+        ('look = "there."', "", r"Lesson k: step 1: the fields must be page, title, text, look, recipe"),
+        ('summary = "S."', 'sumary = "S."', r"Lesson k: the fields must be title, summary, steps"),
         ("[[steps]]", "[[steps]", r"Lesson k: .*line"),
     ],
 )

@@ -128,7 +128,7 @@ def test_the_class_sees_its_own_calibration_at_the_end_and_a_student_their_score
     host = teacher(opened)
     assert faults(host) == []
     assert "The class was 75 % sure on average and right in 50 % of 2 answers" in words(host)
-    assert "You were right in 1 of 2 answers" in words(at.run())
+    assert "1 of 2 questions" in words(at.run())
     assert "You were 75 % sure on average" in words(at)
 
 

@@ -143,7 +143,8 @@ def test_side_by_side_gives_one_diagram_for_each_calibrator():
 
 
 @pytest.mark.parametrize(
-    ("content", "default"), [("features", "the minority class"), ("predictions", "the score columns' names")]
+    ("content", "default"),
+    [("features", "the minority class"), ("predictions", "names of the score columns")],
 )
 def test_the_positive_class_says_how_it_is_chosen(content, default):
     data = "sample:predictions" if content == "predictions" else "sample:loans"
@@ -159,7 +160,7 @@ def test_a_link_to_the_full_placement_says_its_price_before_it_begins(monkeypatc
     at = page(**query)
     assert not at.metric
     (said,) = [text.value.replace("\\", "") for text in at.main.markdown if "model fits" in text.value]
-    assert "115 model fits, about" in said
+    assert "115 model fits take about" in said
     at.button(key="start_fits").click().run()
     assert headline(settled(at))
     assert faults(at) == []

@@ -89,9 +89,9 @@ def test_raw_held_out_numbers_are_scikit_learns():
     p = forest.predict_proba(X[test])[:, 1]
     row = shown(at).loc["RF-cal"]
     hits = ((p > 0.5) == y[test]).mean()
-    assert row["Accuracy"].removesuffix(" ★") == f"{hits:.1%}"
+    assert row["Accuracy"].removesuffix(" ★") == f"{100 * hits:.1f} %"
     gap = np.maximum(p, 1 - p).mean() - hits
-    assert row["Estimate − accuracy"].removesuffix(" ★") == f"{gap:+.1%}".replace("-", "−")
+    assert row["Estimate − accuracy"].removesuffix(" ★") == f"{100 * gap:+.1f} %".replace("-", "−")
 
 
 def test_two_fits_serve_ten_setups_and_the_merge_rule_needs_none(monkeypatch):

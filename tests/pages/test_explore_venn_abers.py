@@ -121,7 +121,7 @@ def test_dear_work_waits_for_a_press(monkeypatch):
     assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
     rows = len(expected(QUICK, test_size=0.05).y)
     assert any(
-        f"Full: {2 * rows + 1:,} model fits, about" in text.replace("**", "") for text in sentences(at)
+        f"Full: {2 * rows + 1:,} model fits take about" in text.replace("**", "") for text in sentences(at)
     )
     at.button(key="start_beside_full").click().run()
     assert "Venn–Abers, full" in means(settled(at)).index
@@ -236,7 +236,7 @@ def test_predictions_brought_from_elsewhere_show_all_but_other_placements():
 def test_without_calibration_scores_the_page_says_what_to_choose():
     at = page(STEM, **QUICK | {"placement": "none"})
     assert faults(at) == []
-    assert any("Choose the placement split" in text for text in messages(at))
+    assert any("Choose placement='split'" in text for text in messages(at))
     assert len(at.get("plotly_chart")) == 0
 
 

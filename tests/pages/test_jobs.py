@@ -149,7 +149,7 @@ def test_work_that_dies_says_what_happened_and_what_to_do_and_can_be_tried_again
     WORK[0] = dies
     (message,) = messages(ready(at))
     assert said in message
-    assert "The data and the settings are kept" in message
+    assert "Your data and settings are safe" in message
     assert not at.exception
     WORK[0] = lambda watch: "a result"
     at.button(key="try_again_kind").click()

@@ -21,8 +21,8 @@ TABLE = pd.DataFrame(
 TABLE["target"] = np.where(RNG.random(ROWS) < 1 / (1 + np.exp(-TABLE["x"])), "yes", "no")
 FIRST = TABLE.to_csv(index=False).encode()
 OTHER = TABLE.assign(x=TABLE["x"] + 1).to_csv(index=False).encode()
-KEPT = " Kept from the data before: "
-REMOVED = "Removed, as it does not apply after this change: "
+KEPT = " Kept from the previous data set: "
+REMOVED = "Removed, because it does not apply after this change: "
 
 
 def removed(at) -> str:

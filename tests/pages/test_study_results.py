@@ -165,7 +165,7 @@ def test_metric_and_paper_are_chosen_and_stand_in_the_link():
 def test_a_metric_that_the_rows_lack_is_said_and_another_shown():
     at = page(STEM, **{"results.metric": "auc"})
     assert faults(at) == []
-    assert any("has no AUC, so you see Brier score" in text for text in messages(at))
+    assert any("has no AUC, so the page shows Brier score" in text for text in messages(at))
 
 
 def test_rows_without_brier_open_with_a_metric_that_they_have():
@@ -207,13 +207,11 @@ def test_what_failed_in_a_store_is_said_and_shown():
         store.add(results)
         at = bring(page(STEM), "mine.sqlite", store.content())
         assert any(
-            "1 result failed and no mean includes it. Upload the results file on Run" in text
+            "1 result failed, and no mean includes it. To repeat it, upload the results file" in text
             for text in messages(at)
         )
         assert shown(at, "error")["error"].tolist() == ["MemoryError: no room"]
-    assert any(
-        "no run is done yet, or all failed. Continue the study on Run" in text for text in messages(at)
-    )
+    assert any("no run has finished or all runs failed. Continue the study" in text for text in messages(at))
 
 
 def test_a_link_to_a_file_waits_for_it():

@@ -71,7 +71,7 @@ def test_scores_made_elsewhere_all_calibrate():
     placed = PLACEMENTS["split"]().fit(GivenScores("s"), table, Y, random_state=0)
     assert np.array_equal(placed.scores, table["s"])
     assert np.array_equal(placed.index, np.arange(150))
-    assert "all rows calibrate" in placed.notes[0]
+    assert "all rows outside the test set" in placed.notes[0]
 
 
 def test_a_fitted_pipeline_is_calibrated_and_not_refitted():
@@ -89,7 +89,7 @@ def test_too_few_of_a_class_for_two_parts_are_refused(ones):
     if ones == 2:
         PLACEMENTS["split"]().fit(LogisticRegression(), X[:40], y, calibration_size=0.5, random_state=0)
     else:
-        with pytest.raises(InputError, match="1 in the minority class.*cv or oob"):
+        with pytest.raises(InputError, match="1 in the minority class.*'cv' or 'oob'"):
             PLACEMENTS["split"]().fit(LogisticRegression(), X[:40], y, random_state=0)
 
 

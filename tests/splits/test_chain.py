@@ -58,7 +58,7 @@ def test_no_cluster_is_torn_and_time_runs_forward_in_every_placement(split, plac
             parts_of(split, placement, evaluation)
         return
     if (split, placement) in REFUSED:
-        with pytest.raises(InputError, match="placement: .*Choose the placement split"):
+        with pytest.raises(InputError, match="placement: .*Choose placement='split'"):
             parts_of(split, placement, evaluation)
         return
     for part in parts_of(split, placement, evaluation):
@@ -115,7 +115,7 @@ def test_cross_calibration_in_time_says_how_many_rows_cannot_calibrate():
     missing = len(part.train) - len(part.placed.index)
     assert 0 < missing < len(part.train) / 2
     assert any(
-        note.startswith(f"{missing} of {len(part.train)} training rows do not calibrate")
+        note.startswith(f"{missing} of {len(part.train)} training rows are not calibration rows")
         for note in evaluation.notes
     )
 
@@ -174,7 +174,7 @@ def test_a_training_part_of_one_class_is_refused_with_the_remedy():
     y = (TIME > 40).astype(int)
     with pytest.raises(InputError, match="split='time' leaves training rows of one class only"):
         evaluate(SMALL.replace(split="time", test_size=0.6), Dataset("late", X, y, time=TIME))
-    with pytest.raises(InputError, match="split='time' leaves a training part with rows of only one class"):
+    with pytest.raises(InputError, match="split='time' leaves training rows of only one class"):
         evaluate(
             SMALL.replace(split="time", test_size=0.1, calibration_size=0.6), Dataset("late", X, y, time=TIME)
         )

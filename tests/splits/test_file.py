@@ -30,10 +30,10 @@ def test_without_rows_to_calibrate_they_are_drawn_from_those_that_train():
 
 @pytest.mark.parametrize(
     ("part", "message"),
-    [(np.zeros(12, dtype=int), "names no test rows"), (np.full(12, 2), "names no train rows")],
+    [(np.zeros(12, dtype=int), "no row with 'test'"), (np.full(12, 2), "no row with 'train'")],
 )
 def test_a_part_that_is_missing_is_named(part, message):
-    with pytest.raises(InputError, match=f"part: the column {message}"):
+    with pytest.raises(InputError, match=f"part: the column marks {message}"):
         SPLIT.holdout(RowInfo(Y, part=part), 0.3, 0)
 
 
@@ -46,7 +46,7 @@ def test_folds_and_placements_that_calibrate_otherwise_are_refused():
         lambda: SPLIT.bag(rows),
         lambda: SPLIT.check_all_train(rows, "train"),
     ):
-        with pytest.raises(InputError, match="placement: .*Choose the placement split"):
+        with pytest.raises(InputError, match="placement: .*Choose placement='split'"):
             refused()
-    with pytest.raises(InputError, match="none is left to train"):
+    with pytest.raises(InputError, match="no training rows are left"):
         SPLIT.calibration(RowInfo(Y, part=np.ones(12, dtype=int)), 0.3, 0)

@@ -230,7 +230,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"rank", paper_model = "CT", placement = "cv"',
-            "'cv' has no scores",
+            "placement='cv' has none",
         ),
         (
             '"venn_abers", placement = "split"',

@@ -237,7 +237,7 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
         )
         button("Python source", lambda: source, "reproduce.py", "text/x-python", "report_source")
     st.caption(
-        "The report is one file for reviewers of a validation. It opens without a network, and holds no data. "
+        "The report is one file for the reviewers of a model. It opens without a network and contains no data. "
         "The ZIP adds every chart with its numbers, the predictions on the test set and every fitted calibrator."
         + ("" if draws else " PDF, SVG and PNG need Chromium on the server.")
     )
@@ -291,8 +291,8 @@ PREVIEW_ROWS = 200
 INPUTS = {
     "score": "any score of the same model",
     "probability": "probabilities of the same model, from 0 to 1",
-    "tree_scores": "the score of every tree, one column each, in their order",
-    "fold_scores": "the score of every fold's model, one column each, in their order",
+    "tree_scores": "the scores of all trees, one column per tree, in the order of the trees",
+    "fold_scores": "the scores of the models of all folds, one column per fold, in the order of the folds",
 }
 
 
@@ -366,7 +366,9 @@ def _show_applied(applied: Applied) -> None:
     )
     mean = number(float(table.iloc[:, -1].mean()))
     left_out = (
-        f" {applied.unanswered:,} rows without a finite score have no answer." if applied.unanswered else ""
+        f" {applied.unanswered:,} rows have no finite score, so they get no probability."
+        if applied.unanswered
+        else ""
     )
     st.caption(f"{len(table):,} rows; mean probability {mean}.{left_out}")
     for note in applied.notes:

@@ -201,8 +201,8 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
             alt="Inputs of the model and the columns that fit",
         )
     if not found.fit:
-        leave_out = ", or exclude columns that it does not need" if found.by_position else ""
-        st.error(f"The table does not fit the model: correct it{leave_out}.")
+        leave_out = ", or exclude columns that the model does not need" if found.by_position else ""
+        st.error(f"The table does not fit the model: correct the table{leave_out}.")
         st.stop()
 
 
@@ -309,8 +309,10 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], 
     with middle:
         default = "the minority class"
         if recipe.content == "predictions":
-            default = "the class in the score columns' names, else one that says yes (1, yes, true), else the minority "
-            default += "class"
+            default = (
+                "the class in the names of the score columns, else a class such as 1, yes or true, else the "
+            )
+            default += "minority class"
         labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
         state.control(
             st.selectbox,
@@ -352,7 +354,7 @@ def _content(recipe: Recipe) -> None:
         ["features", "predictions"],
         format_func={"features": "Features", "predictions": "Predictions"}.get,
         required=True,
-        help="Features train a model here. Predictions of another program are evaluated and calibrated here.",
+        help="Features train a model here. Predictions from another program are evaluated and calibrated.",
     )
 
 
@@ -445,7 +447,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
         recipe.label("data_params.scores"),
         numbers,
         placeholder="Chosen by default",
-        help="Columns of predictions. Other columns can define groups.",
+        help="Columns that contain predictions. Other columns can define groups.",
     )
 
 

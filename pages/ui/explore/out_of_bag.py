@@ -64,9 +64,14 @@ def as_published(recipe: Recipe) -> None:
                 "As in the paper",
                 key="as_published",
                 on_click=lambda: state.update(**as_in_the_paper(recipe)),
-                help="300 trees, ten folds, a third held out, p at the midpoint of p0 and p1. Slower.",
+                help="The paper uses 300 trees and ten folds, holds out a third, and takes the midpoint of p0 and p1. "
+                "Its settings are slower.",
             )
-    text = f"Here: {', '.join(differs)}." if differs else "Settings are the paper's, with ten folds once."
+    text = (
+        f"Here: {', '.join(differs)}."
+        if differs
+        else "The settings are those of the paper, with ten folds once."
+    )
     platt = (
         ""
         if dict(recipe.options).get("platt.on") == "log-odds"

@@ -307,7 +307,7 @@ def models(evaluation: Evaluation) -> None:
         st.multiselect,
         "reliability.others",
         chosen,
-        "Set beside this score column" if given else "Set beside this model, each with its default settings",
+        "Compare this score column with" if given else "Compare this model with others at default settings",
         options,
         format_func=named,
         placeholder="Choose score columns" if given else "Choose models",

@@ -341,7 +341,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
             root or None,
             "Draw the tree from",
             [None, *branches],
-            format_func=lambda i: "Its first node" if i is None else f"Node {i}: {tree.nodes[i].rule}",
+            format_func=lambda i: "The first node" if i is None else f"Node {i}: {tree.nodes[i].rule}",
             width=420,
         )
     if row is not None:

@@ -56,7 +56,7 @@ def _dragged(recipe: Recipe, values: dict[str, Any]) -> None:
             low=min(0.0, *scores),
             high=max(1.0, *scores),
             label="Score",
-            alt="Points by score and label, a new row, and the two isotonic fits that include it",
+            alt="The chart shows points by score and label, a new row, and the two isotonic fits with the new row.",
         )
 
 

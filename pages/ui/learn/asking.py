@@ -39,7 +39,7 @@ def ask(
             default=USUAL,
             format_func=lambda sure: "A guess" if sure == chance else f"{100 * sure:.0f} %",
             key=f"sure_{about}",
-            help="Your first answers make your own reliability diagram.",
+            help="Your first answers appear in a reliability diagram of your own.",
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
             for i, answer in enumerate(answers, start=1):

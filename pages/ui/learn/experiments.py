@@ -25,7 +25,7 @@ from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.text import plain
 
 SHORT = 14  # most letters of all choices together for buttons side by side
-SAME_SEED = "Equal seeds give equal pictures, here, in a notebook and on the command line."
+SAME_SEED = "The same seed gives the same picture here, in a notebook and on the command line."
 IN_SIGHT = 2  # settings under the picture; an experiment names them first, the others are folded
 IN_A_ROW = 4  # of the folded settings
 # The old pictures stay where they are, so that the page does not jump to its top

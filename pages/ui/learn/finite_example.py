@@ -48,7 +48,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
         if not headings.asked():
             st.dataframe(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
     with right:
-        hint = "Click a mark to take its partition."
+        hint = "Click a mark to use its partition."
         cloud = chart.show(
             "finite_all", found, on_click=lambda row: _change(line.cut_at(found.cuts(row))), hint=hint
         )
@@ -141,9 +141,9 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
                 "label": st.column_config.SelectboxColumn("Label", options=[0, 1]),
                 "cut": st.column_config.CheckboxColumn("Cut after it", default=False),
             },
-            alt="Points with position, true probability, label, and a cut after the point or none",
+            alt="The table lists each point with its position, true probability and label, and whether a cut follows.",
         )
-        st.caption(f"From 2 to {MOST_ON_LINE} points. A point without a label is not a training row.")
+        st.caption(f"Use 2 to {MOST_ON_LINE} points. A point without a label is not a training row.")
 
 
 def _dragged(line: Line) -> None:
@@ -162,7 +162,7 @@ def _dragged(line: Line) -> None:
         low=min(x) - 0.5,
         high=max(x) + 0.5,
         label="Position",
-        alt="Points by position and true probability, the prediction of each leaf, and the true mean of each group",
+        alt="The chart shows points by position and true probability, leaf predictions and true means of groups.",
     )
 
 

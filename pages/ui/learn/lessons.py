@@ -119,7 +119,7 @@ def presenter(kind: str = "secondary") -> None:
         key="presenter",
         type=kind,
         on_click=partial(state.present, not on),
-        help="Large type for a room. Settings are in a drawer, and the arrow keys move through a lesson.",
+        help="Uses large type for a room. Settings are in a drawer, and the arrow keys move through a lesson.",
     )
 
 
@@ -247,7 +247,7 @@ def listed() -> None:
                 st.markdown(f"{lesson.summary} About {lesson.minutes} minutes.")
                 handout.offer(lesson)
             with actions.container(horizontal=True, horizontal_alignment="right"):
-                with st.popover(f"{len(lesson.steps)} steps", help="Links to the single steps."):
+                with st.popover(f"{len(lesson.steps)} steps", help="Links to each step of the lesson."):
                     for i, step in enumerate(lesson.steps, start=1):
                         query = state.address(step.recipe, step.place)
                         st.page_link(

@@ -79,9 +79,7 @@ def show(code: str) -> None:
 
 def offer(key: str) -> None:
     """Draw a button that opens a room for this lesson or experiment."""
-    help = (
-        "Students answer on their phones. The room has a code of four letters, no names, and stores nothing."
-    )
+    help = "Students answer on their phones. The room has a four-letter code, asks for no names and stores nothing."
     if st.button("Start a live quiz", key=f"room_{key}", type="tertiary", help=help):
         _open(key)
 
@@ -126,7 +124,7 @@ def begin() -> None:
     join, teach = st.columns(2, gap="large")
     with join, st.form("room_join", border=True):
         st.markdown("**Join a class**")
-        code = st.text_input("Code", max_chars=LENGTH, help="The four letters that your teacher shows.")
+        code = st.text_input("Code", max_chars=LENGTH, help="Enter the four letters that your teacher shows.")
         if st.form_submit_button("Join", type="primary") and code.strip():
             _enter(code.strip().upper())
     with teach.container(border=True):
@@ -152,9 +150,9 @@ def _own_room() -> None:
     code, secret = st.session_state["own_room"]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Room {code} is open.", width="content")
-        if st.button("Go back to it", key="room_back"):
+        if st.button("Go back to the room", key="room_back"):
             st.switch_page(SCRIPT, query_params={"room": code, "key": secret})
-        st.button("Close it", key="room_close_own", on_click=_close_own)
+        st.button("Close the room", key="room_close_own", on_click=_close_own)
 
 
 def _enter(code: str) -> None:
@@ -188,7 +186,7 @@ def _moves(code: str, key: str, seen: Seen) -> None:
     go = partial(_move, rooms().go, code, key)
     with st.container(horizontal=True, vertical_alignment="center", key="room_moves"):
         st.markdown(f"Room **{code}** · {_whereabouts(seen)}", width="stretch")
-        browser.copy_button("Copy link", browser.link({"room": code}), "The link for students.")
+        browser.copy_button("Copy link", browser.link({"room": code}), "Copies the link for students.")
         st.button(
             "Close the room",
             key="room_close",
@@ -325,7 +323,9 @@ def _picture(asked: Round, hidden: bool) -> None:
     st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
     st.markdown(f"**{plain(record.title)}**")
     if here.numbers is not None:
-        st.dataframe(here.numbers, width="stretch", key="class_numbers", alt="The metrics of this step")
+        st.dataframe(
+            here.numbers, width="stretch", key="class_numbers", alt="Table of the metrics of this step"
+        )
     for i, sentence in enumerate(here.advice):
         st.markdown(plain(sentence) if i else f"**{plain(sentence)}**")
     query = state.address(step.recipe, step.place or None)
@@ -403,7 +403,7 @@ def _answers(code: str, seat: str, seen: Seen, asked: Round) -> None:
             )
     chance, *_ = steps = levels(len(asked.answers))
     st.segmented_control(
-        "How sure are you? (Optional.)",
+        "How sure are you? (optional)",
         steps,
         default=mine.sure if mine else None,
         format_func=lambda sure: "A guess" if sure == chance else f"{100 * sure:.0f} %",
@@ -412,7 +412,10 @@ def _answers(code: str, seat: str, seen: Seen, asked: Round) -> None:
         args=(code, seat, number, mine.answer if mine else None),
     )
     if mine:
-        st.markdown(f"Your answer is in: **{letter(mine.answer)}**. You can change it until the reveal.")
+        st.markdown(
+            f"Your answer is in: **{letter(mine.answer)}**. You can change it until your teacher reveals the right "
+            "answer."
+        )
 
 
 def _vote(code: str, seat: str, number: int, answer: int | None) -> None:
@@ -441,7 +444,7 @@ def _own_score(seen: Seen) -> None:
     """Draw the score of this student in a sentence or two."""
     st.title("That was the last question", anchor=False)
     right = sum(vote.answer == answer for vote, answer in seen.told)
-    st.markdown(f"You were right in {right} of {counted(len(seen.told), 'answer')}.")
+    st.markdown(f"You answered {right} of {counted(len(seen.told), 'question')} correctly.")
     forecasts = [
         Forecast(vote.sure, vote.answer == answer) for vote, answer in seen.told if vote.sure is not None
     ]

@@ -53,8 +53,9 @@ def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
         table.set_index("Model").map(number),
         width="stretch",
         key="which_model_losses",
-        alt="True calibration error, its two parts, and the three parts of the expected Brier score for every model",
+        alt="Table of true calibration error with its two parts, and the three parts of the expected Brier score",
     )
     st.caption(
-        "TCE = bias² + scatter. CL + GL + IL = expected Brier score, except for the spread inside 20 quantile bins."
+        "TCE = bias² + scatter. CL + GL + IL = expected Brier score, except for the within-bin variance in 20 "
+        "quantile bins."
     )

@@ -82,7 +82,8 @@ def protocol(recipe: Recipe) -> Protocol:
             key="run_protocol_file",
             on_change=lambda: received("run_protocol_file", _take),
             max_upload_size=MOST_PROTOCOL,
-            help="Title, setups, splits and metrics, as the guide describes. The file stays in this session's memory.",
+            help="The file sets title, setups, splits and metrics; the guide describes it. The file stays in this "
+            "session's memory.",
         )
     known = shipped() | {f"{UPLOAD}{key}": one for key, one in reversed(protocols().items())}
     chosen = recipe.setting("run.protocol")
@@ -101,7 +102,7 @@ def protocol(recipe: Recipe) -> Protocol:
                 known[key].title if key in SHIPPED else f"{known[key].title} ({known[key].key})"
             ),
             placeholder="Choose a protocol",
-            help="Splits, setups and metrics to run. Its paper is shown below.",
+            help="A protocol sets the splits, setups and metrics of a study. Its source is shown below.",
         )
         if found:
             st.caption(plain(_described(found)))
@@ -213,7 +214,7 @@ def data_sets(recipe: Recipe, protocol: Protocol) -> dict[str, Dataset]:
 def _missing(name: str) -> str:
     if name.startswith(UPLOAD):
         return f"Upload {_file(name)} again to continue; links do not contain files."
-    return f"There is no data set {name!r} here. Choose others, or upload a file."
+    return f"There is no data set {name!r} here. Choose another data set, or upload a file."
 
 
 def _openml(recipe: Recipe, protocol: Protocol) -> None:
@@ -224,7 +225,7 @@ def _openml(recipe: Recipe, protocol: Protocol) -> None:
             "OpenML numbers",
             key="run_openml_numbers",
             placeholder="for example 37, 1464",
-            help="Data sets from openml.org, downloaded by this server and kept in its cache.",
+            help="The server downloads these data sets from openml.org and keeps them in its cache.",
         )
         if press.form_submit_button("Fetch", width="stretch"):
             asked = [f"{OPENML}{number}" for number in numbers.replace(",", " ").split()]
@@ -282,7 +283,10 @@ def _files_received() -> None:
         state.update(
             **{"run.sets": tuple(dict.fromkeys([name for name in chosen if name not in another] + new))}
         )
-        problems += [f"This {_file(name)} differs from the earlier file of this name." for name in another]
+        problems += [
+            f"This {_file(name)} differs from the earlier file of the same name and replaces it."
+            for name in another
+        ]
     if problems:
         state.say(" ".join(problems))
 
@@ -296,10 +300,13 @@ def _table(content: bytes, name: str) -> pd.DataFrame:
     frame = read_table(content, name)
     if TARGET not in map(str, frame.columns):
         raise InputError(
-            f"There is no column {TARGET!r}. A study reads the label from a column of that name."
+            f"There is no column {TARGET!r}. Rename your label column, because a study reads the label from "
+            f"{TARGET!r}."
         )
     if frame.size + sum(table.size for table in tables().values()) > MOST_VALUES:
-        raise InputError("Your tables are together too large for the browser. Use the command line.")
+        raise InputError(
+            "Your tables together are too large for the browser. Use fewer tables, or the command line."
+        )
     return frame
 
 
@@ -323,8 +330,8 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             recipe,
             "metrics",
             list(METRICS),
-            f"The protocol's {len(protocol.metrics)}",
-            "Metrics of each fold. You can compute more later without a new fit.",
+            f"{len(protocol.metrics)} (protocol)",
+            "Metrics to compute for each fold. You can add metrics later without fitting again.",
             format_func=lambda key: METRICS[key].label,
         )
     with beside:
@@ -344,7 +351,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
                 protocol.splits.folds,
                 2,
                 100,
-                "Number of parts; each part is the test set once.",
+                "Number of folds; each fold is the test set once.",
             )
     folds = recipe.setting("run.test_folds") if protocol.splits.kind == "folds" else None
     chosen = {"setups": setups or None, "repeats": recipe.setting("run.repeats"), "folds": folds}
@@ -355,7 +362,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
 
 
 def _usual(protocol: Protocol) -> str:
-    return f"The protocol's {len(protocol.default or protocol.setups)}"
+    return f"{len(protocol.default or protocol.setups)} (protocol)"
 
 
 def _some(
@@ -377,7 +384,7 @@ def _some(
     )
     for one in asked:
         if one not in options:
-            st.warning(plain(f"The protocol has no {one!r} among its {name}, so it is left out."))
+            st.warning(plain(f"{one!r} is not among the {name} of the protocol, so it is not used."))
     return chosen
 
 

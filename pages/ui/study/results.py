@@ -132,9 +132,9 @@ def uploader() -> None:
         "Results of a study: results file (SQLite) or CSV",
         key="results_file",
         on_change=lambda: received("results_file", take),
-        help="The results file also holds predictions, for diagrams of each data set. A CSV has one row per fold: "
-        "data, setup, repeat, fold, seed and one column per metric. The file stays in memory and is never written to "
-        "disk.",
+        help="A results file also contains predictions, for diagrams of each data set. A CSV file has one row per "
+        "fold: data, setup, repeat, fold, seed and one column per metric. The file stays in memory and is never "
+        "written to disk.",
     )
 
 
@@ -190,8 +190,12 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
     """Draw the controls and return (summary, paper with published values); the page may end here."""
     there = _offered(found)
     if not there:
-        what = "Continue the study on Run, or choose other results."
-        st.error(plain(f"{found.name} has no value of any metric: no run is done yet, or all failed. {what}"))
+        what = "Continue the study on the Run page, or choose other results."
+        st.error(
+            plain(
+                f"{found.name} has no value of any metric, because no run has finished or all runs failed. {what}"
+            )
+        )
         say_failed(found.failures)
         st.stop()
     setups = list(dict.fromkeys(found.rows["setup"]))
@@ -225,7 +229,11 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
     """The metric chosen, or the first that these rows have."""
     metric = recipe.setting("results.metric")
     if metric not in there:
-        st.info(plain(f"{found.name} has no {measure(metric).label}, so you see {measure(there[0]).label}."))
+        st.info(
+            plain(
+                f"{found.name} has no {measure(metric).label}, so the page shows {measure(there[0]).label}."
+            )
+        )
         metric = there[0]
     state.control(
         st.selectbox,
@@ -304,7 +312,7 @@ def say_failed(failures: pd.DataFrame) -> None:
     if len(failures):
         failed, them = counted(len(failures), "result"), "it" if len(failures) == 1 else "them"
         st.warning(
-            f"{failed} failed and no mean includes {them}. Upload the results file on Run to repeat {them}."
+            f"{failed} failed, and no mean includes {them}. To repeat {them}, upload the results file on the Run page."
         )
         what_failed(failures)
 
@@ -317,10 +325,10 @@ def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
             st.markdown(plain(f"{kind['data']}: {kind['error']}"))
         first = ["data", "error", "results", "setup", "repeat", "fold"]
         st.dataframe(kinds[first].head(MOST_FAILED), width="stretch", alt="Failed results", hide_index=True)
-        more = f" The first {MOST_FAILED} are shown." if len(kinds) > MOST_FAILED else ""
+        more = f" The table shows the first {MOST_FAILED} kinds." if len(kinds) > MOST_FAILED else ""
         st.caption(
-            f"Setup, repeat and fold name the first failure of each kind; the results file has all, with "
-            f"tracebacks.{more}"
+            "Setup, repeat and fold identify the first failure of each kind. The results file contains all failures "
+            f"with their tracebacks.{more}"
         )
 
 
@@ -337,7 +345,7 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
     table = tables(summary)[0]
     headings.heading(f"{table.title} by data set")
     clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
-    _show(table, "study_means", f"Means of {table.title}", **clicks)
+    _show(table, "study_means", f"Table of means of {table.title}", **clicks)
     st.caption(
         plain(f"{table.note} ★ marks the best value of each row; a small difference may be due to chance.")
     )

@@ -200,7 +200,7 @@ def take_along(recipe: Recipe) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(
-            "Run this study in a shell, without the browser's limits. With the same results file it continues:"
+            "Run this study in a shell, without the browser's limits. With the same results file, the study continues:"
         )
         st.code(study_command(recipe), language="bash", wrap_lines=True)
         with st.container(horizontal=True):
