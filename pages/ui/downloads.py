@@ -24,10 +24,11 @@ from calib.export import (
     read_calibrator,
     safe_csv,
     standalone_html,
+    titled,
     write_program,
 )
 from calib.figures import FIGURES
-from calib.figures.base import Record
+from calib.figures.base import FigureEntry, Record
 from calib.kernel.checks import InputError
 from pages.ui import current, state
 from pages.ui.text import plain
@@ -85,7 +86,7 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
                 f"{key}_html",
             )
             for form, (label, mime) in PICTURES.items() if draws() else ():
-                make = partial(lambda form: draw([entry.draw(record, theme)], [form])[0][form], form)
+                make = partial(_picture, entry, record, source, form)
                 button(label, make, f"{key}.{form}", mime, f"{key}_{form}")
         if not draws():
             st.caption(NO_CHROMIUM)
@@ -96,6 +97,12 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
         st.code(current.link(), language=None, wrap_lines=True)
         st.caption("Python code for these numbers")
         st.code(chart_source(name, source, options, state.files()) or current.python(), language="python")
+
+
+def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> bytes:
+    """Draw the figure with its title, which on the page stands above it."""
+    figure = titled(entry.draw(record, current.theme()), record.title, source, entry.label)
+    return draw([figure], [form])[0][form]
 
 
 def calibrator(evaluation: Evaluation, key: str) -> None:

@@ -1,0 +1,70 @@
+"""A figure as it leaves the page: with a title, what it is of, and its legend under the plot."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from typing import Any
+
+import plotly.graph_objects as go
+
+from calib.evaluate import Evaluation
+from calib.kernel.wording import in_order
+from calib.models import MODELS
+
+WIDTH, SQUARE = 900, 640  # pixels; a square diagram as wide as a page would stand far from its title
+LETTER, LINE = 9.5, 24  # pixels that a letter and a line of the title take
+SMALL, UNDER, EDGE = 7.2, 19, 16  # the same of the line below it; pixels around both
+
+
+def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -> go.Figure:
+    """Return a copy with the title and, below it, the kind of figure, the data set and the model.
+
+    Parameters
+    ----------
+    title
+        The finding, as above the chart on its page.
+    source
+        What the figure was prepared from; an Evaluation names its data and model.
+    label
+        The kind of figure.
+    """
+    figure = go.Figure(figure)
+    square = any(axis.scaleanchor for axis in figure.select_yaxes())
+    width = int(figure.layout.width or (SQUARE if square else WIDTH))
+    heads = _wrapped(title, width, LETTER)
+    below = _wrapped(" · ".join(filter(None, [label, *_of(source)])), width, SMALL)
+    room = 2 * EDGE + LINE * len(heads) + UNDER * len(below)
+    small = f'<span style="font-size: 13px">{"<br>".join(below)}</span>'
+    text = "<br>".join([*(f"<b>{line}</b>" for line in heads), small])
+    template = figure.layout.template.layout
+    margin, height = template.margin.t or 0, figure.layout.height or 520
+    top = (margin if figure.layout.margin.t is None else figure.layout.margin.t) + room
+    figure.update_layout(
+        width=width,
+        height=height + room,
+        margin={"t": top},
+        title={
+            **{"text": text, "font": {"size": 17}, "xref": "container", "x": EDGE / width, "xanchor": "left"},
+            **{"yref": "container", "y": 1 - 1.5 * EDGE / (height + room), "yanchor": "top"},
+        },
+    )
+    if square:
+        figure.update_layout(legend={"x": 0.5, "xanchor": "center"})
+    return figure
+
+
+def _of(source: Any) -> tuple[str, ...]:
+    """Name the data set and the model, where they are known."""
+    evaluation = getattr(source, "evaluation", source)
+    if not isinstance(evaluation, Evaluation):
+        return ()
+    recipe = evaluation.recipe
+    given = recipe.content == "predictions" or recipe.onnx is not None
+    return (evaluation.dataset.name, *([] if given else [MODELS[recipe.model].label]))
+
+
+def _wrapped(text: str, width: int, letter: float) -> list[str]:
+    """Break a text into lines that fit the width; names in it are not markup."""
+    lines = textwrap.wrap(in_order(text), int((width - 2 * EDGE) / letter))
+    return [html.escape(line, quote=False) for line in lines]
