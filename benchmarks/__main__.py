@@ -31,9 +31,9 @@ VERSIONS = (
 )
 HEAD = """# Benchmarks
 
-Speed compared with peers, as ratios, or in seconds if there is no peer. Bounds are in parentheses, with BROKEN
-if one is broken. Made by
-`python -m benchmarks --write docs/benchmarks.md` on {day}.
+These benchmarks compare the speed of the package with that of others, as ratios, or give seconds if there is nothing to
+compare with. Required bounds are in parentheses, followed by BROKEN if the value breaks its bound.
+`python -m benchmarks --write docs/benchmarks.md` wrote this page on {day}.
 
 {machine}.
 """

@@ -1,4 +1,4 @@
-"""Time to answer: processor seconds of what a person waits for, with bounds.
+"""Time to answer: the processor seconds that a person waits, with bounds.
 
 Numbers that once took long, and pages that are drawn again after a small change, where the work beside them is
 done.

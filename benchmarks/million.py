@@ -1,4 +1,4 @@
-"""A million rows: memory and time of weighted scores, and the cost of a dated table beyond its model's fit.
+"""A million rows: memory and time for weighted scores, and the time for a table with dates beyond the model's fit.
 
 Memory is the peak of a fresh process (VmHWM: imports, the file and all work on it) that runs the command line on a CSV
 file, of weights that are fractions and of counts. What its imports alone need – NumPy, SciPy, pandas with Arrow and

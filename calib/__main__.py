@@ -8,6 +8,7 @@ column;
   0 only when every cell has a result.
 - ``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js``: a calibrator that was saved as JSON, in
   the language of the place where scores are made.
+- ``python -m calib watch RECIPE.json DATA [--state FILE]``: is a model still calibrated? Exit status 3 on an alarm.
 
 Each tells its options with ``--help``. Otherwise a clear message on standard error.
 """
@@ -30,6 +31,9 @@ from typing import Any
 import pandas as pd
 
 from calib.analysis.clipped import clipped
+from calib.analysis.watch import Watcher
+from calib.analysis.watch.table import as_record, rows_of, sentences
+from calib.analysis.watch.watcher import ALPHA
 from calib.data import TableFile, guess_target, read_table, target_candidates
 from calib.data.target import POSITIVE
 from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
@@ -81,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m calib", description="Probability calibration from the command line."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for add in (_add_evaluate, _add_simulate, _add_study, _add_export):
+    for add in (_add_evaluate, _add_simulate, _add_study, _add_export, _add_watch):
         add(commands)
     return parser
 
@@ -207,6 +211,57 @@ def _add_study(commands: Any) -> None:
         "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://HOST:8786"
     )
     command.set_defaults(run=_study)
+
+
+def _add_watch(commands: Any) -> None:
+    command = commands.add_parser(
+        "watch", help="check whether predictions are still calibrated, as often as you like"
+    )
+    command.add_argument("recipe", type=Path, metavar="RECIPE.json")
+    command.add_argument(
+        "data", type=Path, metavar="DATA", help="table of new predictions with their labels, as far as known"
+    )
+    _add_file(command, "--state", "go on from this file, then update it: DATA holds only new rows")
+    command.add_argument(
+        "--alpha", type=float, default=ALPHA, help="highest probability of ever a false alarm"
+    )
+    command.add_argument(
+        "--horizon", type=int, default=1, help="for how many steps (days, or rows without a time) ahead"
+    )
+    command.add_argument("--json", action="store_true", help="print the result as JSON")
+    command.set_defaults(run=_watch)
+
+
+def _watch(args: argparse.Namespace) -> int:
+    """Exit status 3 on an alarm, 0 without."""
+    _check_folders(args.state)
+    recipe = Recipe.from_json(_read(args.recipe))
+    frame = read_table(_read(args.data), args.data.name, **reading(recipe))
+    target = recipe.target or "target"
+    scores = dict(recipe.data_params).get("scores") or ()
+    score = recipe.score or (scores[0] if scores else None)
+    if score is None:
+        raise InputError("score: name the column of probabilities in the Recipe.")
+    rows = rows_of(frame, target, recipe.positive, score, recipe.time)
+    if args.state and args.state.is_file():
+        watcher = Watcher.of(_read(args.state))
+        if (watcher.alpha, watcher.horizon) != (args.alpha, args.horizon):
+            raise InputError(
+                f"--state: {args.state} was begun with --alpha {watcher.alpha:g} --horizon {watcher.horizon}. Give the "
+                "same, or begin with a new file."
+            )
+    else:
+        watcher = Watcher(args.alpha, args.horizon)
+    found = watcher.add(rows.y, rows.p, rows.when)
+    if args.json:
+        print(json.dumps(as_record(found, watcher.kind), ensure_ascii=False))
+    else:
+        print("\n".join(sentences(found, watcher.kind)))
+    if args.state:
+        fresh = args.state.with_name(f"{args.state.name}.new")
+        _write(fresh, watcher.state().encode())
+        os.replace(fresh, args.state)  # a run that is interrupted leaves the old state
+    return 0 if found.found is None else 3
 
 
 def _read(path: Path) -> bytes:

@@ -50,7 +50,7 @@ def closeness(rows: pd.DataFrame, metric: str, most: float) -> list[str]:
         distance = own.set_index("data")["difference"].abs()
         lines[setup] = {
             f"{metric}, own": f"{own['own'].mean():.4f}",
-            "printed": f"{own['published'].mean():.4f}",
+            "published": f"{own['published'].mean():.4f}",
             f"within {most:g}": f"{(distance <= most).sum()} of {len(own)}",
             "farthest": f"{distance.max():.4f} on {distance.idxmax()}",
         }

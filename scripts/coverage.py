@@ -236,7 +236,9 @@ def places(printed: Mapping[str, Printed], lines: Mapping[str, pd.DataFrame]) ->
         found = [cell for cell in cells_of(lines[key]).values() if cell.usual]
         low, worst = sum(cell.low for cell in found), min((cell.share for cell in found), default=np.nan)
         rows.append([one.where, f"{100 * worst:.0f}", f"{low} of {len(found)}", one.otherwise])
-    return table(["printed in", "lowest coverage, %", "cells below", "what is shown instead"], rows)
+    return table(
+        ["shown in", "lowest coverage, %", "cells clearly below 92 %", "instead of a poor interval"], rows
+    )
 
 
 SECTION = "## Do the intervals cover?"
@@ -258,7 +260,7 @@ def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
         )
         lines = lines_of(on_rows, intervals, samples.values(), draws, jobs)
         yield from (
-            "### In clusters, with weights, at another base rate",
+            "### With clusters, weights or another base rate",
             OF_SAMPLES,
             folded(crossed(lines, samples)),
         )
@@ -275,23 +277,26 @@ def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
         yield from (OF_ERRORS, table([f"{k} repetitions" for k in REPETITIONS], [share]))
 
 
-ABOUT = """Test rows are simulated repeatedly from known distributions. The log-odds of the true probabilities are
-normal with a standard deviation of 1.5, and the mean probability is the prevalence. An overconfident model doubles
-these log-odds, shifted so that its mean is right.
+ABOUT = """We simulated test rows repeatedly from known distributions. The log-odds of the true probabilities are
+normal with a standard deviation of 1.5, and the mean probability is the prevalence. The overconfident model doubles
+these log-odds and shifts them so that its mean prediction is right.
 
     python -m scripts.coverage --draws {draws} --write docs/measurements.md
 
-Each cell states how many of the 95 % intervals include the population's value, in %, and their median
-width. If some intervals are not given, brackets state how many of 100 are given. Bold means that fewer than 92 % cover,
-more clearly than the number of draws leaves open. “none” means that no interval is given; “·” means that there is
-nothing to include."""
-OF_SAMPLES = """1,000 rows of a calibrated model, half of them of class 1. Rows of one cluster resemble each other in
-their prediction (correlation 0.3) and in the rest (0.2). Weights are independent of the labels."""
-OF_TESTS = """How often, in %, a test at 5 % rejects a right hypothesis. Bold means more than 8 %, more clearly than
-the number of draws leaves open."""
-OF_SETS = """Each data set has its own level, and methods differ on it by chance. One method may be better by one
-standard deviation. The second table states how often, in %, tests at 5 % find a difference that does not exist."""
-OF_ERRORS = "Learn pages show ± two standard errors over repetitions. Their coverage in % is known without simulation:"
+Each cell gives the coverage, in %, and the median width of the intervals. Coverage is the share of the 95 % intervals
+that include the population's value. If some draws give no interval, the number in brackets is the percentage of draws
+that give one. Bold marks a coverage clearly below 92 %, given the number of draws. “none” means that there is no
+interval; “·” means that there is no value to include."""
+OF_SAMPLES = """Each draw has 1,000 rows of a calibrated model, half of them in class 1. Rows of one cluster have
+correlated predictions (correlation 0.3) and correlated labels beyond that (0.2). Weights are independent of the
+labels."""
+OF_TESTS = """The table shows how often, in %, a test at the 5 % level rejects a true hypothesis. Bold marks rates
+clearly above 8 %, given the number of draws."""
+OF_SETS = """Each simulated data set has its own level, and methods differ on it by chance. In the last row of the first
+table, one method is better by one standard deviation. The second table shows how often, in %, tests at the 5 % level
+find a difference that does not exist."""
+OF_ERRORS = """The Learn pages show ± two standard errors over repetitions. The coverage of these intervals, in %, is
+known without simulation:"""
 
 
 def with_section(text: str, section: str) -> str:

@@ -298,40 +298,45 @@ def base_rates(rows: Drawn) -> Found:
     return {"Base rate of rows without labels": (rows.world.share, found.lower, found.upper)}
 
 
-NO_INTERVAL = "No interval; the reason is shown."
+NO_INTERVAL = "There is no interval; the page shows why."
 ON_ROWS = {
     "numbers": Printed("Report: performance and calibration", numbers, NO_INTERVAL, thin=2),
     "differences": Printed(
         "Reliability (headline, table and figure of differences, advice), Compare, report",
         changes,
-        "No interval and no ●; the title names no difference.",
+        "There is no interval and no ●; the title mentions no difference.",
         thin=4,
     ),
     "costs": Printed("Decide: table and figure of costs; report", costs, NO_INTERVAL, thin=2),
     "net benefit": Printed("Decide: title of the decision curve; report", net_benefits, NO_INTERVAL),
-    "out of bag": Printed("Out of bag: headline and figure", half_widths, "No interval."),
-    "optimism": Printed("Data split (what a random split would claim), report", optimisms, NO_INTERVAL),
+    "out of bag": Printed("Out of bag: headline and figure", half_widths, "There is no interval."),
+    "optimism": Printed("Data split (comparison with a random split), report", optimisms, NO_INTERVAL),
     "splits": Printed(
-        "Reliability: differences over splits; advice", over_splits, "No interval, and no word on it.", thin=2
+        "Reliability: differences over splits; advice",
+        over_splits,
+        "There is no interval, and the text does not mention one.",
+        thin=2,
     ),
     "bins": Printed(
         "Reliability, log-odds and Venn–Abers (arms, bands and hover text of bins), report",
         bins,
-        f"Bins of fewer than {FEW} rows are faint or not drawn.",
+        f"Bins with fewer than {FEW} rows are faint or not drawn.",
     ),
-    "CORP": Printed("Reliability: CORP curve; report", steps, "No band for one cluster.", thin=4),
+    "CORP": Printed(
+        "Reliability: CORP curve; report", steps, "There is no band if there is only one cluster.", thin=4
+    ),
     "smooth": Printed(
         "Reliability: smooth curve; report",
         smooth,
-        "The caption says that the band is of the smoothed frequency.",
+        "The caption says that the band is for the smoothed frequency.",
     ),
     "groups": Printed("Subgroups; report", groups, NO_INTERVAL),
     "frequency": Printed("Venn–Abers (observed frequency), advice (overall share)", shares, NO_INTERVAL),
-    "ranking": Printed("Data: AUC of a column of scores, leaks", ranking, "No warning."),
+    "ranking": Printed("Data: AUC of a column of scores, leaks", ranking, "There is no warning."),
     "base rate": Printed(
         "Base rate: estimate from rows without labels",
         base_rates,
-        "The caption says that it assumes right probabilities and independent rows.",
+        "The caption says that the interval assumes correct probabilities and independent rows.",
     ),
 }
 

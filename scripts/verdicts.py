@@ -104,7 +104,7 @@ def tables(draws: int) -> str:
             )
     least, n, share = min(covered)
     clustered = ", ".join(
-        f"{number}: {percent(size_of('clusters', number, draws // 2))} %" for number in CLUSTERS
+        f"{percent(size_of('clusters', number, draws // 2))} % with {number} clusters" for number in CLUSTERS
     )
     weighted = percent(size_of("weights", 1, draws // 2))
     open_ = f"±{196 * (0.05 * 0.95 / draws) ** 0.5:.1f}"
@@ -112,19 +112,21 @@ def tables(draws: int) -> str:
 
     python -m scripts.verdicts --write docs/measurements.md
 
-The verdict tests level, slope and shape together, by 999 redraws of the labels. The first column is how often it
-rejects a calibrated model, in %, in {draws:,} draws per cell ({draws // 4:,} for 5,000 rows). At most 5 is promised,
-and the draws leave open {open_}. The power columns have a quarter of these draws: log-odds 0.5 too high, log-odds
-divided by 0.6, and log-odds bent by 0.6 sin 2x. “Too few” is how often a calibrated model's rows are called so.
+The verdict tests level, slope and shape together, by drawing the labels 999 times. The table shows how often, in %, it
+rejects a calibrated model in {draws:,} draws ({draws // 4:,} for 5,000 rows). This should be at most 5 %; the number of
+draws leaves an uncertainty of {open_} points. The power columns use a quarter of these draws and three wrong models:
+log-odds 0.5 too high, log-odds divided by 0.6, and log-odds bent by 0.6 sin 2x. “Too few” is how often the verdict says
+that there are too few rows for a calibrated model.
 
 {chr(10).join(lines)}
 
-- With sampling weights (Γ(1), 1,000 rows, prevalence 50 %) it rejects {weighted} %; the test stays exact.
-- With clusters it is approximate. Of 1,000 rows whose clusters share a deviation of {ALIKE} in log-odds it rejects
-  {clustered}.
-- “Negligible” rests on the upper end of a one-sided 95 % interval of the average gap in 20 bins. It must be below
-  {SMALL} at 50 %. For wrong models and 200 rows or more it includes the true gap in at least
-  {percent(least)} % of the draws (the lowest: {n:,} rows, {100 * share:g} %).
+- With sampling weights (Γ(1), 1,000 rows, prevalence 50 %) the verdict rejects {weighted} % of calibrated models; the
+  test remains exact.
+- With clusters the test is approximate. For 1,000 rows whose clusters share a deviation of {ALIKE} in log-odds, it
+  rejects {clustered}.
+- “Negligible” means that the upper end of a one-sided 95 % interval for the average gap in 20 bins is small: below
+  {SMALL} at a prevalence of 50 %. For wrong models and at least 200 rows, the interval includes the true gap in at
+  least {percent(least)} % of the draws (lowest with {n:,} rows, {100 * share:g} %).
 """
 
 

@@ -61,7 +61,7 @@ def lessons() -> str:
     """Describe every lesson: when to teach it, what to remember, which wrong answers it explains."""
     minutes = [lesson.minutes for lesson in LESSONS.values()]
     about = (
-        f"There are {len(LESSONS)} lessons. A reader needs {min(minutes)} to {max(minutes)} minutes for one, "
+        f"There are {len(LESSONS)} lessons. A reader needs {min(minutes)} to {max(minutes)} minutes for one lesson, "
         "a class up to an hour."
     )
     return "\n\n".join([about, *(_lesson(lesson) for lesson in LESSONS.values())])
@@ -80,7 +80,7 @@ def _lesson(lesson: Lesson) -> str:
             f"### {lesson.title}",
             lesson.summary,
             f"*When.* {lesson.when} {len(lesson.steps)} steps, about {lesson.minutes} minutes.",
-            "*Steps, and what to remember of each.*",
+            "*Steps and their key points.*",
             "\n".join(points),
             "*Common wrong answers.*",
             "\n".join(wrong),

@@ -15,7 +15,7 @@ TEXT = (Path(__file__).parents[1] / "docs" / "methods.md").read_text(encoding="u
 SECTIONS = {part.partition("\n")[0]: part for part in TEXT.split("\n## ")[1:]}
 REGISTRIES = {
     "Calibrators": CALIBRATORS,
-    "Placements": PLACEMENTS,
+    "Calibration data": PLACEMENTS,
     "Splits": SPLITS,
     "Models": MODELS,
     "Metrics": METRICS,

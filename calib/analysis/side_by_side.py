@@ -84,7 +84,7 @@ def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequenc
 def view_of_all(methods: int) -> View:
     """The level at which all differences of so many methods hold together in 95 of 100 test sets (Bonferroni).
 
-    Differences to the best one are among these, whichever turns out to be best on the rows.
+    Differences from the best one are among these, whichever turns out to be best on the rows.
 
     >>> round(view_of_all(4).level, 5)                                                # six pairs
     0.99167

@@ -71,7 +71,7 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
         _finding(shown),
         f"Difference to {label_of(differences.reference)}, with its 95 % interval from {differences.basis}. If "
         f"the interval includes 0, the difference may be sampling variability.{dots}",
-        f"Differences to {label_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
+        f"Differences from {label_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
         f"{len(table)} clearly different. Brier score: {listed or 'none'}.",
     )
 
@@ -226,4 +226,4 @@ def formatted_differences(found: Differences, evaluation: Evaluation | None = No
     return pd.DataFrame(columns).rename_axis("Calibrator")
 
 
-DIFFERENCES = FigureEntry("differences", "Differences to uncalibrated", prepare, draw, reported=itself)
+DIFFERENCES = FigureEntry("differences", "Differences from uncalibrated", prepare, draw, reported=itself)

@@ -67,7 +67,7 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 # them: its chart is as high as its width allows. While a question is open, and in a lesson, a row of panels is a
 # strip to be moved sideways, so that its answers and what is said of them are near. Why the browser does not
 # upload a file is read without pointing at it.
-OWN = "It holds the settings and the file’s name, not the file: whoever opens it is asked for the file."
+OWN = "The link contains the settings and the file’s name, but not the file. Anyone who opens it must upload the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding: 4.25rem 2.5rem 4rem}
 .st-key-heading h1 {padding: 0}
@@ -299,7 +299,7 @@ def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
     ):
         if not presenter:
             st.page_link(current.GLOSSARY.script, label=current.GLOSSARY.name)
-        help = "An address that opens this page with all of these settings."
+        help = "Copies an address that opens this page with all these settings."
         browser.copy_button("Copy link", current.link(), help, OWN * state.brought())
         what = "words" if page.key in WORD_SOURCES else "numbers"
         with st.popover("Show Python", type="tertiary", help=f"The same {what} with the calib package."):

@@ -113,7 +113,7 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
         f"{METRICS[metric].label} · {label_of(key)}",
         with_clipped(brief(value), finite),
         **_changed(line, evaluation, "none"),
-        help=f"{METRICS[metric].help} Beside it, the difference to the uncalibrated model with its 95 % interval.",
+        help=f"{METRICS[metric].help} Beside it is the difference from the uncalibrated model with its 95 % interval.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Differences to the uncalibrated model: each the one it says it is, and intervals that hold what they promise."""
+"""Differences from the uncalibrated model: each the one it says it is, and intervals that hold what they promise."""
 
 import numpy as np
 import pandas as pd

@@ -266,7 +266,7 @@ def test_the_data_are_not_in_the_report_nor_in_the_zip():
 SECTIONS = [
     *("Summary", "Data and flow of rows", "Model, split and calibrators"),
     *("Discrimination and overall performance", "Calibration", "Predictions by outcome"),
-    *("Differences to the uncalibrated model", "Net benefit and costs", "Sample size"),
+    *("Differences from the uncalibrated model", "Net benefit and costs", "Sample size"),
     *("Intervals of single probabilities", "All metrics on the test set"),
     *("What was dropped, imputed or chosen", "Not in this report", "Settings", "How this was made"),
 ]

@@ -255,7 +255,7 @@ def test_growing_rests_while_another_page_is_open_and_goes_on_afterwards(monkeyp
 
 def test_predictions_made_elsewhere_have_no_trees_and_the_page_says_why():
     at = page(STEM, data="sample:predictions", content="predictions")
-    assert any("needs the columns that a model learns from" in text for text in messages(at))
+    assert any("feature columns" in text for text in messages(at))
     assert not at.get("plotly_chart")
 
 

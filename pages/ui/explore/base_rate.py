@@ -22,8 +22,8 @@ from pages.ui.uploads import remember, remembered
 
 KEPT_ESTIMATES = 6
 REMEDY = (
-    "If positives are rarer or more frequent in use, or if the table was under- or oversampled, set the base rate in "
-    "the sidebar. All odds are then multiplied by one ratio, on every page and in every export."
+    "If positives are rarer or more frequent in deployment, or if the table was under- or oversampled, set the base "
+    "rate in the sidebar. All odds are then multiplied by one ratio, on every page and in every export."
 )
 
 
@@ -60,7 +60,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         key="unlabelled",
         on_change=remember,
         args=("unlabelled", lambda content, name: (digest(content), read_table(content, name, fewest=1))),
-        help="It stays in this session's memory and is never written to disk.",
+        help="The file stays in this session's memory and is never written to disk.",
     )
     found = remembered("unlabelled")
     if found is None:
@@ -90,9 +90,9 @@ def _counted(weight: str | None, rows: pd.DataFrame) -> str:
         return ""
     name = plain(weight)
     return (
-        f" Rows count as {name} says."
+        f" Each row of the file is weighted by its {name}."
         if weight in rows
-        else f" It has no column {name}: each row counts once."
+        else f" The file has no column {name}, so each row counts once."
     )
 
 

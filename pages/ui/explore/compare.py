@@ -79,7 +79,7 @@ def keep(recipe: Recipe) -> None:
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
     with st.expander("Load a file of Recipes"):
         st.file_uploader(
-            "JSON as downloaded here, or one Recipe as the command line takes it",
+            "JSON file downloaded here, or one Recipe for the command line",
             key="recipe_file",
             on_change=lambda: received("recipe_file", _load),
         )
@@ -131,7 +131,7 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
             default=names[:MOST_SIDE_BY_SIDE],
             max_selections=MOST_SIDE_BY_SIDE,
             key=f"side_by_side_{digest(repr(names).encode())}",
-            help="Recipes that another page has fitted appear at once; the others are fitted first.",
+            help="Recipes that another page has already fitted appear at once. Other Recipes are fitted first.",
         )
     return {name: (fresh | all_kept)[name] for name in names}
 
@@ -156,7 +156,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     Empty while they are fitted; those of the last settings are shown then, greyed.
     """
     if not recipes:
-        st.info("Choose at least one of the kept Recipes.")
+        st.info("Choose at least one Recipe.")
         return {}
     found = evaluations_of(recipes, kind="compared")
     if found is None:
@@ -315,7 +315,7 @@ def saved() -> None:
             key="scores_file",
             on_change=remember,
             args=("scores_file", partial(read_table, fewest=1)),
-            help="It stays in this session's memory and is never written to disk.",
+            help="The table stays in this session's memory and is never written to disk.",
         )
         table = remembered("scores_file")
         if calibrator is None or table is None:
@@ -333,7 +333,7 @@ def _describe(calibrator: SavedCalibrator) -> None:
     rows = calibrator.calibration.get("rows")
     data = calibrator.made.get("data")
     st.markdown(
-        f"**{plain(calibrator.label)}** for {INPUTS[calibrator.input]}; gives the probability of "
+        f"**{plain(calibrator.label)}** for {INPUTS[calibrator.input]}. It gives the probability of "
         f"**{plain(class_named(calibrator.classes[1]))}**"
         + (" with p0 and p1." if calibrator.gives_interval else ".")
     )
@@ -362,7 +362,7 @@ def _show_applied(applied: Applied) -> None:
         tables.rows_from_1(table.head(PREVIEW_ROWS)),
         width="stretch",
         key="calibrated",
-        alt="The table with its probabilities",
+        alt="Your table with calibrated probabilities",
     )
     mean = number(float(table.iloc[:, -1].mean()))
     left_out = (

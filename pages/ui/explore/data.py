@@ -39,7 +39,7 @@ from pages.ui.widget import shown
 
 KEPT_FILES, KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 4, 6, 6, 2
 MEGABYTES = min(LARGEST >> 20, st.get_option("server.maxUploadSize"))
-FORMATS = f"CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped, up to {MEGABYTES} MB"
+FORMATS = f"CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped, up to {MEGABYTES} MiB"
 
 
 def uploader(recipe) -> None:
@@ -77,8 +77,8 @@ def _received() -> None:
     if wanted:
         st.session_state["another_file"] = key
         name = state.uploads()[key].name
-        other = f"This {name} is another file" if name in wanted.values() else f"{name} is another file"
-        state.say(f"{other} than the one that these settings belong to.")
+        other = f"This {name}" if name in wanted.values() else name
+        state.say(f"{other} is not the file that these settings belong to.")
     elif state.recipe().data != f"upload:{key}":
         controls.choose_data(f"upload:{key}")
 
@@ -121,7 +121,8 @@ def other_file(recipe: Recipe) -> None:
         recipe.judge_on,
         sources.judging(None, before=recipe),
         recipe.label("judge_on"),
-        "This table trains and calibrates; every row of the other table is evaluated. Columns are matched by name.",
+        "The model and the calibrators are fitted on this table and evaluated on every row of the other table. "
+        "Columns are matched by name.",
     )
     if not on:
         return
@@ -149,7 +150,7 @@ def own_model(recipe: Recipe) -> None:
         recipe.onnx,
         sources.judging_model(None),
         recipe.label("onnx"),
-        "An ONNX file scores the table, whose columns are its inputs. The scores are evaluated and calibrated.",
+        "Your ONNX model takes the columns of the table as inputs. Its scores are evaluated and calibrated.",
     )
     if not on:
         return
@@ -159,8 +160,8 @@ def own_model(recipe: Recipe) -> None:
         "A two-class model as ONNX",
         key="model_file",
         on_change=lambda: received("model_file", _judge_model),
-        help="Only its graph runs. It stays in this session's memory and is never written to disk. Pickles are refused "
-        "because they may run code: save a scikit-learn model with skl2onnx.",
+        help="Only the model's graph runs. The file stays in this session's memory and is never written to disk. "
+        "Pickle files can run code, so they are not accepted: convert a scikit-learn model with skl2onnx.",
     )
 
 
@@ -190,7 +191,7 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
             recipe,
             raw_table,
             target,
-            "Columns that are not inputs of the model. It reads the others in their order.",
+            "Columns that are not inputs of the model. The model reads the other columns in their order.",
         )
     with st.expander("Inputs of the model", expanded=not found.fit, key="inputs"):
         st.dataframe(
@@ -242,7 +243,7 @@ def more(recipe: Recipe) -> Any:
     )
     place = st.expander("More", expanded=bool(used), key="more")
     with place:
-        st.caption("Judge on another file, a model of your own, roles of columns, OpenML.")
+        st.caption("Evaluate on another file, use your own model, set column roles, or fetch from OpenML.")
         if not recipe.data.startswith("synthetic:"):
             other_file(recipe)
             own_model(recipe)
@@ -284,7 +285,7 @@ def reading(recipe: Recipe, place: Any) -> None:
             step=1,
             and_then=lambda _: sources.with_reading(recipe),
             width=200,
-            help="Lines above it are not read; 0 if the file has no header.",
+            help="Lines above the header are not read. Enter 0 if the file has no header.",
         )
         st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found["top"], start=1)), language=None)
 
@@ -351,7 +352,7 @@ def _content(recipe: Recipe) -> None:
         ["features", "predictions"],
         format_func={"features": "Features", "predictions": "Predictions"}.get,
         required=True,
-        help="Features train a model here. Predictions were made elsewhere; they are evaluated and calibrated.",
+        help="Features train a model here. Predictions of another program are evaluated and calibrated here.",
     )
 
 
@@ -407,8 +408,8 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
                 )
         _weight_as(recipe, raw_table)
         st.caption(
-            "On the other pages, Split in the sidebar chooses how rows are held out: at random, in time, by "
-            "cluster or as the file says."
+            "On the other pages, Split in the sidebar sets how rows are held out: at random, by time, by cluster, "
+            "or as the file says."
         )
 
 

@@ -52,7 +52,7 @@ def controls(recipe: Recipe) -> None:
                 max_value=float(COSTS[1]),
                 format="%g",
                 width=200,
-                help=f"{parameter.help} Any unit of your own; only the ratio of the two moves the threshold.",
+                help=f"{parameter.help} Use any unit: only the ratio of the two costs moves the threshold.",
             )
 
 
@@ -75,7 +75,7 @@ def range_of_thresholds(evaluation: Evaluation) -> None:
         "Thresholds of the decision curve",
         sorted({low, high, *STEPS}),
         format_func=lambda threshold: f"{threshold:g}",
-        help="Thresholds that somebody might act on, where the model has to be useful.",
+        help="Choose the thresholds that people might use in practice.",
     )
 
 
@@ -85,8 +85,8 @@ def _propose_range(evaluation: Evaluation) -> None:
     if end is None or end > WIDEST:
         return
     st.info(
-        f"The predictions are small: above a threshold of {plain(probability(end))} they are hardly useful. A narrower "
-        "range shows where they are."
+        f"The predictions are small: above a threshold of {plain(probability(end))} they are hardly useful. Choose a "
+        "narrower range to see more detail."
     )
     narrow = {"decide.lowest": 0.0, "decide.highest": end}
     label = f"Show thresholds up to {end:g}"
@@ -125,7 +125,7 @@ def headline(decision: Decision) -> None:
                 f"{held:,} of {decision.evaluation.size:,} rows",
                 delta_color="off",
                 delta_arrow="off",
-                help="Rows whose interval includes the threshold, so that its two ends decide differently.",
+                help="Rows whose interval includes the threshold, so that its two ends lead to different decisions.",
             )
 
 
@@ -177,9 +177,9 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     held, positive = subset(decision.evaluation, rows), decision.evaluation.dataset.classes[1]
     st.markdown(
         f"For {counted(held.size, 'test row')}, {percent(decision.undecided_share(method))}, the {label_of(method)} "
-        f"interval includes the threshold {plain(number(decision.threshold))}. Its lower end says not to act, its "
-        f"upper end says to act. {percent(held.share)} of these rows are in {plain(class_named(positive))}. "
-        "They deserve a second look."
+        f"interval includes the threshold {plain(number(decision.threshold))}. Its lower end means that "
+        f"you should not act, its upper end that you should. {percent(held.share)} of these rows are in "
+        f"{plain(class_named(positive))}. They deserve a second look."
     )
     _rows(decision, method)
 
@@ -212,5 +212,7 @@ def _rows(decision: Decision, method: str) -> None:
         alt="Undecided rows",
     )
     if decision.undecided[method].sum() > len(shown):
-        st.caption(f"The {len(shown)} widest; the file holds all.")
+        st.caption(
+            f"These are the {len(shown)} rows with the widest intervals; the file contains all undecided rows."
+        )
     download("These rows (CSV)", lambda: safe_csv(decision.undecided_frame(method)), "undecided.csv")

@@ -31,8 +31,9 @@ from pages.ui import bagging, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
 
 WITHOUT_FEATURES = (
-    "Out-of-bag scores need the trees of a forest and the rows that each of them has seen. These predictions came "
-    "without their model, so no setup can be built. The Reliability and Venn–Abers pages calibrate and evaluate them."
+    "Out-of-bag scores need the trees of a forest and the rows that each tree has seen. These data are "
+    "predictions that came without their model, so no setup can be built. The Reliability and Venn–Abers pages "
+    "calibrate and evaluate the predictions."
 )
 
 
@@ -121,7 +122,7 @@ def headline(table: pd.DataFrame) -> None:
 
 
 def _signed(share: float) -> str:
-    return f"{100 * share:+.2g}%".replace("-", "−")
+    return f"{100 * share:+.2g} %".replace("-", "−")
 
 
 def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
@@ -131,12 +132,12 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
         formatted_setups(table),
         width="stretch",
         key="setups",
-        alt="All setups, the best of each column marked",
+        alt="Table of all setups, in which the best value of each column is marked",
     )
     st.caption(
         f"{first.judged_by}. Estimate is the mean probability of the predicted label. Reliability is Murphy's, over "
-        "100 bins. Size is that of the predicted label's interval. The last column allows for sampling error. ★ marks "
-        "the best of a column; a small difference may be sampling variability."
+        "100 bins. Size is the width of the interval for the predicted label. The last column allows for sampling "
+        "error. ★ marks the best value of a column; a small difference may be sampling variability."
     )
     tables.download("Setups (CSV)", lambda: safe_csv(table.rename_axis("setup"), index=True), "setups.csv")
 
@@ -154,11 +155,11 @@ def beside_the_paper(table: pd.DataFrame) -> None:
             }
         )
         st.dataframe(
-            shown, hide_index=True, width="stretch", alt="The paper's results beside those of these data"
+            shown, hide_index=True, width="stretch", alt="Results of the paper and results on these data"
         )
         st.caption(
-            "One data set need not follow a mean over many, so a result that is not confirmed here does not contradict "
-            "the paper. The numbers are compared without regard to sampling variability."
+            "A single data set can differ from a mean over many, so a result that is not confirmed here does not "
+            "contradict the paper. The numbers are compared without regard to sampling variability."
         )
 
 

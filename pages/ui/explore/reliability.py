@@ -185,7 +185,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
 def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     tables.metrics(evaluation)
     if found is not None:
-        st.markdown(f"**Difference to {label_of(found.reference)}**, with its 95 % interval")
+        st.markdown(f"**Difference from {label_of(found.reference)}**, with its 95 % interval")
         st.dataframe(
             formatted_differences(found, evaluation),
             width="stretch",
@@ -194,7 +194,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
         )
         st.caption(
             f"On {found.basis}, with the same model. ● marks a clear difference: its interval excludes 0. "
-            "Intervals of ECE are wide, so that they include the true change. "
+            "Intervals of the ECE are wide, so that they include the true change. "
             f"{why_missing(evaluation.sample)}"
         )
         tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
@@ -217,9 +217,9 @@ def rows(evaluation: Evaluation) -> None:
     decimals = {
         key: st.column_config.NumberColumn(label_of(key), format="%.3g") for key in evaluation.predictions
     }
-    st.dataframe(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="The rows picked")
+    st.dataframe(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="Selected rows")
     if len(positions) > LISTED:
-        st.caption(f"The first {LISTED:,} of {len(positions):,} rows; the download holds all.")
+        st.caption(f"The first {LISTED:,} of {len(positions):,} rows; the download contains all rows.")
     with st.container(horizontal=True):
         tables.download("Rows (CSV)", lambda: safe_csv(selected_frame(evaluation, selection)), "rows.csv")
         st.button("Clear", key="clear_rows", on_click=lambda: state.update(**{"reliability.selection": ()}))
@@ -349,7 +349,7 @@ def rows_needed(evaluation: Evaluation) -> None:
         width="stretch",
         hide_index=True,
         key="sample_size",
-        alt="Rows needed for each",
+        alt="Number of rows needed for each measure",
     )
     st.caption(plain(found.basis(label_of(key), evaluation.dataset.classes[1])))
     tables.download("Rows needed (CSV)", lambda: safe_csv(found.to_frame()), "rows_needed.csv")

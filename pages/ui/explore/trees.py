@@ -45,14 +45,14 @@ from pages.ui.text import plain
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
 ROLES = {
     "test": "a test row",
-    "calibrates": "a row that calibrates",
-    "trained": "a row that trained the tree",
+    "calibrates": "a calibration row",
+    "trained": "a training row",
 }
 # What a leaf says comes first: a rule alone would fill a phone
 COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
 MOST_DIAGRAMS = 4
 WITHOUT_FEATURES = (
-    "This page grows trees, so it needs the columns that a model learns from. These predictions came without them. "
+    "This page grows trees, so it needs feature columns. These data contain predictions instead. "
     "The Reliability and Venn–Abers pages evaluate the predictions."
 )
 # Lines of a table: a fully grown tree of many rows has tens of thousands of leaves, with long rules
@@ -146,7 +146,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> None:
         if jobs.run("depths", "Growing trees", tree, meanwhile=draw) is None:
             return
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
-    cost = f"{jobs.price(fits, seconds)} They pause while you are on another page."
+    cost = f"{jobs.price(fits, seconds)} Fitting pauses while you are on another page."
     picture = st.container()
     asked = 0.0 if state.lesson_open() else seconds  # a lesson's step has them in its text
     if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, asked):
@@ -168,7 +168,8 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     where,
                     delta_color="off",
                     delta_arrow="off",
-                    help="Best over depths, leaves and calibrators. Chosen on the test rows, so slightly optimistic.",
+                    help="Best value over depths, leaves and calibrators. It was chosen on the test rows, so it is "
+                    "slightly optimistic.",
                 )
 
 
@@ -176,8 +177,8 @@ def losses(recipe: Recipe, grown: DepthSweep) -> None:
     """Calibration and grouping loss, where true probabilities are known."""
     if grown.data.posterior is None:
         st.caption(
-            "For synthetic data, whose true probabilities are known, a second chart splits the loss: what calibration "
-            "can correct, and what it cannot."
+            "For synthetic data, whose true probabilities are known, a second chart shows which part of the loss "
+            "calibration can correct."
         )
         return
     if not grown.scores:
@@ -339,7 +340,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
         )
     if row is not None:
         label = plain(class_named(tree.classes[int(tree.labels[position])]))
-        st.markdown(f"**The path of row {row}**, {ROLES[tree.roles[position]]} of {label}")
+        st.markdown(f"**The path of row {row}**, {ROLES[tree.roles[position]]} in {label}")
         _table(
             tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way"
         )
@@ -355,12 +356,13 @@ def rules(tree: GrownTree) -> None:
     headings.heading(f"The tree as {len(table)} rules")
     _table(table if len(table) <= MOST_RULES else table.nlargest(MOST_RULES, "n").sort_index(), "leaf_rules")
     positive = plain(class_named(tree.classes[1]))
-    largest = f"The {MOST_RULES} leaves with the most training rows; the file has all. " * (
+    largest = f"The {MOST_RULES} leaves with the most training rows; the file contains all leaves. " * (
         len(table) > MOST_RULES
     )
     st.caption(
         f"{largest}One line per leaf, ordered by p. Columns are training rows (n), the leaf's own estimate (own) and "
-        f"its calibrated values (p0, p1, p). The last two are its test rows and their share of {positive}."
+        f"its calibrated values (p0, p1, p). The last two columns are the test rows in the leaf "
+        f"and their share of {positive}."
     )
     tables.download("Leaf rules (CSV)", lambda: safe_csv(table), "tree_rules.csv")
 
@@ -380,7 +382,7 @@ def _table(table: pd.DataFrame, key: str) -> None:
         }
         | {"p": st.column_config.NumberColumn(format="%.3g", width=66, pinned=True)}
         | {"rule": st.column_config.TextColumn(width="large"), "n": st.column_config.NumberColumn(width=66)},
-        alt="Rule, training rows, class, p0, p1 and p of every leaf"
+        alt="Rules of the tree: rule, training rows, class, p0, p1 and p for every leaf"
         if key == "leaf_rules"
-        else "The nodes on the path",
+        else "Nodes on the path of the chosen row",
     )

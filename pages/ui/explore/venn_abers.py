@@ -86,7 +86,7 @@ def chosen_row(result: Evaluation) -> int:
             explaining.position_of(result, row)
             return row
         except InputError as error:
-            st.info(plain(f"{error} Until then the widest interval is shown."))
+            st.info(plain(f"{error} Until then, the page shows the row with the widest interval."))
     return explaining.widest_row(result)
 
 
@@ -241,7 +241,7 @@ def _place(score: float, label: int | None) -> str:
 
 def _features(result: Evaluation, row: int) -> None:
     if not result.dataset.predictions:
-        with st.expander(f"What the model saw of row {row}"):
+        with st.expander(f"Features of row {row}"):
             st.dataframe(
                 result.dataset.X[result.dataset.row_numbers == row].T.astype(str),
                 width="stretch",
@@ -254,7 +254,7 @@ def side_by_side(recipe: Recipe, result: Evaluation) -> None:
     everything = [result, *_others(recipe, result)]
     chart.show("widths", everything)
     record = chart.show("interval_means", everything)
-    st.dataframe(record.table(), width="stretch", alt="What the intervals promise and what was observed")
+    st.dataframe(record.table(), width="stretch", alt="Mean interval and observed frequency for each method")
     tables.download("Intervals (CSV)", lambda: safe_csv(record.to_frame()), "intervals.csv")
 
 
@@ -262,8 +262,9 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     """The Evaluations of the other placements chosen, as far as they are there."""
     if result.dataset.predictions:
         st.info(
-            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again. These predictions came without "
-            "their model, so only the inductive kind, calibrated on held-out rows, can be shown."
+            "Cross, simplified, full and out-of-bag Venn–Abers fit the model again. These data are "
+            "predictions that came without their model, so the page shows only inductive Venn–Abers, calibrated on "
+            "held-out rows."
         )
         return []
     own, beside = result.recipe.placement, recipe.setting("venn_abers.beside")

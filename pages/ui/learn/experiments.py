@@ -358,11 +358,15 @@ def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: st
         return
     why = [plain(text) for text in experiment.why] or [""] * len(experiment.answers)
     usual = answer == experiment.right
-    reason = why[answer - 1] if usual else "This is so with these settings." if experiment.right else ""
+    reason = (
+        why[answer - 1] if usual else "This is the result with these settings." if experiment.right else ""
+    )
     if answer == guess:
         text = f"{guessed} {reason}"
     else:
-        mistaken = why[guess - 1] if guess != experiment.right else "This is so with the default settings."
+        mistaken = (
+            why[guess - 1] if guess != experiment.right else "This is the result with the default settings."
+        )
         text = f"{guessed} {mistaken} The answer is: {plain(experiment.answers[answer - 1])}. {reason}"
     asking.met(experiment.key, text.strip(), answer == guess)
 

@@ -1,0 +1,5 @@
+"""Is it still calibrated? Evidence that may be looked at every day."""
+
+from calib.analysis.watch.watcher import Watched, Watcher, watch
+
+__all__ = ["Watched", "Watcher", "watch"]

@@ -1,0 +1,197 @@
+"""The bets against calibration: what q could be instead of p, each fixed before the label is seen.
+
+Shifts of the log-odds, slopes, and online isotonic regression on bins of the log-odds. A bet on a row gains
+log q(y) − log p(y). If the label has probability p, the mean of exp(gain) is 1, whatever q is, as long as q was
+chosen from the past.
+
+Henzi, Puke, Dimitriadis & Ziegel 2023, "A safe Hosmer–Lemeshow test"; Arnold, Henzi & Ziegel 2023.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from calib.kernel.checks import Array
+
+EDGE = 1e-6  # probabilities nearer to 0 or 1 are clipped
+FARTHEST = float(np.log((1 - EDGE) / EDGE))
+
+SHIFTS = (0.15, 0.3, 0.5, 0.75, 1.1)
+SLOPES = (0.4, 0.6, 0.8, 1.25, 1.6, 2.2)
+TILTED = (0.5, 0.75, 1.5)
+LINES: tuple[tuple[float, float, str], ...] = (
+    *((sign * shift, 1.0, "level") for shift in SHIFTS for sign in (1, -1)),
+    *((0.0, slope, "slope") for slope in SLOPES),
+    *((sign * 0.5, slope, "slope") for slope in TILTED for sign in (1, -1)),
+)
+"""Intercept and slope of each line that bets logit q = a + b logit p, and what it would mean if it wins."""
+
+MEMORIES = (400.0, 3_000.0, np.inf)
+"""Half-lives, in rows, of the isotonic fits."""
+
+BINS = 100
+PSEUDO = 4.0  # rows of calibrated labels, shared out over the bins, that the isotonic fit starts with
+SCALE = float(2**24)  # probabilities are summed as whole multiples of 1 / SCALE, so that order cannot matter
+
+KINDS = (*(kind for _, _, kind in LINES), *("shape" for _ in MEMORIES))
+SHARES = {"level": 0.7, "slope": 0.15, "shape": 0.15}
+LOG_PRIOR = np.log([SHARES[kind] / KINDS.count(kind) for kind in KINDS])[:, None]
+
+EDGES = np.linspace(-7, 7, BINS - 1)
+
+
+def bin_of(x: Array) -> Array:
+    """Bin of log-odds among the 100 fixed ones; the first and the last are open."""
+    return np.searchsorted(EDGES, x, side="right")
+
+
+def softplus(z: Array) -> Array:
+    """``log(1 + exp(z))`` for z below 700."""
+    return np.log1p(np.exp(z))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Rows in order, as batches.
+
+    Attributes
+    ----------
+    x, y, p
+        Log-odds, labels and probabilities, clipped.
+    end
+        −1 where p was clipped at 0, 1 where it was clipped at 1, else 0; None if none was.
+    starts
+        Position of the first row of each batch.
+    """
+
+    x: Array
+    y: Array
+    p: Array
+    end: Array | None
+    starts: Array
+
+    def sums(self, values: Array) -> Array:
+        """Sum ``values`` over each batch."""
+        if len(self.starts) == len(values):
+            return values
+        return np.add.reduceat(values, self.starts)
+
+    def part(self, batches: Array) -> Block:
+        """Return some of the batches."""
+        sizes = np.diff(np.append(self.starts, len(self.x)))
+        chosen = np.zeros(len(sizes), dtype=bool)
+        chosen[batches] = True
+        rows = np.repeat(chosen, sizes)
+        kept = sizes[chosen]
+        end = None if self.end is None else self.end[rows]
+        return Block(self.x[rows], self.y[rows], self.p[rows], end, np.cumsum(kept) - kept)
+
+
+def gains(block: Block, offsets: Array) -> Array:
+    """Log gain of every bet in every batch, shape (bets, batches); ``offsets`` are those of the isotonic bets."""
+    sign = 1.0 - 2.0 * block.y
+    base = softplus(sign * block.x)
+    out = np.empty((len(KINDS), len(block.starts)))
+    for j, (a, b, _) in enumerate(LINES):
+        moved = block.x + a if b == 1 else a + b * block.x
+        out[j] = block.sums(base - softplus(sign * _within(moved, block)))
+    for j in range(len(MEMORIES)):
+        out[len(LINES) + j] = block.sums(base - softplus(sign * _within(block.x + offsets[j], block)))
+    return out
+
+
+def _within(moved: Array, block: Block) -> Array:
+    """On clipped rows a bet may only move away from the end: then p beyond the clip keeps the mean at most 1."""
+    moved = np.clip(moved, -2 * FARTHEST, 2 * FARTHEST)
+    if block.end is None:
+        return moved
+    moved = np.where(block.end < 0, np.maximum(moved, block.x), moved)
+    return np.where(block.end > 0, np.minimum(moved, block.x), moved)
+
+
+@dataclass(eq=False)
+class Isotonic:
+    """Isotonic fits to the past on fixed bins, renewed after 20 rows at first, and every 250 rows at last.
+
+    Attributes
+    ----------
+    rows
+        Rows seen.
+    renewed
+        Rows seen when the fits were last renewed.
+    counts
+        Shape (memories, 3, bins): rows, events and expected events by then, old rows faded.
+    fresh
+        Shape (3, bins): the same since then, as whole numbers.
+    offsets
+        Shape (memories, bins): what is added to the log-odds of a row.
+    """
+
+    rows: int = 0
+    renewed: int = 0
+    counts: Array = field(default_factory=lambda: np.zeros((len(MEMORIES), 3, BINS)))
+    fresh: Array = field(default_factory=lambda: np.zeros((3, BINS)))
+    offsets: Array = field(default_factory=lambda: np.zeros((len(MEMORIES), BINS)))
+
+    def play(self, block: Block) -> Array:
+        """Offsets of each row, shape (memories, rows), each from earlier batches alone; learn from the block after."""
+        bins = bin_of(block.x)
+        first = self.rows + np.append(block.starts, len(block.x))  # row at which each batch begins
+        cuts = [0]
+        tables = [self.offsets]
+        whole = np.rint(block.p * SCALE)
+        while True:
+            due = self.renewed + int(np.clip(self.renewed // 100, 20, 250))
+            batch = int(np.searchsorted(first, due))
+            if batch >= len(first):
+                break
+            row = int(first[batch]) - self.rows
+            self._collect(bins[cuts[-1] : row], block.y[cuts[-1] : row], whole[cuts[-1] : row])
+            self._renew(self.rows + row)
+            cuts.append(row)
+            tables.append(self.offsets)
+        self._collect(bins[cuts[-1] :], block.y[cuts[-1] :], whole[cuts[-1] :])
+        self.rows += len(bins)
+        segment = np.repeat(np.arange(len(cuts)), np.diff([*cuts, len(bins)]))
+        return np.stack(tables, axis=1)[:, segment, bins]
+
+    def _collect(self, bins: Array, y: Array, whole: Array) -> None:
+        self.fresh[0] += np.bincount(bins, minlength=BINS)
+        self.fresh[1] += np.bincount(bins, weights=y, minlength=BINS)
+        self.fresh[2] += np.bincount(bins, weights=whole, minlength=BINS)
+
+    def _renew(self, at: int) -> None:
+        new = self.fresh / np.array([[1.0], [1.0], [SCALE]])
+        offsets = np.zeros_like(self.offsets)
+        for j, memory in enumerate(MEMORIES):
+            self.counts[j] = self.counts[j] * 0.5 ** ((at - self.renewed) / memory) + new
+            rows, events, expected = self.counts[j]
+            seen = np.flatnonzero(rows > 1e-3)
+            prior = PSEUDO * rows[seen] / rows[seen].sum() + 1.0
+            mean = expected[seen] / rows[seen]
+            weight = rows[seen] + prior
+            value = isotonic_regression((events[seen] + prior * mean) / weight, weights=weight).x
+            value = np.clip(value, 1e-7, 1 - 1e-7)
+            mean = np.clip(mean, 1e-7, 1 - 1e-7)
+            offsets[j, seen] = np.log(value / (1 - value)) - np.log(mean / (1 - mean))
+        self.offsets = np.clip(offsets, -4, 4)
+        self.fresh = np.zeros((3, BINS))
+        self.renewed = at
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "renewed": self.renewed,
+            "counts": self.counts.tolist(),
+            "fresh": self.fresh.tolist(),
+            "offsets": self.offsets.tolist(),
+        }
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> Isotonic:
+        arrays = {name: np.array(state[name], dtype=float) for name in ("counts", "fresh", "offsets")}
+        return cls(int(state["rows"]), int(state["renewed"]), **arrays)

@@ -1,0 +1,135 @@
+"""Where a change began, from sums at a few hundred earlier rows: many near the end, few far back.
+
+Of the rows since each candidate the log-likelihood of a new level, slope and bend is nearly quadratic at the old
+predictions; with normal priors its integral has a closed form. All candidates are equally likely beforehand; the
+interval is the middle 95 % of what the rows say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calib.analysis.watch.bets import Block
+from calib.kernel.checks import Array
+
+KEPT = 64  # candidates on each scale; the scales are 1, 2, 4 … batches
+SCALES = 40
+SUMS = 8
+PRIOR_SD = np.array([0.7, 0.6, 0.3])
+
+
+@dataclass(eq=False)
+class Candidates:
+    """Batches at which a change may have begun, with the sums before them.
+
+    Attributes
+    ----------
+    batch, row, moment
+        Number, first row and time of each candidate.
+    sums
+        Shape (8, candidates): of (y − p) z^k for k < 3 and p (1 − p) z^k for k < 5, over all earlier rows.
+    now
+        The sums over all rows.
+    """
+
+    batch: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    row: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    moment: Array = field(default_factory=lambda: np.zeros(0))
+    sums: Array = field(default_factory=lambda: np.zeros((SUMS, 0)))
+    now: Array = field(default_factory=lambda: np.zeros(SUMS))
+    batches: int = 0
+    rows: int = 0
+
+    def add(self, block: Block, moments: Array) -> Candidates:
+        """Candidates after these batches, not yet thinned; ``self`` stays as it was."""
+        z = np.clip(block.x, -5, 5) / 2
+        v = block.p * (1 - block.p)
+        gap = block.y - block.p
+        powers = [np.ones_like(z), z, z * z]
+        each = [*(gap * power for power in powers), *(v * power for power in powers), v * z**3, v * z**4]
+        sums = np.empty((SUMS, len(block.starts) + 1))
+        for i, values in enumerate(each):
+            sums[i] = np.add.accumulate(np.append(self.now[i], block.sums(values)))
+        batch = self.batches + np.arange(len(block.starts), dtype=np.int64)
+        return Candidates(
+            np.concatenate([self.batch, batch]),
+            np.concatenate([self.row, self.rows + block.starts]),
+            np.concatenate([self.moment, moments]) if len(self.moment) else moments.copy(),
+            np.concatenate([self.sums, sums[:, :-1]], axis=1),
+            sums[:, -1].copy(),
+            self.batches + len(batch),
+            self.rows + len(block.x),
+        )
+
+    def at(self, batches: int, rows: int, now: Array | None = None) -> Candidates:
+        """The candidates as they were, or are, after so many batches, thinned."""
+        if now is None:
+            inside = np.flatnonzero(self.batch == batches)
+            now = self.sums[:, inside[0]].copy() if len(inside) else self.now
+        keep = np.zeros(len(self.batch), dtype=bool)
+        for scale in range(SCALES):
+            step = 1 << scale
+            keep |= (self.batch % step == 0) & (self.batch > batches - KEPT * step)
+        keep &= self.batch < batches
+        return Candidates(
+            self.batch[keep], self.row[keep], self.moment[keep], self.sums[:, keep], now, batches, rows
+        )
+
+    def posterior(self) -> tuple[Array, Array]:
+        """(probability that the change began at each candidate or before the next, (level, slope) change if so)."""
+        since = self.now[:, None] - self.sums
+        score = since[:3].T
+        v = since[3:]
+        gram = np.stack([np.stack([v[i + j] for j in range(3)], -1) for i in range(3)], -2)
+        prior = np.diag(PRIOR_SD**-2)
+        held = gram + prior
+        moved = np.linalg.solve(held, score[:, :, None])[:, :, 0]
+        log = 0.5 * (score * moved).sum(axis=1) - 0.5 * np.linalg.slogdet(held)[1]
+        gaps = np.diff(np.append(self.row, self.rows)).astype(float)
+        log += np.log(gaps)
+        share = np.exp(log - log.max())
+        return share / share.sum(), moved
+
+    def began(self, level: float = 0.95) -> dict[str, Any]:
+        """Row and moment of the likeliest beginning, and of the ends of its interval."""
+        share, moved = self.posterior()
+        # Every candidate stands for the rows up to the next one: compare densities.
+        gaps = np.diff(np.append(self.row, self.rows))
+        best = int(np.argmax(share / gaps))
+        total = np.cumsum(share)
+        low = int(np.searchsorted(total, (1 - level) / 2))
+        high = min(int(np.searchsorted(total, (1 + level) / 2)), len(total) - 1)
+        last = int(self.row[high] + gaps[high] - 1)
+        ends = {"since": best, "low": low, "high": high}
+        rows = {name: int(self.row[i]) for name, i in ends.items()}
+        rows["high"] = max(last, rows["since"])
+        # z = x / 2: a slope in z is half a slope in x
+        return {
+            "rows": rows,
+            "moments": {name: self.moment[i].item() for name, i in ends.items()},
+            "shift": float(moved[best, 0]),
+            "slope": 1 + float(moved[best, 1]) / 2,
+        }
+
+    def state(self) -> dict[str, Any]:
+        names = ("batch", "row", "moment", "sums", "now")
+        return {
+            **{name: getattr(self, name).tolist() for name in names},
+            "batches": self.batches,
+            "rows": self.rows,
+        }
+
+    @classmethod
+    def of(cls, state: dict[str, Any], kind: Any) -> Candidates:
+        return cls(
+            np.array(state["batch"], dtype=np.int64),
+            np.array(state["row"], dtype=np.int64),
+            np.array(state["moment"], dtype=kind),
+            np.array(state["sums"], dtype=float).reshape(SUMS, -1),
+            np.array(state["now"], dtype=float),
+            int(state["batches"]),
+            int(state["rows"]),
+        )

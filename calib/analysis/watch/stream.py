@@ -1,0 +1,82 @@
+"""The evidence: a mixture of bets, each restarted at every row with a weight that falls slowly.
+
+E_t = Σ_j π_j Σ_k w(k) Π_{i = k … t} exp(gain_ij), and the weights w(k) of restarts still to come, which are
+not bet yet. With w(k) ∝ 1 / (k ln²(k + 1)) it is a martingale of mean 1 if the predictions are right, so that it
+ever reaches 1/α with probability at most α (Ville 1939). ``S_t = exp(gain_t) (S_{t−1} + w(t))`` needs only the last
+value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from calib.analysis.watch.bets import KINDS, LOG_PRIOR, Block, Isotonic, gains
+from calib.kernel.checks import Array
+
+TOTAL = 3.3877356  # just above Σ_k 1 / (k ln²(k + 1)) = 3.38773553, so that the weights sum to less than 1
+
+
+def restart_weights(first: int, rows: int) -> Array:
+    """w(k) for k = first … first + rows − 1, the first row of all being 1."""
+    k = np.arange(first, first + rows, dtype=float)
+    return 1 / (k * np.log(k + 1) ** 2) / TOTAL
+
+
+@dataclass(eq=False)
+class Stream:
+    """One product of bets over batches.
+
+    Attributes
+    ----------
+    total
+        Sum of the gains of each bet so far.
+    started
+        log Σ_k w(k) exp(−gains before k) of each bet.
+    spent
+        Weight of all restarts so far.
+    """
+
+    isotonic: Isotonic = field(default_factory=Isotonic)
+    total: Array = field(default_factory=lambda: np.zeros(len(KINDS)))
+    started: Array = field(default_factory=lambda: np.full(len(KINDS), -np.inf))
+    spent: float = 0.0
+
+    def add(self, block: Block) -> tuple[Array, Array]:
+        """Log evidence after each batch, and the log share of each bet in it, shape (bets, batches)."""
+        weight = block.sums(restart_weights(self.isotonic.rows + 1, len(block.x)))
+        gain = gains(block, self.isotonic.play(block))
+        log_weight = np.log(weight)
+        shares = np.empty_like(gain)
+        for j in range(len(gain)):
+            total = np.add.accumulate(np.concatenate([self.total[j : j + 1], gain[j]]))
+            started = np.logaddexp.accumulate(
+                np.concatenate([self.started[j : j + 1], log_weight - total[:-1]])
+            )
+            shares[j] = total[1:] + started[1:]
+            self.total[j], self.started[j] = total[-1], started[-1]
+        spent = np.add.accumulate(np.concatenate([[self.spent], weight]))
+        self.spent = float(spent[-1])
+        shares += LOG_PRIOR
+        top = np.maximum(shares.max(axis=0), 0.0)
+        inside = np.exp(-top) * (1 - spent[1:])
+        for share in shares:
+            inside += np.exp(share - top)
+        return top + np.log(inside), shares
+
+    def state(self) -> dict[str, Any]:
+        started = [None if np.isneginf(value) else value for value in self.started.tolist()]
+        return {
+            "isotonic": self.isotonic.state(),
+            "total": self.total.tolist(),
+            "started": started,
+            "spent": self.spent,
+        }
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> Stream:
+        started = np.array([-np.inf if value is None else value for value in state["started"]])
+        total = np.array(state["total"], dtype=float)
+        return cls(Isotonic.of(state["isotonic"]), total, started, float(state["spent"]))

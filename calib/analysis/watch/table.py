@@ -1,0 +1,127 @@
+"""The rows of a table of predictions to watch, labels that are missing included, and what was found in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calib.analysis.watch.watcher import Watched, shown_moment
+from calib.data.errors import DataError
+from calib.data.target import coded_labels
+from calib.data.typed import typed_frame
+from calib.kernel import checks
+from calib.kernel.checks import Array, InputError
+from calib.kernel.wording import counted, number
+
+DO = {
+    "nothing": "Nothing needs to be done.",
+    "offset": "Fit a new offset (intercept-only recalibration) to the rows since then.",
+    "recalibration": "Recalibrate with the rows since then.",
+    "refit": "Refit the model: it has lost much of its discrimination, which recalibration cannot restore.",
+}
+CHANGED = {
+    "level": "The level of the probabilities changed.",
+    "slope": "The slope changed: the model became overconfident or underconfident.",
+    "shape": "The shape of the calibration curve changed.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Labels (NaN if missing), probabilities and times of a table's rows."""
+
+    y: Array
+    p: Array
+    when: Array | None
+
+
+def rows_of(frame: pd.DataFrame, target: str, positive: str | None, score: str, time: str | None) -> Rows:
+    """Read predictions to watch; one class alone and missing labels are allowed.
+
+    Parameters
+    ----------
+    positive
+        The positive class as the file spells it; None takes 1 of 0 and 1.
+
+    Raises
+    ------
+    InputError
+        For a column that is not there, a probability that is missing, or a class that nobody named.
+    """
+    typed = typed_frame(frame)
+    for role, name in {"target": target, "score": score, "time": time}.items():
+        if name is not None and name not in typed.columns:
+            raise InputError(
+                f"{role}: there is no column {name!r} among {', '.join(map(str, typed.columns))}."
+            )
+    label = coded_labels(frame, target)
+    there, names = label.there, list(label.counts)
+    if positive is None:
+        if not set(names) <= {"0", "1"}:
+            raise InputError(
+                f"positive: the labels are {', '.join(names)}. Name the positive class in the Recipe, so that it "
+                "is the same every day."
+            )
+        positive = "1"
+    y = np.where(there, label.are(positive), np.nan)
+    p = checks.probability_vector(pd.to_numeric(typed[score], errors="coerce"), f"column {score!r}")
+    if time is None:
+        return Rows(y, p, None)
+    column = typed[time]
+    if column.isna().any():
+        raise DataError(
+            f"{counted(int(column.isna().sum()), 'row')} have no {time}.", "Fill in or remove these rows."
+        )
+    return Rows(y, p, column.to_numpy())
+
+
+def sentences(watched: Watched, kind: str | None) -> list[str]:
+    """What was found, in plain words: evidence, alarm, cause, advice, and what was left out."""
+    limit = f"{watched.threshold:g}"
+    lines = [
+        f"{counted(watched.rows, 'row')}. Evidence against calibration: {number(watched.now)}. The alarm is at {limit}."
+    ]
+    found = watched.found
+    if found is None:
+        lines.append("No alarm: nothing needs to be done.")
+    else:
+        lines += [
+            f"Alarm at {shown_moment(found.moment, kind)}, after {counted(found.rows, 'row')}.",
+            f"The change probably began at {shown_moment(found.since_moment, kind)} (95 % interval: "
+            f"{shown_moment(found.earliest_moment, kind)} to {shown_moment(found.latest_moment, kind)}).",
+            CHANGED[found.cause],
+            DO[found.advice],
+        ]
+    for name, (low, mean, high) in {
+        "Observed minus predicted": watched.level,
+        "Brier score": watched.brier,
+        "Slope": watched.slope,
+    }.items():
+        if mean == mean:
+            lines.append(f"{name}: {mean:.4f} [{low:.4f}, {high:.4f}], valid at every look.")
+    if watched.waiting:
+        lines.append(
+            f"{counted(watched.waiting, 'row')} wait for labels and were not kept. Give them again with their labels."
+        )
+    if watched.clipped:
+        lines.append(
+            f"{counted(watched.clipped, 'prediction')} nearer than 0.000001 to 0 or 1 were clipped to it."
+        )
+    return lines
+
+
+def as_record(watched: Watched, kind: str | None) -> Mapping[str, Any]:
+    """What was found, for other programs."""
+    found = watched.found
+    return {
+        "rows": watched.rows,
+        "evidence": watched.now,
+        "alarm": None if found is None else shown_moment(found.moment, kind),
+        "since": None if found is None else shown_moment(found.since_moment, kind),
+        "cause": watched.cause,
+        "advice": watched.advice,
+    }

@@ -1,0 +1,168 @@
+"""False alarms and delays of watching, beside a weekly Hosmer–Lemeshow test and ADWIN, on the same streams.
+
+Columns: share of runs with an alarm in 5,000 calibrated rows; median delay and share found within 2,500 rows after a
+shift of the log-odds by 0.5 from the start; the same after 5,000 calibrated rows, with the share of runs that raised a
+false alarm before it, which are left out of the delay.
+
+``python -m scripts.watch_false_alarms [--runs 1000] [--markdown FILE]``. ADWIN is that of the package ``river``
+(``pip install river``); without it its rows are left out. It is given the Brier score of each row, as drift detectors
+usually are. A week is 100 rows; the test (Hosmer & Lemeshow 1980, groups by tenths of the predictions) takes all rows
+so far.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import expit
+from scipy.stats import chi2
+
+from calib.analysis.watch import watch
+
+ROWS, WEEK, ALPHA = 5000, 100, 0.05
+AFTER = 2500  # rows after a change
+
+
+def drawn(
+    seed: int, shift: float = 0.0, calm: int = 0, rows: int = ROWS, ties: bool = False, spread: float = 1.0
+) -> Any:
+    """Labels and predictions; after ``calm`` rows the log-odds of the truth are ``shift`` higher."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, spread, rows)
+    if ties:
+        x = np.log(tied := rng.choice([0.05, 0.1, 0.3, 0.5, 0.8], rows)) - np.log1p(-tied)
+    truth = x + shift * (np.arange(rows) >= calm)
+    return (rng.random(rows) < expit(truth)).astype(float), expit(x)
+
+
+def by_arrival(y: np.ndarray, p: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Labels of days of 25 rows that arrive late: events after 1 to 5 days, other labels after 5 to 40 days."""
+    rng = np.random.default_rng(seed + 10_000_000)
+    day = np.arange(len(y)) // 25
+    late = np.where(y == 1, rng.integers(1, 6, len(y)), rng.integers(5, 41, len(y)))
+    return day, day + late, np.argsort(day + late, kind="stable")
+
+
+def hosmer_lemeshow(y: np.ndarray, p: np.ndarray) -> int | None:
+    """First row at which a test of all rows so far, made every week, rejects."""
+    for n in range(WEEK, len(y) + 1, WEEK):
+        group = np.minimum((np.argsort(np.argsort(p[:n], kind="stable")) * 10) // n, 9)
+        events, expected, v = (
+            np.bincount(group, weights=each, minlength=10) for each in (y[:n], p[:n], p[:n] * (1 - p[:n]))
+        )
+        if chi2.sf(((events - expected) ** 2 / v).sum(), 10) < ALPHA:
+            return n - 1
+    return None
+
+
+def adwin(y: np.ndarray, p: np.ndarray) -> int | None:
+    """First row at which ADWIN sees a change of the Brier score."""
+    from river.drift import ADWIN
+
+    detector = ADWIN()
+    for i, loss in enumerate(((y - p) ** 2).tolist()):
+        detector.update(loss)
+        if detector.drift_detected:
+            return i
+    return None
+
+
+def one(seed: int, with_adwin: bool) -> dict[str, Any]:
+    """All numbers of one run: first row of an alarm, or None."""
+    y, p = drawn(seed)
+    day, _, arrival = by_arrival(y, p, seed)
+    tied = drawn(seed, ties=True)
+    found: dict[str, Any] = {
+        "calm | evidence, every row": watch(y, p).alarm,
+        "calm | evidence, ties": watch(*tied).alarm,
+        "calm | evidence, days of 25": watch(y, p, day).alarm,
+        "calm | evidence, late labels in batches": _late(y, p, day, seed),
+        "calm | evidence, late labels one by one (wrong)": watch(y[arrival], p[arrival]).alarm,
+        "calm | evidence, 3 steps ahead": watch(y, p, horizon=3).alarm,
+        "calm | Hosmer–Lemeshow, weekly": hosmer_lemeshow(y, p),
+    }
+    start = drawn(seed, 0.5, 0, AFTER)
+    later = drawn(seed, 0.5, ROWS, ROWS + AFTER)
+    for name, (labels, predicted) in (("start", start), ("later", later)):
+        found[f"{name} | evidence, every row"] = watch(labels, predicted).alarm
+        found[f"{name} | Hosmer–Lemeshow, weekly"] = hosmer_lemeshow(labels, predicted)
+        if with_adwin:
+            found[f"{name} | ADWIN"] = adwin(labels, predicted)
+    if with_adwin:
+        found["calm | ADWIN"] = adwin(y, p)
+    return found
+
+
+def _late(y: np.ndarray, p: np.ndarray, day: np.ndarray, seed: int) -> int | None:
+    """The largest evidence ever seen, looked at every 20 days, with the labels that are there by then."""
+    _, known, _ = by_arrival(y, p, seed)
+    for today in range(20, int(known.max()) + 20, 20):
+        rows = day < today
+        labels = np.where(known[rows] <= today, y[rows], np.nan)
+        alarm = watch(labels, p[rows], day[rows]).alarm
+        if alarm is not None:
+            return alarm
+    return None
+
+
+def summary(runs: list[dict[str, Any]]) -> list[str]:
+    """Lines of a Markdown table."""
+    lines = [
+        "| method | false alarms | shift from the start | shift after 5,000 rows |",
+        "|---|---|---|---|",
+    ]
+    methods = dict.fromkeys(key.split(" | ")[1] for key in runs[0])
+    for method in methods:
+        cells = [method]
+        calm = [run.get(f"calm | {method}") for run in runs]
+        known = f"calm | {method}" in runs[0]
+        cells.append(f"{100 * np.mean([each is not None for each in calm]):.1f} %" if known else "")
+        for name, begin in (("start", 0), ("later", ROWS)):
+            if f"{name} | {method}" not in runs[0]:
+                cells.append("")
+                continue
+            at = [run[f"{name} | {method}"] for run in runs]
+            early = np.mean([each is not None and each < begin for each in at])
+            rest = [each for each in at if each is None or each >= begin]
+            delay = (
+                np.median([np.inf if each is None else each + 1 - begin for each in rest]) if rest else np.nan
+            )
+            caught = np.mean([each is not None for each in rest]) if rest else np.nan
+            before = f"{100 * early:.1f} %, " if begin else ""
+            cells.append(f"{before}{delay:.0f} rows, {100 * caught:.0f} %")
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--markdown", type=Path)
+    args = parser.parse_args()
+    try:
+        import river  # noqa: F401
+
+        there = True
+    except ImportError:
+        print("river is not installed: ADWIN is left out")
+        there = False
+    begin = time.perf_counter()
+    y, p = drawn(0, rows=1_000_000)
+    begin = time.perf_counter()
+    watch(y, p)
+    seconds = time.perf_counter() - begin
+    runs = Parallel(n_jobs=args.jobs)(delayed(one)(seed, there) for seed in range(args.runs))
+    text = "\n".join([*summary(list(runs)), "", f"{args.runs} runs. A million rows took {seconds:.1f} s."])
+    print(text)
+    if args.markdown:
+        args.markdown.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

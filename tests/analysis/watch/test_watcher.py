@@ -1,0 +1,270 @@
+"""Watch: the evidence by its definition, one step ahead on average unchanged, and the same however rows come in."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from calib.analysis.watch import Watcher, watch
+from calib.analysis.watch.bets import EDGE, KINDS, LINES, LOG_PRIOR
+from calib.analysis.watch.sequences import half_width
+from calib.analysis.watch.stream import TOTAL
+from calib.kernel.checks import InputError
+
+
+def stream(n, shift=0.0, slope=1.0, calm=0, seed=0):
+    """Log-odds from a normal distribution; after ``calm`` rows the truth is another line of them."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 1, n)
+    truth = np.where(np.arange(n) < calm, x, shift + slope * x)
+    return (rng.random(n) < expit(truth)).astype(float), expit(x)
+
+
+def weights(n):
+    k = np.arange(1, n + 1)
+    return 1 / (k * np.log(k + 1) ** 2) / TOTAL
+
+
+def by_definition(y, p):
+    """Evidence after each of at most 20 rows, before isotonic bets begin: products over every start and every line."""
+    w, n = weights(len(y)), len(y)
+    lines = [(a, b) for a, b, _ in LINES] + [(0.0, 1.0)] * KINDS.count("shape")
+    prior = np.exp(LOG_PRIOR[:, 0])
+    out = []
+    for t in range(1, n + 1):
+        total = 1 - w[:t].sum()
+        for share, (a, b) in zip(prior, lines, strict=True):
+            q = expit(a + b * logit(p))
+            ratio = np.where(y == 1, q / p, (1 - q) / (1 - p))
+            total += share * sum(w[k] * np.prod(ratio[k:t]) for k in range(t))
+        out.append(total)
+    return out
+
+
+def test_evidence_is_that_of_its_definition():
+    y, p = stream(20, shift=2)
+    np.testing.assert_allclose(watch(y, p).evidence, by_definition(y, p), rtol=1e-12)
+
+
+def test_restart_weights_sum_to_one_at_most():
+    spent = weights(1_000_000).sum()
+    assert spent < 1
+    assert spent + 1 / np.log(1e6) / TOTAL == pytest.approx(1, abs=1e-6)  # the tail, an integral
+
+
+@pytest.mark.parametrize("rows", [7, 300, 1500])
+def test_one_more_row_leaves_the_evidence_unchanged_on_average(rows):
+    y, p = stream(rows + 1, shift=0.4)
+    one, zero = (watch(np.append(y[:-1], label), p).evidence[-1] for label in (1, 0))
+    before = watch(y[:-1], p[:-1]).evidence[-1]
+    assert p[-1] * one + (1 - p[-1]) * zero == pytest.approx(before, rel=1e-10)
+
+
+def test_one_more_day_leaves_the_evidence_unchanged_on_average():
+    y, p = stream(104, shift=0.4)
+    day = np.repeat(np.arange(26), 4)
+    before = watch(y[:100], p[:100], day[:100]).evidence[-1]
+    mean = 0.0
+    for labels in itertools.product((0, 1), repeat=4):
+        chance = np.prod(np.where(labels, p[100:], 1 - p[100:]))
+        mean += chance * watch(np.append(y[:100], labels), p, day).evidence[-1]
+    assert mean == pytest.approx(before, rel=1e-10)
+
+
+def test_clipped_rows_cannot_add_evidence_on_average():
+    y, p = stream(200)
+    p[-1] = 0.0
+    at_zero = watch(np.append(y[:-1], 0), p)
+    assert at_zero.clipped == 1
+    before = watch(y[:-1], p[:-1]).evidence[-1]
+    one = watch(np.append(y[:-1], 1), p).evidence[-1]
+    assert at_zero.evidence[-1] <= before * (1 + 1e-12)  # what happens if p = 0 is right
+    assert EDGE * one + (1 - EDGE) * at_zero.evidence[-1] <= before * (1 + 1e-12)
+    assert np.isfinite(one)
+
+
+KINDS_OF_TIME = {
+    "none": lambda n: None,
+    "numbers": lambda n: np.arange(n) // 37 / 2,
+    "dates": lambda n: np.datetime64("2024-01-01") + (np.arange(n) // 37).astype("m8[D]"),
+}
+
+
+@pytest.mark.parametrize("horizon", [1, 3])
+@pytest.mark.parametrize("kind", KINDS_OF_TIME)
+def test_state_from_files_equals_one_pass_bit_by_bit(kind, horizon):
+    n = 3000
+    y, p = stream(n, shift=0.8, calm=1000)
+    p[5] = 0.0
+    y[5] = 0
+    when = KINDS_OF_TIME[kind](n)
+    once = Watcher(horizon=horizon)
+    whole = once.add(y, p, when)
+    cuts = [0, *np.sort(np.random.default_rng(1).integers(0, n, 25)), n]
+    daily, log = Watcher(horizon=horizon), np.empty(n)
+    for a, b in itertools.pairwise(cuts):
+        daily = Watcher.of(daily.state())
+        part = daily.add(y[a:b], p[a:b], None if when is None else when[a:b])
+        log[a:b] = part.log_evidence
+    assert daily.state() == once.state()
+    assert vars(part.found) == vars(whole.found)
+    for name in ("level", "brier", "slope", "log_now", "rows", "clipped"):
+        assert repr(getattr(part, name)) == repr(getattr(whole, name)), name
+    if kind == "none":
+        np.testing.assert_array_equal(log, whole.log_evidence)
+
+
+def test_rows_of_a_day_may_come_in_any_order():
+    y, p = stream(2000, shift=0.5)
+    day = np.arange(2000) // 50
+    mixed = np.random.default_rng(2).permutation(2000)
+    one, other = watch(y, p, day), watch(y[mixed], p[mixed], day[mixed])
+    np.testing.assert_array_equal(one.log_evidence[mixed], other.log_evidence)
+    assert (one.cause, one.slope, one.brier) == (other.cause, other.slope, other.brier)
+    assert day[one.alarm] == day[mixed][other.alarm]
+    assert day[one.since] == day[mixed][other.since]
+
+
+def test_the_alarm_is_the_first_row_at_the_threshold():
+    y, p = stream(1500, shift=0.6)
+    for when in (None, np.arange(1500) // 20):
+        found = watch(y, p, when)
+        assert found.alarm == int(np.argmax(found.evidence >= 20))
+        assert watch(y, p, when, alpha=1e-6).alarm > found.alarm
+
+
+def test_days_whose_labels_are_missing_wait_and_all_later_days_with_them():
+    y, p = stream(1000, shift=0.5)
+    day = np.arange(1000) // 10
+    late = y.copy()
+    late[305] = np.nan
+    found = watch(late, p, day)
+    assert (found.rows, found.waiting) == (300, 700)
+    np.testing.assert_array_equal(found.log_evidence[:300], watch(y, p, day).log_evidence[:300])
+    assert np.isnan(found.log_evidence[300:]).all()
+
+    watcher = Watcher()
+    watcher.add(late, p, day)
+    watcher.add(y[300:], p[300:], day[300:])
+    once = Watcher()
+    once.add(y, p, day)
+    assert watcher.state() == once.state()
+
+
+def test_forecasts_of_several_steps_are_streams_of_their_own():
+    y, p = stream(900, shift=0.7)
+    found = watch(y, p, horizon=3)
+    each = [watch(y[r::3], p[r::3]).log_evidence for r in range(3)]
+    last = [max(each[r][(899 - r) // 3] for r in range(3))]
+    assert found.log_evidence[-1] == pytest.approx(last[0] - np.log(3), rel=1e-12)
+    assert np.isnan(found.slope).all()
+
+
+@pytest.mark.parametrize(
+    ("truth", "cause"),
+    [
+        (lambda x: x + 0.6, "level"),
+        (lambda x: 0.45 * x, "slope"),
+        (lambda x: 1.3 * np.sign(x), "shape"),
+    ],
+)
+def test_what_changed_is_named(truth, cause):
+    said = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(0, 1.5, 9000)
+        y = rng.random(9000) < expit(np.where(np.arange(9000) < 2000, x, truth(x)))
+        said.append(watch(y, expit(x)).cause)
+    assert said.count(cause) >= 5, said
+
+
+def test_where_the_change_began_lies_in_its_interval():
+    inside, off = 0, []
+    for seed in range(40):
+        found = watch(*stream(5000, shift=0.7, calm=2000, seed=seed))
+        if found.since is None or found.alarm < 2000:
+            continue
+        low, high = found.since_interval
+        inside += low <= 2000 <= high
+        off.append(abs(found.since - 2000))
+    assert len(off) >= 36
+    assert inside >= 0.8 * len(off)
+    assert np.median(off) < 150
+
+
+def test_the_width_solves_its_equation():
+    """Mixture over stakes of exp(λ s − ψ(λ) V) = 2/α, summed one by one."""
+    for spread in (0.0, 3.0, 500.0):
+        s = float(half_width(np.array(spread), 0.05))
+        total = 0.0
+        for k in range(25):
+            stake = 0.5 / 2 ** (k / 2)
+            share = 1 / ((k + 1) * (k + 2))
+            total += share * np.exp(stake * s + (np.log(1 - stake) + stake) * spread)
+        assert total == pytest.approx(40, rel=1e-6)
+
+
+def test_intervals_hold_at_every_time():
+    """Over 80 runs, looked at every 100 rows: level 0, Brier score p (1 − p) on average, slope 1."""
+    missed = {"level": 0, "brier": 0, "slope": 0}
+    for seed in range(80):
+        y, p = stream(1000, seed=seed)
+        watcher, out = Watcher(), set()
+        for a in range(0, 1000, 100):
+            found = watcher.add(y[a : a + 100], p[a : a + 100])
+            truth = {"level": 0.0, "brier": np.mean(p[: a + 100] * (1 - p[: a + 100])), "slope": 1.0}
+            for name, value in truth.items():
+                low, _, high = getattr(found, name)
+                if not low <= value <= high:
+                    out.add(name)
+        for name in out:
+            missed[name] += 1
+    assert all(count <= 0.05 * 80 + 4 for count in missed.values()), missed
+
+
+def test_the_slope_is_the_likeliest_one():
+    from sklearn.linear_model import LogisticRegression
+
+    y, p = stream(3000, shift=0.3, slope=0.7)
+    line = LogisticRegression(C=1e12, tol=1e-10).fit(logit(p)[:, None], y)
+    low, best, high = watch(y, p).slope
+    assert best == pytest.approx(line.coef_[0, 0], abs=2e-3)
+    assert low < 0.7 < high < 1
+
+
+def test_false_alarms_are_rare_and_real_ones_early():
+    """A small version of ``scripts/watch_false_alarms.py``: 100 runs of 1,000 rows, singly, by day, and with ties."""
+    ever = {"rows": 0, "days": 0, "ties": 0}
+    for seed in range(100):
+        y, p = stream(1000, seed=seed)
+        ever["rows"] += watch(y, p).alarm is not None
+        ever["days"] += watch(y, p, np.arange(1000) // 25).alarm is not None
+        rng = np.random.default_rng(seed)
+        tied = rng.choice([0.1, 0.3, 0.5, 0.8], 1000)
+        ever["ties"] += watch(rng.random(1000) < tied, tied).alarm is not None
+    assert max(ever.values()) <= 0.05 * 100 + 4, ever
+    delays = [watch(*stream(1500, shift=0.5, seed=seed)).alarm for seed in range(30)]
+    assert np.median([1500 if each is None else each + 1 for each in delays]) <= 250
+    late = [watch(*stream(7000, shift=0.5, calm=5000, seed=seed)).alarm for seed in range(30)]
+    assert np.median([2000 if each is None else each + 1 - 5000 for each in late]) <= 600
+
+
+def test_refusals_name_what_is_wrong():
+    with pytest.raises(InputError, match="0 and 1"):
+        watch([0, 2], [0.1, 0.2])
+    with pytest.raises(InputError, match=r"\[0, 1\]"):
+        watch([0, 1], [0.1, 1.2])
+    with pytest.raises(InputError, match="Lengths"):
+        watch([0, 1], [0.1])
+    with pytest.raises(InputError, match="alpha"):
+        watch([0], [0.1], alpha=0)
+    with pytest.raises(InputError, match="state"):
+        Watcher.of("{}")
+    watcher = Watcher()
+    watcher.add([0, 1], [0.1, 0.2], [1, 2])
+    with pytest.raises(InputError, match="read already"):
+        watcher.add([1], [0.1], [1])
+    with pytest.raises(InputError, match="when"):
+        watcher.add([1], [0.1])
+    assert watcher.add([], [], []).rows == 2
