@@ -9,10 +9,11 @@ from typing import Any
 import plotly.graph_objects as go
 
 from calib.evaluate import Evaluation
+from calib.export.chromium import HEIGHT, WIDTH
 from calib.kernel.wording import in_order
 from calib.models import MODELS
 
-WIDTH, SQUARE = 900, 640  # pixels; a square diagram as wide as a page would stand far from its title
+SQUARE = 640  # pixels; a wider square diagram would be far from its title
 LETTER, LINE = 9.5, 24  # pixels that a letter and a line of the title take
 SMALL, UNDER, EDGE = 7.2, 19, 16  # the same of the line below it; pixels around both
 
@@ -37,21 +38,31 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     room = 2 * EDGE + LINE * len(heads) + UNDER * len(below)
     small = f'<span style="font-size: 13px">{"<br>".join(below)}</span>'
     text = "<br>".join([*(f"<b>{line}</b>" for line in heads), small])
-    template = figure.layout.template.layout
-    margin, height = template.margin.t or 0, figure.layout.height or 520
-    top = (margin if figure.layout.margin.t is None else figure.layout.margin.t) + room
+    height = (figure.layout.height or HEIGHT) + room + EDGE // 2
+    more = {"t": room, "l": EDGE, "r": EDGE, "b": EDGE // 2}  # words that touch a file's edge look cut off
     figure.update_layout(
         width=width,
-        height=height + room,
-        margin={"t": top},
+        height=height,
+        margin={side: _margin(figure, side) + extra for side, extra in more.items()},
         title={
             **{"text": text, "font": {"size": 17}, "xref": "container", "x": EDGE / width, "xanchor": "left"},
-            **{"yref": "container", "y": 1 - 1.5 * EDGE / (height + room), "yanchor": "top"},
+            **{"yref": "container", "y": 1 - 1.5 * EDGE / height, "yanchor": "top"},
         },
     )
+    key = figure.layout.legend
+    if (
+        key.yref == "container" and key.yanchor == "top"
+    ):  # at the picture's upper edge, where the title is now
+        figure.update_layout(legend={"y": (key.y or 0) - room / height})
     if square:
         figure.update_layout(legend={"x": 0.5, "xanchor": "center"})
     return figure
+
+
+def _margin(figure: go.Figure, side: str) -> float:
+    """Return the figure's own margin, else its template's."""
+    own = figure.layout.margin[side]
+    return (figure.layout.template.layout.margin[side] or 0) if own is None else own
 
 
 def _of(source: Any) -> tuple[str, ...]:

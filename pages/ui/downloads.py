@@ -66,14 +66,6 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
     """Show the popover under a chart; its record was prepared from ``source`` and ``options``."""
     with st.popover("Download", key=f"{key}_downloads"):
         entry, theme = FIGURES[name], current.theme()
-        st.segmented_control(
-            "Camera icon saves",
-            CAMERA,
-            default=CAMERA[0],
-            key=f"{key}_image",
-            format_func=str.upper,
-            required=True,
-        )
         with st.container(horizontal=True):
             button(
                 "Numbers (CSV)", lambda: safe_csv(record.to_frame()), f"{key}.csv", "text/csv", f"{key}_csv"
@@ -90,6 +82,14 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
                 button(label, make, f"{key}.{form}", mime, f"{key}_{form}")
         if not draws():
             st.caption(NO_CHROMIUM)
+            st.segmented_control(
+                "Camera icon saves",
+                CAMERA,
+                default=CAMERA[0],
+                key=f"{key}_image",
+                format_func=str.upper,
+                required=True,
+            )
         evaluation = getattr(source, "evaluation", source)
         if isinstance(evaluation, Evaluation):
             calibrator(evaluation, key)
