@@ -31,8 +31,8 @@ VERSIONS = (
 )
 HEAD = """# Benchmarks
 
-These benchmarks compare the speed of the package with that of others, as ratios, or give seconds if there is nothing to
-compare with. Required bounds are in parentheses, followed by BROKEN if the value breaks its bound.
+These benchmarks compare the speed of the package with that of other packages, as a ratio. If there is nothing to
+compare with, they give seconds. Required bounds are in parentheses, followed by BROKEN if the value breaks its bound.
 `python -m benchmarks --write docs/benchmarks.md` wrote this page on {day}.
 
 {machine}.

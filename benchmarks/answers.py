@@ -1,4 +1,4 @@
-"""Time to answer: the processor seconds that a person waits, with bounds.
+"""Measures how many processor seconds a person waits for an answer, with bounds.
 
 Numbers that once took long, and pages that are drawn again after a small change, where the work beside them is
 done.

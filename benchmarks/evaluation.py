@@ -1,4 +1,4 @@
-"""``evaluate`` compared with its own pipeline: 10,000 rows, 20 features, a default forest, all calibrators.
+"""Compares ``evaluate`` with its own pipeline: 10,000 rows, 20 features, a default forest and all calibrators.
 
 The pipeline is fitted on the rows that train the model and scores the rows that calibrate and test;
 ``evaluate`` adds splitting, every calibrator of the registry and the table of metrics. The ratio is a median

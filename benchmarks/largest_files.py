@@ -1,4 +1,4 @@
-"""The largest files that can be read: seconds until *Data* shows the table, the problems and the columns.
+"""Measures how long *Data* takes to show the table, the problems and the columns of the largest files.
 
 Seconds of the processor, whatever else the machine does: for the table, for its problems, and for what is made of it
 with the table of its columns. No wait is longer than ten seconds. Beside text stands how long pandas takes to read the

@@ -1,4 +1,4 @@
-"""A million rows: memory and time for weighted scores, and the time for a table with dates beyond the model's fit.
+"""Measures memory and time for a million weighted scores, and the time that dates add to a table.
 
 Memory is the peak of a fresh process (VmHWM: imports, the file and all work on it) that runs the command line on a CSV
 file, of weights that are fractions and of counts. What its imports alone need – NumPy, SciPy, pandas with Arrow and

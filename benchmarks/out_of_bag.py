@@ -1,4 +1,4 @@
-"""Out-of-bag work compared with the forest's own fit: 300 trees, 10,000 training rows, 10,000 new rows, 20 features.
+"""Compares out-of-bag work with the forest's fit: 300 trees, 10,000 training and 10,000 new rows, 20 features.
 
 Prints medians of ratios within this run, with the bounds they must stay under.
 """

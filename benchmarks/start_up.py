@@ -1,4 +1,4 @@
-"""Start of ``import calib`` and of the command line, compared with the import of their libraries.
+"""Compares the start of ``import calib`` and of the command line with the import of their libraries.
 
 Each in a fresh interpreter, taking turns; the ratios are medians. The first picture in a browser has a
 benchmark of its own.

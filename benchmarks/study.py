@@ -1,4 +1,4 @@
-"""A study compared with a plain scikit-learn loop, on one core and on two, and a large study summarised.
+"""Compares a study with a plain scikit-learn loop, on one core and on two, and times a summary of a large study.
 
 The work: 1 000 rows, ten folds, a default forest on two thirds of the training rows, its probabilities raw,
 through Platt's sigmoid and through isotonic regression on the other third, four metrics each. Ratios are

@@ -1,4 +1,4 @@
-"""Inductive Venn–Abers compared with isotonic regression and the packages venn-abers and probcal.
+"""Compares inductive Venn–Abers with isotonic regression and the packages venn-abers and probcal.
 
 Each is fitted on n scores and answers n new ones. Every ratio is a median over rounds in which the two take
 turns; the bounds are what must hold.

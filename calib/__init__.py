@@ -7,7 +7,7 @@ from calib.analysis.recommendation.advice import Recommendation, recommendation
 from calib.analysis.recommendation.verdict import Verdict, verdict_of
 from calib.calibrated import CalibratedClassifier
 from calib.data import load_sample
-from calib.evaluate import UPSTAIRS, Evaluation, Fitted, calibrate, check, evaluate, fit
+from calib.evaluate import HOOKS, Evaluation, Fitted, calibrate, check, evaluate, fit
 from calib.experiments import EXPERIMENTS  # which declares what a Recipe may hold for the Learn pages
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.version import __version__
@@ -20,9 +20,7 @@ def _drawn(name: str) -> Any:
     return lambda *args, **options: getattr(import_module("calib.export.notebook"), name)(*args, **options)
 
 
-UPSTAIRS.update(
-    verdict=verdict_of, recommendation=recommendation, figure=_drawn("figure"), html=_drawn("html")
-)
+HOOKS.update(verdict=verdict_of, recommendation=recommendation, figure=_drawn("figure"), html=_drawn("html"))
 
 __all__ = [
     "EXPERIMENTS",

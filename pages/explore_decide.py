@@ -8,7 +8,6 @@ from pages.ui import chart, evaluations, frame, headings
 from pages.ui.explore import decide
 
 recipe = frame.open_page("pages/explore_decide.py")
-decide.controls(recipe)
 evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
@@ -21,6 +20,7 @@ if not evaluation.predictions:
 decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
 place = headings.finding()
 with place.words:
+    decide.controls(recipe)
     decide.headline(decided)
 with place.picture:
     chart.show("costs", decided, sentence=place.sentence)

@@ -9,7 +9,6 @@ evaluations.needs_features(recipe, trees.WITHOUT_FEATURES)
 
 grown = trees.depth_sweep(recipe)
 trees.not_grown(recipe, grown)
-trees.metric(recipe, grown)
 trees.curves(recipe, grown)
 trees.losses(recipe, grown)
 

@@ -216,7 +216,7 @@ def bins(rows: Drawn) -> Found:
     found: Found = {}
     for name, options in (
         ("Frequency in a bin", {"bins": 20}),
-        ("Frequency in a bin of equally many rows", {"bins": 10, "strategy": "quantile"}),
+        ("Frequency in a bin, bins of equal count", {"bins": 10, "strategy": "quantile"}),
     ):
         curve = binned_curve(rows.y, rows.p, sample_weight=rows.weight, cluster=rows.cluster, **options)
         true = rows.world.frequency(curve.edges)
@@ -357,7 +357,7 @@ def verdicts(rows: Drawn) -> Found:
     table = judge_groups(one, _five_groups(rows), ["none"]).table
     mark = telling_mark(one)
     return {
-        "One of five groups is off by more than chance": bool(table["off"].any()),
+        "One of five groups deviates by more than chance": bool(table["off"].any()),
         "A bin overestimates or underestimates": mark is not None and mark.beyond_chance,
     }
 
@@ -382,8 +382,8 @@ def equals(rows: Drawn) -> Found:
     level = view_of_all(len(losses)).level
     found = [mean_interval(sample, loss - best, level) for loss in losses if loss is not best]
     return {
-        "Of four equally good methods one is worse than the best": any(low > 0 for _, low, _ in found),
-        "Of two equally good methods one is better": _differs(mean_interval(sample, losses[0] - losses[1])),
+        "One of four equally good methods is worse than the best": any(low > 0 for _, low, _ in found),
+        "One of two equally good methods is better": _differs(mean_interval(sample, losses[0] - losses[1])),
     }
 
 

@@ -122,7 +122,10 @@ def strategies(rows: pd.DataFrame) -> pd.DataFrame:
     """Mean regret to the best in hindsight, every data set counting one, and the share of infinite log losses."""
     best = rows.groupby(CELL)[LOSSES].transform("min")
     rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
-    followed = {"the advice": rows[rows["chosen"]], "the lowest on the test rows": rows[rows["lowest"]]}
+    followed = {
+        "the advice": rows[rows["chosen"]],
+        "the method with the lowest score on the test rows": rows[rows["lowest"]],
+    }
     followed |= {f"always {label_of(key)}": group for key, group in rows.groupby("method", sort=False)}
     means = {name: group.groupby("data")[MEASURED].mean().mean() for name, group in followed.items()}
     return pd.DataFrame(means).T.sort_values("brier")
@@ -184,7 +187,8 @@ def print_decided_elsewhere(rows: pd.DataFrame) -> None:
     for loss in LOSSES:
         line, best = decided_elsewhere(found, loss)
         print(
-            f"| the advice, decided on the other sets by {within_a_sentence(METRICS[loss].label)} |{as_cells(line)}"
+            f"| the advice, with rules chosen on the other data sets by "
+            f"{within_a_sentence(METRICS[loss].label)} |{as_cells(line)}"
         )
         print(f"  {Counter(rules[i] for i in best).most_common()}")
     for name in Rules._fields:

@@ -103,20 +103,21 @@ def tables(draws: int) -> str:
                 + f" | {percent(size['too few'])} | {percent(power['slope']['negligible'])} |"
             )
     least, n, share = min(covered)
-    clustered = ", ".join(
+    *early, last = (
         f"{percent(size_of('clusters', number, draws // 2))} % with {number} clusters" for number in CLUSTERS
     )
+    clustered = f"{', '.join(early)} and {last}"
     weighted = percent(size_of("weights", 1, draws // 2))
     open_ = f"±{196 * (0.05 * 0.95 / draws) ** 0.5:.1f}"
     return f"""{BEGIN}
 
     python -m scripts.verdicts --write docs/measurements.md
 
-The verdict tests level, slope and shape together, by drawing the labels 999 times. The table shows how often, in %, it
-rejects a calibrated model in {draws:,} draws ({draws // 4:,} for 5,000 rows). This should be at most 5 %; the number of
-draws leaves an uncertainty of {open_} points. The power columns use a quarter of these draws and three wrong models:
-log-odds 0.5 too high, log-odds divided by 0.6, and log-odds bent by 0.6 sin 2x. “Too few” is how often the verdict says
-that there are too few rows for a calibrated model.
+The verdict tests level, slope and shape together, by drawing the labels 999 times. The table shows how often, in %, the
+verdict rejects a calibrated model in {draws:,} draws ({draws // 4:,} for 5,000 rows). This should be at most 5 %; the
+number of draws leaves an uncertainty of {open_} points. The power columns use a quarter of these draws and three wrong
+models: log-odds 0.5 too high, log-odds divided by 0.6, and log-odds bent by 0.6 sin 2x. “Too few” is how often the
+verdict says that there are too few rows for a calibrated model.
 
 {chr(10).join(lines)}
 

@@ -25,7 +25,10 @@ from calib.placements import PLACEMENTS
 from calib.synthetic import GaussianPair
 from tests.analysis.given import given_evaluation
 
-chain = importlib.import_module("calib.evaluate")  # the package's name "evaluate" is the function
+# Imported by name, since ``calib.evaluate`` as an attribute of ``calib`` is the function
+chain, fitting, record = (
+    importlib.import_module(f"calib.evaluate{name}") for name in ("", ".fitting", ".record")
+)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +102,7 @@ def test_a_calibrator_change_fits_no_model_and_a_view_change_calls_nothing(data,
     fitted = chain.fit(SMALL, data)
     before = chain.calibrate(SMALL, fitted)
     monkeypatch.setattr(chain, "fit", None)
-    monkeypatch.setattr(chain, "make_estimator", None)
+    monkeypatch.setattr(fitting, "make_estimator", None)
     after = chain.calibrate(SMALL.replace(calibrators=("venn_abers",), merge="square"), fitted)
     assert list(after.predictions) == ["venn_abers"]
     monkeypatch.setattr(chain, "calibrate", None)
@@ -140,7 +143,7 @@ def test_test_labels_never_reach_a_fit(data):
         yield np.setdiff1d(np.arange(data.n), first.rows), first.rows
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chain, "split", same_split)
+        patch.setattr(fitting, "split", same_split)
         turned = evaluate(SMALL, Dataset("turned", data.X, y))
     for key, predictions in first.predictions.items():
         np.testing.assert_array_equal(predictions.p, turned.predictions[key].p)
@@ -269,9 +272,9 @@ def test_a_metric_is_worked_out_once_and_binned_ones_again_for_other_bins(data, 
     everything = evaluation.metrics
     pd.testing.assert_frame_equal(evaluation.measured(["brier", "ece"]), everything[["brier", "ece"]])
     asked = []
-    real = chain.metric_value
+    real = record.metric_value
     monkeypatch.setattr(
-        chain, "metric_value", lambda metric, *a, **k: asked.append(metric.key) or real(metric, *a, **k)
+        record, "metric_value", lambda metric, *a, **k: asked.append(metric.key) or real(metric, *a, **k)
     )
     same = evaluation.with_view(
         SMALL.replace(band="confidence", **{"reliability.selection": ("none:0:0.5",)})

@@ -23,7 +23,7 @@ from calib.kernel.weights import are_whole, squares
 
 Array = np.ndarray
 
-CLUSTERED = " Rows of one cluster resemble each other, and are worth fewer for that."
+CLUSTERED = " Rows of one cluster resemble each other, so they carry less information than independent rows."
 STRATA, CLUSTERS_EACH = 5, 10  # of predictions, at most; clusters behind one, at least
 
 

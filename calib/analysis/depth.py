@@ -148,7 +148,7 @@ def check_depth(depth: str, name: str) -> str:
     """Refuse a text that is neither a depth from 1 to 100 nor "max" for the fully grown tree."""
     if depth != DEEPEST and not (depth.isdecimal() and 1 <= int(depth) <= 100):
         raise checks.InputError(
-            f"{name} must be whole numbers from 1 to 100 or {DEEPEST!r}, but hold {depth!r}."
+            f"{name} must be whole numbers from 1 to 100 or {DEEPEST!r}, but include {depth!r}."
         )
     return depth
 

@@ -105,7 +105,7 @@ def differences(
         lines += [
             (metric, key, *_difference(evaluation, metric, key, reference, random_state)) for key in others
         ]
-    whole = "" if evaluation.cluster is None else ", rows of one cluster together"
+    whole = "" if evaluation.cluster is None else ", keeping the rows of each cluster together"
     return Differences(_table(lines), reference, f"{evaluation.judged_by}{whole}")
 
 
@@ -225,15 +225,16 @@ def repeat_splits(
     Raises
     ------
     InputError
-        Where no split can be made or there is but one.
+        If no split can be made, or if the split has no randomness.
     Cancelled
-        When ``watch`` was called off.
+        If ``watch`` was cancelled.
     """
     watch = watch or Watch()
     if not SPLITS[recipe.split].drawn:
         raise InputError(
-            f"split={recipe.split!r} is one and the same for every seed: there are no others to repeat. For a split in "
-            "time choose evaluation='folds', an expanding window; else split='random' or 'cluster'."
+            f"split={recipe.split!r} gives the same split for every seed, so there is nothing to repeat. For a "
+            "split in "
+            "time use evaluation='folds' (an expanding window), otherwise split='random' or split='cluster'."
         )
     metrics, tables = list(metrics), []
     for i in range(repeats):

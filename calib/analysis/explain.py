@@ -91,7 +91,7 @@ def position_of(evaluation: Evaluation, row: int) -> int:
     return place_of(
         row,
         numbers,
-        f"the {len(numbers)} test rows of this split: it trained the model or calibrates, or was left out. Choose one "
+        f"the {len(numbers)} test rows of this split. It is a training or calibration row, or was excluded. Choose one "
         "of the test rows",
     )
 
@@ -180,7 +180,10 @@ def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) ->
         If a row to move does not exist, or if the placement scores the row again for each label.
     """
     if not can_be_moved(explained):
-        raise InputError("The full placement has no fixed calibration set whose rows could be moved.")
+        raise InputError(
+            "Full Venn–Abers refits the model for every row, so there is no fixed calibration set whose rows "
+            "you could move."
+        )
     rows, score = _moved(explained.fits[calibration_set - 1], moves)
     merge = explained.recipe.merge
     fitted = VennAbers(merge)  # type: ignore[arg-type]  # the Recipe has checked it
@@ -208,7 +211,9 @@ def _moved(own: Explanation, moves: str) -> tuple[pd.DataFrame, float]:
         elif place in at:
             rows.loc[at[place], ["score", "label"]] = new, label
         else:
-            raise InputError("What was moved by hand belongs to another row, model or calibration set.")
+            raise InputError(
+                "The points you moved belong to another row, model or calibration set. Undo the moves."
+            )
     return rows, score
 
 

@@ -85,7 +85,7 @@ class GrownTree:
 
     def position(self, row: int) -> int:
         """The place in the data of a row by its number; refused where it is not among them."""
-        return place_of(row, self.rows, f"the {len(self.rows):,} rows of the data, or was left out")
+        return place_of(row, self.rows, f"the {len(self.rows):,} rows of the data. It may have been excluded")
 
     def path_of(self, row: int) -> tuple[int, ...]:
         """The nodes that a row, by its number, passes through, from the root to its leaf."""

@@ -64,8 +64,8 @@ class EstimatedRate:
     def finding(self) -> str:
         """In one sentence."""
         return (
-            f"{self.rows:,} rows without labels: a base rate of {number(self.rate)}, with {100 * self.level:.0f} % "
-            f"confidence from {number(self.lower)} to {number(self.upper)}"
+            f"The base rate of these {self.rows:,} unlabelled rows is about {number(self.rate)} "
+            f"({100 * self.level:.0f} % interval {number(self.lower)} to {number(self.upper)})"
         )
 
 
@@ -118,8 +118,8 @@ def estimate_base_rate(
     ones, zeros = p / base_rate, (1 - p) / (1 - base_rate)
     if (ones == zeros).all():
         raise InputError(
-            "The base rate cannot be estimated: every probability equals the base rate, so that no row tells the "
-            "classes apart. Use a model that does."
+            "The base rate cannot be estimated: every probability equals the base rate, so the model does not "
+            "separate the classes. Use a model that does."
         )
     rate, steps = _maximum(ones, zeros, w)
     drop = float(chi2.ppf(level, 1)) / 2

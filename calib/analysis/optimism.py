@@ -49,9 +49,9 @@ class Optimism:
         told = f"a Brier score of {number(line.random)} instead of {number(line.honest)}"
         verdict = f"no clear difference ({gap})"
         if line.lower > 0:
-            verdict = f"too good by {gap}"
+            verdict = f"too optimistic by {gap}"
         if line.upper < 0:
-            verdict = f"too bad, by {gap}"
+            verdict = f"too pessimistic ({gap})"
         return f"For {label_of(calibrator)} a random split would have claimed {told}: {verdict}."
 
     def formatted(self) -> pd.DataFrame:

@@ -35,10 +35,10 @@ NORMAL = 1.96  # as in the paper, to two decimals
 MOST_ROWS = 10**12
 WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "auc": 0.1, "net_benefit": 0.2}
 LABELS = {
-    "observed_expected": "Observed over expected",
+    "observed_expected": "Observed/expected ratio (O/E)",
     "slope": "Calibration slope",
     "auc": "AUC",
-    "net_benefit": "Net benefit, over the share of class 1",
+    "net_benefit": "Net benefit divided by the share of class 1",
 }
 
 
@@ -158,29 +158,29 @@ class SampleSize:
         if not short:
             return (
                 f"{counted(self.rows, 'test row')} {'is' if self.rows == 1 else 'are'} enough to estimate each of "
-                "these measures as precisely as is usually asked"
+                "these measures as precisely as is usually required"
             )
         worst = max(short, key=lambda one: one.rows)
         label = within_a_sentence(LABELS[worst.measure])
         if math.isinf(worst.rows):
-            return f"No number of rows is enough to estimate the {label} of such predictions"
-        needed = f"{worst.rows:,} rows are needed to estimate the {label} as precisely as is usually asked"
-        return f"{needed}; here are {self.rows:,}"
+            return f"No number of rows is enough to estimate the {label} precisely for these predictions"
+        needed = f"{worst.rows:,} rows are needed to estimate the {label} as precisely as is usually required"
+        return f"{needed}; you have {self.rows:,}"
 
     def basis(self, label: str, positive: str) -> str:
-        """What it rests on, in a sentence: for a method's label and the name of class 1."""
+        """State the assumptions, for a method's label and the name of class 1."""
         return (
-            "Widths of 95 % intervals, after Riley et al. (2021). They assume that "
-            f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions spread like those of "
-            f"{label} here; {self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
+            "The widths are those of 95 % intervals (Riley et al., 2021). They assume that "
+            f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions vary as much as those "
+            f"of {label} here. {self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
         )
 
     @property
     def _benefit(self) -> str:
-        at = f"the threshold {number(self.threshold)}, which the costs of the two mistakes imply"
+        at = f"the threshold {number(self.threshold)}, which follows from the costs of the two mistakes"
         if any(one.measure == "net_benefit" for one in self.needed):
-            return f"net benefit at {at}."
-        return f"no prediction lies above {at}, so that the net benefit is 0 whatever the rows."
+            return f"Net benefit is computed at {at}."
+        return f"No prediction lies above {at}, so the net benefit is 0 for any number of rows."
 
     def to_frame(self) -> pd.DataFrame:
         """One row a measure."""
@@ -233,7 +233,9 @@ def sample_size(
     n, share, area = float(each.sum()), float(np.average(y, weights=each)), auc(y, p, each)
     uncertain = (p > 0) & (p < 1)
     if not uncertain.any():
-        raise InputError("A sample size needs probabilities between 0 and 1, but all are 0 or 1.")
+        raise InputError(
+            "The sample size cannot be estimated, because all probabilities are exactly 0 or 1. Choose a calibrator."
+        )
     telling = float(each[uncertain].sum()) / n  # certain predictions tell nothing of the slope
     act = p > threshold
     sensitivity, specificity = (_agreement(act, y, each, label) for label in (1, 0))

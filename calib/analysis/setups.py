@@ -83,22 +83,22 @@ def departures(recipe: Recipe) -> list[str]:
     """
     departures = _from_the_forest(recipe)
     if (recipe.evaluation, recipe.folds) != ("folds", 10):
-        kind = "one test part" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
+        kind = "one test set" if recipe.evaluation == "holdout" else f"{recipe.folds} folds"
         departures.append(f"{kind} instead of ten folds")
     if not math.isclose(recipe.calibration_size, 1 / 3):
         departures.append(f"{100 * recipe.calibration_size:.0f} % held out instead of a third")
     if recipe.merge != "midpoint":
-        rule = {"log": "least log loss", "square": "least square loss"}[recipe.merge]
-        departures.append(f"p0 and p1 merged for the {rule} instead of at their midpoint")
+        rule = {"log": "log loss", "square": "square loss"}[recipe.merge]
+        departures.append(f"p0 and p1 merged by the minimax rule for {rule} instead of by their midpoint")
     options = dict(recipe.options)
     if options.get("isotonic.between") != "step":
-        departures.append("isotonic regression between two scores not a step")
+        departures.append("isotonic regression without the paper's steps between scores")
     if options.get("platt.on") == "log-odds":
-        departures.append("Platt on log-odds instead of probabilities")
+        departures.append("Platt scaling on log-odds instead of probabilities")
     if recipe.base_rate is not None:
-        departures.append(f"a base rate of {recipe.base_rate:.3g} stated")
+        departures.append(f"a deployment base rate of {recipe.base_rate:.3g}")
     if any(name.startswith("venn.") for name in options):
-        departures.append("other categories of the Venn predictor than the predicted label")
+        departures.append("Venn categories other than the predicted label")
     return departures
 
 
@@ -109,7 +109,7 @@ def _from_the_forest(recipe: Recipe) -> list[str]:
     changed = dict(recipe.params)
     trees = changed.pop("n_estimators", 100)
     fewer = [f"{trees} trees instead of 300"] if trees != 300 else []
-    return [*fewer, "other settings of the forest"] if changed else fewer
+    return [*fewer, "other forest settings"] if changed else fewer
 
 
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
@@ -227,13 +227,13 @@ def findings(table: pd.DataFrame) -> list[PaperFinding]:
     inside = [name for name in venn if bool(table["valid"][name])]
     return [
         PaperFinding(
-            "Raw forests are too pessimistic, by 1.5 points on average",
+            "Uncalibrated forests are underconfident by 1.5 points on average",
             " and ".join(f"{name} {_points(gap[name])}" for name in raw),
             bool((gap[raw] < 0).all()),
         ),
         PaperFinding(
-            "Platt, isotonic and VAP-cal are too optimistic",
-            f"{sum(gap[bold] > 0)} of these {len(bold)} setups promise more hits than there are",
+            "Platt scaling, isotonic regression and VAP-cal are overconfident",
+            f"{sum(gap[bold] > 0)} of these {len(bold)} setups are overconfident",
             bool((gap[bold] > 0).all()),
         ),
         PaperFinding(
@@ -248,12 +248,12 @@ def findings(table: pd.DataFrame) -> list[PaperFinding]:
         ),
         PaperFinding(
             "The accuracy lies in the mean interval of the predicted label, or close to it",
-            f"so for {len(inside)} of {len(venn)}"
+            f"true for {len(inside)} of {len(venn)}"
             + (f" ({', '.join(inside)})" if 0 < len(inside) < len(venn) else ""),
             len(inside) == len(venn),
         ),
         PaperFinding(
-            "Out of bag is more accurate than a held-out share with every method",
+            "With every method, out-of-bag calibration is more accurate than held-out calibration",
             f"with {better} of {len(METHODS)}",
             bool(better == len(METHODS)),
         ),

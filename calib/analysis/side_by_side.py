@@ -42,14 +42,17 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
     best = min(raw, key=lambda name: raw[name])
     gaps = [f"{other} {_gap(evaluations, best, other, raw)}" for other in raw if other != best]
     first = (
-        f"Uncalibrated, {best} has the lowest Brier score, {number(raw[best])}; against it {'; '.join(gaps)}."
+        f"Uncalibrated, {best} has the lowest Brier score, {number(raw[best])}. Differences from it: "
+        f"{'; '.join(gaps)}."
     )
     calibrated = {place: score for place, score in scores.items() if place[1] != "none"}
     if not calibrated:
         return first
     lowest = name, key = min(calibrated, key=lambda place: calibrated[place])
     others = [place for place in calibrated if place != lowest]
-    then = f"Calibrated, the lowest is {name} with {label_of(key)}: {number(calibrated[lowest])}"
+    then = (
+        f"Of the calibrated models, {name} with {label_of(key)} has the lowest: {number(calibrated[lowest])}"
+    )
     return f"{first} {then}{how_sure(evaluations, lowest, others, 'brier')}."
 
 
@@ -72,7 +75,7 @@ def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequenc
     if not others:
         return ""
     if metric not in PER_ROW or not same_rows(evaluations.values()):
-        return "; it is not known whether others are clearly different"
+        return "; it is unknown whether the others are clearly different"
     one = evaluations[best[0]]
     p = {place: evaluations[place[0]].predictions[place[1]].p for place in (best, *others)}
     view = view_of_all(len(p))

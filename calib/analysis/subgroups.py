@@ -111,7 +111,7 @@ def column_of(evaluation: Evaluation, name: str) -> pd.Series:
     if name in data.X:
         return data.X[name].iloc[evaluation.rows]
     if name not in data.beside:
-        raise InputError(f"There is no column {name!r} to make groups of.")
+        raise InputError(f"There is no column {name!r} to group by.")
     positions = data.row_numbers[evaluation.rows] - 1
     return typed_frame(data.beside[name].iloc[positions].to_frame(name))[name]
 

@@ -54,7 +54,7 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         every = np.array([fold[part] for fold in folds], dtype=float).reshape(-1, len(Counted._fields))
         yield label + of_folds, *(every.sum(axis=0) if part == "test" else every.mean(axis=0))
     if len(folds) == 1 and folds[0]["unused"].lines:
-        yield "In no part", *folds[0]["unused"]
+        yield "Not used", *folds[0]["unused"]
 
 
 def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFrame:
@@ -128,7 +128,10 @@ def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
         Where there is nothing to say, as for test rows of one class.
     """
     if evaluation.y.min() == evaluation.y.max():
-        raise InputError("The test rows are of one class: they cannot tell how many are needed.")
+        raise InputError(
+            "All test rows are in one class, so the number of rows needed cannot be estimated. Use rows of both "
+            "classes."
+        )
     key = recommend(evaluation).choice or reference_of(evaluation.predictions)
     predictions = evaluation.predictions[key]
     return key, sample_size(

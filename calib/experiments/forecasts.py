@@ -84,11 +84,12 @@ def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibrat
     )
     return OwnCalibration(
         title=found,
-        caption="How sure is to the right, how often right upwards. On the diagonal the two agree. The Brier score is "
-        "0 for answers that are always certain and right, and 0.25 for answers that are always 50 % sure.",
+        caption="The horizontal axis shows how sure the answers were, the vertical axis how often they were right. "
+        "On the diagonal, certainty matches accuracy. The Brier score is 0 if all answers are certain and right, "
+        "and 0.25 if all are 50 % sure.",
         alt=f"{found}. "
         + " ".join(
-            f"At {100 * row.sure:.0f} %: {100 * row.right:.0f} % of {row.answers:.0f} right."
+            f"At {100 * row.sure:.0f} %, {100 * row.right:.0f} % of {row.answers:.0f} were right."
             for row in table.itertuples()
         ),
         table=table,

@@ -185,7 +185,7 @@ def _section(
         "method": _method(evaluation),
         "flow": formatted_flow(flow(evaluation), data.classes[1]),
         "left_out": data.left_out,
-        "warnings": _warnings(data, problems),
+        "warnings": _warnings(evaluation, problems),
         "split": split,
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
@@ -202,13 +202,16 @@ def _section(
     )
 
 
-def _warnings(data: Dataset, problems: Sequence[Problem] | None) -> list[str]:
-    """What to know of the data before trusting the numbers: one line for problems that are alike."""
+def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> list[str]:
+    """What to know of the data before trusting the numbers: one line for problems that are alike.
+
+    Warnings on excluded columns are left out; ``doubts`` adds those on rows that flatter a model.
+    """
+    data, recipe = evaluation.dataset, evaluation.recipe
+    unused = data.beside.keys() - {recipe.weight, recipe.time, recipe.cluster, recipe.part}
     alike: dict[str, list[str]] = {}
     for each in problems or ():
-        if (
-            each.severity == "warning" and FLATTER not in each.remedy
-        ):  # which ``doubts`` says of the rows used
+        if each.severity == "warning" and FLATTER not in each.remedy and each.column not in unused:
             alike.setdefault(f"{each.message} {each.remedy}", []).append(each.column or "")
     found = [
         f"{listed(columns, most=8)}: {text}" if any(columns) else text for text, columns in alike.items()

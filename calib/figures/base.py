@@ -90,7 +90,7 @@ def of_metrics(*metrics: str) -> Callable[[Evaluation], tuple[Any, dict[str, Any
         if not set(metrics) & set(
             evaluation.recipe.given("reliability", "more_metrics").get("more_metrics", ())
         ):
-            raise InputError("None of the metrics that this figure explains is asked for.")
+            raise InputError("The Recipe asks for none of the metrics that this figure explains.")
         return evaluation, {}
 
     return reported
@@ -154,8 +154,8 @@ def drawn_of(setups: int) -> str:
     """What a caption says where they are not all drawn.
 
     >>> drawn_of(40), drawn_of(213)
-    ('', ' Drawn are the best 40 of 213 setups; the tables have all.')
+    ('', ' The picture shows the best 40 of 213 setups; the tables show all.')
     """
     if setups <= MOST_SETUPS:
         return ""
-    return f" Drawn are the best {MOST_SETUPS} of {setups} setups; the tables have all."
+    return f" The picture shows the best {MOST_SETUPS} of {setups} setups; the tables show all."

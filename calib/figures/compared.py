@@ -77,7 +77,9 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         if not np.isnan(value)
     ]
     if not lines:
-        raise InputError("There is nothing to compare: no calibrator of these Recipes has a value here.")
+        raise InputError(
+            "There is nothing to compare, because no calibrator of these Recipes has a value of this metric."
+        )
     table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value", "clipped", "lower", "upper"])
     what = METRICS[metric]
     table["best"] = best(what, table["value"])
@@ -90,9 +92,9 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"{what.help} One lane per Recipe, one mark per calibrator; the ring marks the best.{_bars(table)} "
+        f"{what.help} Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
         f"{_same_rows(evaluations)}",
-        f"{what.label} side by side. {summary}.",
+        f"{what.label} of the Recipes side by side. {summary}.",
     )
 
 
@@ -133,14 +135,17 @@ def _bars(table: pd.DataFrame) -> str:
     """What the bars are; a number's interval is wide where a difference on the same rows is well known."""
     if not np.isfinite(table["lower"]).any():
         return ""
-    return " Bars: 95 % intervals of each number; differences on the same rows are known better."
+    return (
+        " Bars are 95 % intervals of each number; differences on the same rows are more certain than the bars "
+        "suggest."
+    )
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
     """Whether the numbers may be set against each other."""
     if same_rows(evaluations.values()):
-        return "All are judged on the same test rows."
-    return "Not all are judged on the same test rows: part of a difference is due to the rows."
+        return "All Recipes are evaluated on the same test rows."
+    return "The Recipes are evaluated on different test rows, which cause part of the differences."
 
 
 def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:

@@ -61,10 +61,15 @@ def prepare(decision: Decision) -> Costs:
         f"(dashed: {_simple(decision)})."
     )
     summary = "; ".join(
-        f"{label_of(k)} {number(r.realised)}, promised {number(r.expected)}" for k, r in table.iterrows()
+        f"{label_of(k)} {number(r.realised)}, expected {number(r.expected)}" for k, r in table.iterrows()
     )
     return Costs(
-        table, decision.never, decision.always, _finding(decision), caption, f"Costs per row. {summary}."
+        table,
+        decision.never,
+        decision.always,
+        _finding(decision),
+        caption,
+        f"Realised and expected costs per row. {summary}.",
     )
 
 
@@ -78,10 +83,12 @@ def _finding(decision: Decision) -> str:
     table, best = decision.table, decision.cheapest
     cost = float(table.realised[best])
     if best == decision.reference:
-        return f"{label_of(best)} costs {brief(cost)} per row; nothing here is cheaper"
+        return f"{label_of(best)} costs {brief(cost)} per row; no calibrator here is cheaper"
     before = float(table.realised[decision.reference])
     text = f"{label_of(best)} lowers the cost per row {moved(before, cost)}"
-    return text + (", which may be sampling variability" if table.difference_upper[best] >= 0 else "")
+    return text + (
+        ", but the change may be sampling variability" if table.difference_upper[best] >= 0 else ""
+    )
 
 
 def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:

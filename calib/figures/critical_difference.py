@@ -131,7 +131,7 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
     if len(leaders) == len(ranks):
         return best
     if not near:
-        return f"{best}, significantly ({way})"
+        return f"{best}, significantly better than all others ({way})"
     if len(near) == len(ranks) - len(leaders):
         return f"{best}; no setup differs significantly from {'it' if len(leaders) == 1 else 'them'}"
     others = listed(near) if len(near) < 5 else counted(len(near), "other setup")
@@ -140,12 +140,12 @@ def _finding(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]], what:
 
 def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
     text = (
-        f"Average ranks over {counted(n, 'data set')}, the best at the left. A bar joins setups that do not differ "
-        f"significantly at α = {alpha:g}: by Nemenyi where ranks are nearer than the critical difference of "
-        f"{number(difference)}"
+        f"The axis shows average ranks over {counted(n, 'data set')}, with the best at the left. A bar joins setups "
+        f"that do not differ significantly at α = {alpha:g}. By Nemenyi these are ranks closer than the critical "
+        f"difference of {number(difference)}"
     )
     if both:
-        return f"{text}; by Bergmann and Hommel's procedure, which finds more differences."
+        return f"{text}; the second group of bars is by Bergmann and Hommel's procedure, which finds more differences."
     return f"{text}. Bergmann and Hommel's procedure compares up to {MOST_METHODS} setups."
 
 

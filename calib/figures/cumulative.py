@@ -71,11 +71,9 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         walks,
         f"{finding} (Kuiper’s test, 5 %)",
         "Rows are sorted by probability. If a line climbs, the probabilities are too low; if it falls, too high. "
-        "Its slope says by how much. The bar at the start shows how far a line may wander by "
-        "chance: two standard deviations, of the calibrator for which they are largest."
-        + _of_clusters(evaluation)
-        + asked(walks),
-        "Cumulative differences of label and probability. "
+        "The slope shows by how much. The bar at the start shows how far a line may wander by chance: two standard "
+        "deviations for the calibrator with the largest ones." + _of_clusters(evaluation) + asked(walks),
+        "Cumulative differences between label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"
             for key, walk in walks.items()
@@ -89,11 +87,11 @@ def _of_clusters(evaluation: Evaluation) -> str:
     if evaluation.cluster is None:
         return ""
     few = len(np.unique(evaluation.cluster))
-    told = " Bar and test take the rows of one cluster together."
+    told = " The bar and the test keep the rows of one cluster together."
     if few >= MANY:
         return told
     return (
-        f"{told} With only {counted(few, 'cluster')} the test rejects right probabilities too often: "
+        f"{told} With only {counted(few, 'cluster')} the test rejects correct probabilities too often: "
         "in simulations with 20 clusters, 4 to 12 % of the time instead of 5 %."
     )
 

@@ -153,15 +153,15 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
         if spec.higher_is_better is None
         else f" {'Higher' if spec.higher_is_better else 'Lower'} is better."
     )
-    averaging = " the rows to see what averaging many trees does," if len(kinds) == 2 else ""
+    averaging = " the rows to see the effect of averaging many trees," if len(kinds) == 2 else ""
     return (
-        f"{spec.help}{better} Each point is a model grown to this depth, the last without a limit. All models share "
-        f"the same {table['rows'].iloc[0]:,} test rows, so small wiggles are sampling variability. Compare the "
-        f"columns to see what Laplace's correction does to small leaves,{averaging} and the lines of one panel to see "
-        "what calibration repairs."
+        f"{spec.help}{better} Each point is a model grown to this depth, the last point one without a limit. All "
+        f"models share the same {table['rows'].iloc[0]:,} test rows; small wiggles are sampling variability. Compare "
+        f"the columns to see the effect of Laplace's correction on small leaves,{averaging} and the lines of one "
+        "panel to see the effect of calibration."
         + (" The tree has its own scale." if len(kinds) == 2 else "")
-        + (" A forest's depths thin out beyond 16." if True in kinds else "")
-        + (" Triangles at an edge are infinite values." if np.isinf(table[metric]).any() else "")
+        + (" Beyond depth 16 only some depths of the forest are shown." if True in kinds else "")
+        + (" Triangles at an edge mark infinite values." if np.isinf(table[metric]).any() else "")
     )
 
 
@@ -173,7 +173,7 @@ def _alt(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
         )
         for growth, ends in found.items()
     )
-    return f"{METRICS[metric].label} against depth, {label_of(calibrator)}. {summary}."
+    return f"{METRICS[metric].label} by depth, {label_of(calibrator)}. {summary}."
 
 
 def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, float, str]]:
@@ -281,4 +281,4 @@ def _beyond(infinite: pd.Series, limits: Sequence[float], color: str) -> go.Scat
     )
 
 
-DEPTH = FigureEntry("depth", "A metric against depth", prepare, draw)
+DEPTH = FigureEntry("depth", "A metric by depth", prepare, draw)

@@ -47,12 +47,12 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
     table = join(tables)
     if "calibration" not in table:
         raise InputError(
-            "True probabilities are not known for these data: choose a synthetic set to see them."
+            "The true probabilities of these data are unknown. Choose a synthetic data set to see these losses."
         )
     own = table[table["calibrator"] == calibrator]
     if own.empty:
         raise InputError(
-            f"{label_of(calibrator)} is not among the calibrators chosen: choose it, or another one here."
+            f"{label_of(calibrator)} is not among the chosen calibrators. Choose it, or choose another calibrator here."
         )
     own = own[["growth", "leaf", "depth", "leaves", *LOSSES]].reset_index(drop=True)
     own["excess"] = own["calibration"] + own["grouping"]
@@ -62,11 +62,11 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         own,
         calibrator,
         title,
-        "Calibration loss arises if the prediction of a group differs from its mean true probability; a calibrator "
-        "lowers it. Grouping loss arises if rows of a group differ in their true probability; no calibrator lowers it. "
-        "Their sum is the loss beyond the "
-        f"irreducible {irreducible} (Brier score). Groups are equal predictions for the tree and {FOREST_GROUPS} bins "
-        "of equal count for the forests, corrected for their finite size.",
+        "Calibration loss arises if the prediction of a group differs from its mean true probability; a calibrator can "
+        "lower it. Grouping loss arises if the rows of a group differ in their true probability; no calibrator can "
+        "lower it. The sum of both losses is the loss beyond the "
+        f"irreducible {irreducible} (Brier score). For the tree, groups are rows with equal predictions; for "
+        f"the forests, {FOREST_GROUPS} bins of equal count. Both losses are corrected for finite group sizes.",
         alt,
     )
 
@@ -80,7 +80,7 @@ def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
         summary.append(
             f"{GROWTHS[growth].label}: calibration loss {number(first.calibration)} at depth {first.depth:.0f} and "
             f"{number(last.calibration)} at depth {last.depth:.0f}, grouping loss {number(first.grouping)} and "
-            f"{number(last.grouping)}, least sum {number(least.excess)} at depth {least.depth:.0f}"
+            f"{number(last.grouping)}, lowest sum {number(least.excess)} at depth {least.depth:.0f}"
         )
     own = table[(table["growth"] == table["growth"].iloc[0]) & (table["leaf"] == "frequency")]
     least, last = own.loc[own["excess"].idxmin()], own.iloc[-1]
@@ -90,7 +90,7 @@ def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
         f"{label_of(calibrator)}: the {who} loses least at depth {least.depth:.0f}: calibration "
         "{} and grouping {}; fully grown {} and {}".format(*map(brief, losses))
     )
-    return title, f"Calibration and grouping loss against depth. {'; '.join(summary)}."
+    return title, f"Calibration and grouping loss by depth. {'; '.join(summary)}."
 
 
 def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:

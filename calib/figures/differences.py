@@ -69,8 +69,8 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     return DifferenceLanes(
         shown,
         _finding(shown),
-        f"Difference to {label_of(differences.reference)}, with its 95 % interval from {differences.basis}. If "
-        f"the interval includes 0, the difference may be sampling variability.{dots}",
+        f"Marks show the difference from {label_of(differences.reference)}, bars its 95 % interval from "
+        f"{differences.basis}. If the interval includes 0, the difference may be sampling variability.{dots}",
         f"Differences from {label_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
         f"{len(table)} clearly different. Brier score: {listed or 'none'}.",
     )
@@ -93,7 +93,7 @@ def _finding(found: Differences) -> str:
         return f"{listed(better)} clearly {lower} the Brier score of {against}{splits}{rest}"
     if (brier["lower"] > 0).all():
         raised = (
-            "Each calibrator clearly raises"
+            "Every calibrator clearly raises"
             if len(brier) > 1
             else f"{label_of(str(brier['calibrator'].iloc[0]))} clearly raises"
         )

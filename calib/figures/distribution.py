@@ -72,9 +72,9 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         counts,
         evaluation.dataset.classes,
         f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for {negative}",
-        f"Upwards: rows of {positive}. Downwards: rows of {negative}. Both are shares of their class. The less the two "
-        "overlap, the better the model separates them.",
-        "Distribution of the predictions by outcome, in medians: "
+        f"Bars show the share of rows of {positive} upwards and of {negative} downwards, by prediction. The less they "
+        "overlap, the better the model separates the classes.",
+        "Distribution of the predictions by outcome, summarised by medians: "
         + "; ".join(f"{label_of(key)} {' and '.join(_medians(evaluation, key))}" for key in shown)
         + ".",
     )

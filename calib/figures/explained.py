@@ -19,15 +19,15 @@ from calib.kernel.wording import brief, briefly, class_named, counted, number
 NEIGHBOURS = 30  # distinct scores shown on either side of the pools
 
 MERGED = {
-    "log": "p = p1 / (1 − p0 + p1), the least regret in log loss",
-    "square": "p = p1 + p0²/2 − p1²/2, the least regret in square loss",
+    "log": "p = p1 / (1 − p0 + p1), which minimises the regret in log loss",
+    "square": "p = p1 + p0²/2 − p1²/2, which minimises the regret in square loss",
     "midpoint": "p = (p0 + p1)/2",
 }
 MERGED_OVER_FOLDS = {
-    "log": "geometric means over the folds, p = GM(p1) / (GM(1 − p0) + GM(p1)). The ends shown are means on the logit "
-    "scale, so a single fold with p0 = 0 makes the lower end 0",
-    "square": "the mean over the folds of p1 + p0²/2 − p1²/2; the ends shown are means over the folds",
-    "midpoint": "the mean over the folds of (p0 + p1)/2; the ends shown are means over the folds",
+    "log": "geometric means over the folds, p = GM(p1) / (GM(1 − p0) + GM(p1)). The interval ends shown are means "
+    "on the logit scale, so a single fold with p0 = 0 makes the lower end 0",
+    "square": "the mean over the folds of p1 + p0²/2 − p1²/2; the interval ends shown are means over the folds",
+    "midpoint": "the mean over the folds of (p0 + p1)/2; the interval ends shown are means over the folds",
 }
 MODEL_SCORE = {
     "cv": "Each fold has its own model and its own calibration rows; this is fold {set} of {sets}, where the score is "
@@ -74,7 +74,7 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     if explained.moved is not None:
         pair += f", and {brief(explained.moved[1][2])} at the deployment base rate"
     if explained.what_if is not None:
-        pair = f"with calibration rows moved as here, {pair}"
+        pair = f"with the moved calibration rows, {pair}"
     derivation = _derivation(explained, one_set, calibration_set)
     return ExplainedFits(
         explained,
@@ -82,9 +82,10 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
         _window(fits),
         derivation,
         f"Row {explained.row} ({class_named(explained.name)}): {pair}",
-        "The line is the isotonic fit to the calibration rows and this row. It is flat over a pool, at the share of "
-        "label 1 in it. Shaded: the pool that the row joins; the large mark is the row with the label it is "
-        f"given, the star its fitted value. Shown are the {NEIGHBOURS} distinct scores on either side of the pools.",
+        "The line is the isotonic fit to the calibration rows and this row. Over each pool the line is flat, at the "
+        "pool's share of label 1. The shaded pool is the one that the row joins; the large mark is the row with its "
+        f"assumed label, the star its fitted value. The picture shows {NEIGHBOURS} distinct scores on either side of "
+        "the pools.",
         f"Two isotonic fits. {' '.join(derivation)}",
     )
 
@@ -103,7 +104,7 @@ def _derivation(explained: Explained, one_set: Explanation, number_of_set: int) 
     rows = int(zero.counts.sum()) - 1
     merged = MERGED if sets == 1 else MERGED_OVER_FOLDS
     return (
-        f"{origin} {rows:,} calibration rows.",
+        f"{origin} There are {rows:,} calibration rows.",
         f"With label 0 added, {_pool(zero)}: {_fraction(zero)}.",
         f"With label 1 added, {_pool(one)}: {_fraction(one)}.",
         f"Merged: {merged[explained.recipe.merge]}. p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give "
@@ -118,7 +119,7 @@ def _moved(explained: Explained) -> tuple[str, ...]:
         return ()
     rate, (p0, p1, p) = explained.moved
     return (
-        f"All odds are multiplied by {number(rate.ratio)}, since the base rate is {number(rate.stated)} instead of "
+        f"All odds are multiplied by {number(rate.ratio)}, because the base rate is {number(rate.stated)} instead of "
         f"{number(rate.fitted)}: p0 = {number(p0)}, p1 = {number(p1)} and p = {number(p)}.",
     )
 
@@ -132,7 +133,7 @@ def _pool(fit: AddedFit) -> str:
     """The pool in words: with whom the row is put, and how many of them have label 1."""
     others = fit.rows - 1
     if others == 0:
-        return "the row is a pool of its own"
+        return "the row forms its own pool"
     low, high = map(_score, fit.pool)
     where = f"at score {low}" if low == high else f"with scores from {low} to {high}"
     ones = fit.positives - fit.label

@@ -86,17 +86,21 @@ def prepare(
         evaluation.dataset.classes[1],
         _finding(table, column),
         f"The dark bar is the observed frequency of {class_named(evaluation.dataset.classes[1])} in the group, "
-        "with its 95 % Wilson interval. Coloured marks are mean predictions of calibrators. A mark far from the bar is "
-        "wrong for this group, even if it is right on average. "
-        "“Beyond chance” allows for the number of groups."
+        "with its 95 % Wilson interval. Coloured marks are mean predictions of calibrators. A calibrator whose mark is "
+        "far from the bar is wrong for this group, even if it is right on average. "
+        "“By more than chance” allows for the number of groups."
         + (
             ""
             if evaluation.cluster is None
-            else " Both it and the intervals take rows of one cluster together."
+            else " Tests and intervals keep the rows of one cluster together."
         )
-        + (f" Faint: {counted(few, 'group')} with fewer than {FEW} rows, saying little." if few else ""),
+        + (
+            f" Faint marks: {counted(few, 'group')} with fewer than {FEW} rows, which say little."
+            if few
+            else ""
+        ),
         f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
-        f"{len(off)} pairs of calibrator and group are beyond chance.",
+        f"{len(off)} pairs of calibrator and group are off by more than chance.",
     )
 
 
@@ -115,14 +119,17 @@ def _first(table: pd.DataFrame) -> pd.DataFrame:
 def _finding(table: pd.DataFrame, column: str) -> str:
     off = table.groupby("calibrator", sort=False)["off"].sum()
     if off.empty:
-        return "There is nothing to judge"
+        return "There are no groups to evaluate"
     total = table["group"].nunique()
     if not off.any():
         return f"By {column}, no group’s predictions are off by more than chance"
     best, most = str(off.idxmin()), str(off.idxmax())
     worst = table[table["off"]].assign(size=lambda t: t["z"].abs()).sort_values("size").iloc[-1]
     if off[best] == off[most]:
-        return f"By {column}, {off[most]} of {total} groups are off by more than chance, most of all {worst['group']}"
+        return (
+            f"By {column}, {off[most]} of {total} groups are off by more than chance, most of all "
+            f"{worst['group']}"
+        )
     return (
         f"By {column}, {label_of(most)} is off by more than chance in {off[most]} of {total} groups, "
         f"{label_of(best)} in {off[best] or 'none'}"

@@ -95,13 +95,18 @@ def prepare(
         axis,
         f"The observed frequency agrees with the mean interval in {agreed}"
         if told.any()
-        else "Too few rows for bins",
-        f"Bars run from mean p0 to mean p1 in a bin of p. Marks show how often {named} occurred, with its 95 % Wilson "
-        "interval. This is a description only: validity is guaranteed in expectation and over all rows, not in every "
-        "bin."
+        else "There are too few rows to compare bins",
+        f"Bars run from mean p0 to mean p1 in each bin of p. Marks show how often {named} occurred, with its 95 % "
+        "Wilson interval. This is a description only: validity is guaranteed in expectation and over all rows, not "
+        "in every bin."
         + (CLUSTERED if evaluation.cluster is not None else "")
-        + (f" Faint: {counted(few, 'bin')} with fewer than {FEW} rows." if few else ""),
-        f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p: agreement in {agreed}.",
+        + (
+            f" Faint marks: {counted(few, 'bin')} with fewer than {FEW} rows, which say little."
+            if few
+            else ""
+        ),
+        f"Mean p0, mean p1 and observed frequency of {label_of(calibrator)} in bins of p; the frequency agrees with "
+        f"the interval in {agreed}.",
     )
 
 

@@ -81,7 +81,7 @@ def _verdict(summary: IntervalSummary) -> str:
     if summary.lower <= summary.observed <= summary.upper:
         return "yes"
     if summary.valid:
-        return "yes, up to chance"
+        return "yes, within sampling error"
     return "no, below" if summary.observed < summary.lower else "no, above"
 
 
@@ -131,16 +131,16 @@ def _summary(of: Callable[..., IntervalSummary], series: Series) -> IntervalSumm
 
 def _caption(series: Sequence[Series], event: str) -> str:
     text = (
-        "Bars run from the mean lower to the mean upper end over the test rows. Diamonds are the observed frequencies "
-        f"with their 95 % Wilson intervals. The upper part compares the probability of {event} with its frequency, the "
-        "lower part the probability of the predicted label with the accuracy. A method is valid if its diamond lies on "
-        "its bar, except for sampling error of test and calibration rows. Validity is guaranteed only in expectation "
-        "and over all rows."
+        "Bars run from the mean lower to the mean upper end of the intervals of the test rows. Diamonds are the "
+        f"observed frequencies with their 95 % Wilson intervals. The upper part compares the probability of {event} "
+        "with its frequency, the lower part the probability of the predicted label with the accuracy. The diamond "
+        "of a valid method lies on its bar, up to the sampling error of test and calibration rows. Validity is "
+        "guaranteed only in expectation and over all rows."
     )
     if any(s.design_effect > 1 for s in series):
         text += CLUSTERED
     if any(s.placement == "train" for s in series):
-        text += " Simplified reuses the scores of training rows and guarantees nothing."
+        text += " Simplified Venn–Abers reuses the scores of training rows and guarantees nothing."
     return text
 
 

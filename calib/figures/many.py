@@ -10,7 +10,7 @@ from calib.figures.theme import Theme, rgba
 
 MOST = 5  # lines that a reader can follow at once
 COLOURED = 3
-GREY = " Thin grey lines take their colours when their names in the legend are clicked."
+GREY = " Click a name in the legend to colour its thin grey line."
 
 
 def in_colour(named: Iterable[str], all_: Iterable[str]) -> tuple[str, ...]:

@@ -55,13 +55,16 @@ class Marks:
         rows = int(self.count.sum())
         if self.cells:
             return (
-                f"The {rows:,} rows are gathered in cells: a mark's area is the number of rows in its cell."
+                f"The {rows:,} rows are grouped in cells: a mark's area is proportional to the number of rows in its "
+                "cell."
             )
         if len(self.count) == 1 < rows:
-            return f"All {rows:,} rows share one place."
+            return f"All {rows:,} rows lie at the same point."
         if len(self.count) < rows:
-            places = f"{len(self.count):,} different places"
-            return f"The {rows:,} rows have {places}: a mark's area is the rows that share it."
+            places = f"{len(self.count):,} different points"
+            return (
+                f"The {rows:,} rows lie at {places}: a mark's area is proportional to the rows at its point."
+            )
         return ""
 
 

@@ -100,20 +100,20 @@ def prepare(
         (lowest, highest),
         tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
         _finding(best, gain(evaluation, best, t), simple, t),
-        "Higher is better: rows rightly acted on, less those wrongly acted on at the price that the threshold sets, "
-        "as a share of all rows. A model is of use at thresholds where its curve lies above both grey lines: act on "
-        f"all, act on none. Calibration matters where a curve falls below them. {_where(t, lowest, highest)}"
+        "Net benefit is the share of rows rightly acted on, less the share wrongly acted on times the odds of the "
+        "threshold; higher is better. A model is useful at thresholds where its curve lies above both grey lines: act "
+        f"on all, act on none. Calibration matters where a curve falls below them. {_where(t, lowest, highest)}"
         + asked(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
-        + f"; the better simple rule {number(simple)}.",
+        + f"; the better of the two simple rules {number(simple)}.",
     )
 
 
 def _where(t: float, lowest: float, highest: float) -> str:
     if lowest <= t <= highest:
         return "The vertical line is the threshold of your costs."
-    return f"The threshold of your costs, {probability(t)}, lies outside of this range."
+    return f"The threshold of your costs, {probability(t)}, lies outside this range."
 
 
 def _finding(best: str, gained: tuple[float, float, float], simple: float, t: float) -> str:
@@ -123,7 +123,7 @@ def _finding(best: str, gained: tuple[float, float, float], simple: float, t: fl
     here, more = f"At the threshold {brief(t)}", f"{brief(1000 * mean)} rows per 1,000"
     if not lower > 0:  # also where it is not known
         return (
-            f"{here} no calibrator surely beats {rule}: the net benefit of {label_of(best)} is {more} higher, "
+            f"{here} no calibrator clearly beats {rule}: the net benefit of {label_of(best)} is {more} higher, "
             "within sampling variability"
         )
     return f"{here} the net benefit of {label_of(best)} is {more} above that of {rule}"

@@ -28,7 +28,9 @@ from calib.metrics.scoring import mean
 from calib.recipe import AXES
 
 BINS = 40  # of the marginal histograms
-AT_THE_ENDS = " Axes in log-odds, which have no 0 and no 1: marks there lie at the ends."
+AT_THE_ENDS = (
+    " The axes are in log-odds, which are infinite at 0 and 1: marks with these values lie at the ends."
+)
 LISTED = 500  # rows in the table beside the scatter
 
 
@@ -135,7 +137,7 @@ def prepare(
         axis,
         _finding(name, width, weight),
         _caption(marks, crossed, zero, one) + (AT_THE_ENDS if axis else ""),
-        f"Scatter of p1 against p0 of {evaluation.judged_by} by {name}: "
+        f"Scatter plot of p1 against p0 of {evaluation.judged_by}, {name}: "
         f"median width {number(_median(width, weight))}, mean p0 {number(mean(p0, weight))}, "
         f"mean p1 {number(mean(p1, weight))}, {percent(evaluation.share)} in {one}.",
     )
@@ -146,7 +148,7 @@ def _finding(name: str, width: np.ndarray, weight: np.ndarray | None) -> str:
     if width.min() == width.max():
         return f"All {name} intervals are {brief(float(width[0]))} wide"
     middle, widest = briefly(_median(width, weight), float(width.max()))
-    return f"Half of the {name} intervals are at most {middle} wide, the widest {widest}"
+    return f"Half of the {name} intervals are at most {middle} wide; the widest is {widest}"
 
 
 def _median(values: np.ndarray, weight: np.ndarray | None) -> float:
@@ -161,15 +163,14 @@ def _margins(ends: np.ndarray, axis: LogOddsAxis | None, weight: np.ndarray | No
 
 def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
     text = (
-        f"p0 is the probability of {one} if the row is taken to be in {zero}, p1 if it is taken to "
-        f"be in {one}. Near the diagonal the "
-        "calibration set knows the answer; far above it, few comparable rows were seen. Histograms at the edges: rows "
-        f"by p0 and by p1, {zero} dotted, {one} solid."
+        f"p0 is the probability of {one} if the row is assumed to be in {zero}, p1 if it is "
+        f"assumed to be in {one}. Near the diagonal the two nearly agree; far above it, the calibration set has few "
+        f"comparable rows. Histograms at the edges count rows by p0 and by p1, {zero} dotted and {one} solid."
     )
     if marks.note:
         text += f" {marks.note}"
     if crossed:
-        text += f" Below the diagonal: {counted(crossed, 'pair')} with p0 > p1, which the full placement can give."
+        text += f" Below the diagonal lie {counted(crossed, 'pair')} with p0 > p1, which full Venn–Abers can give."
     return text
 
 

@@ -167,7 +167,7 @@ def prepare(
         axis,
         _finding(evaluation, shown),
         _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
-        + " Bins of equal count." * bool(in_bins and drawn is not evaluation)
+        + " Bins have equal counts." * bool(in_bins and drawn is not evaluation)
         + (_at_the_ends(in_bins, faint) if axis else "")
         + asked(shown),
         _alt(evaluation, shown),
@@ -203,12 +203,15 @@ def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
         sum(int((curve.observed[_drawn(curve, faint)] == end).sum()) for curve in bins.values())
         for end in (0, 1)
     )
-    text = " Axes in log-odds, which have no 0 and no 1."
+    text = " The axes are in log-odds, which are infinite at 0 and 1."
     if none:
-        text += f" Triangles at the lower edge: {counted(none, 'bin')} without a positive. Their lines reach up to the "
-        text += "end of the 95 % interval."
+        text += (
+            f" Triangles at the lower edge: {counted(none, 'bin')} without a positive row. Their lines reach up to "
+            "the "
+        )
+        text += "upper end of the 95 % interval."
     if every:
-        text += f" Triangles at the upper edge: {counted(every, 'bin')} of positives only."
+        text += f" Triangles at the upper edge: {counted(every, 'bin')} with only positive rows."
     return text
 
 
@@ -248,7 +251,7 @@ def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
     """What the recommendation says, or of a part of the methods what one of them changes."""
     if not shown:
-        return "No calibrator works here"
+        return "None of the chosen calibrators works here"
     if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
         return headline(evaluation)
     table, (own, *rest) = advise(evaluation).table, _leading(evaluation, shown)
@@ -275,18 +278,18 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     )
     if recipe.curve == "corp":
         text += (
-            " Steps: isotonic regression of the outcomes on the predictions (CORP), without bins to choose."
+            " The steps are the isotonic regression of outcomes on predictions (CORP), which needs no bins."
         )
     if recipe.curve == "smoothed":
         text += (
-            " Lines: local linear smooth on the nearest half of the rows, thin if fewer than "
-            f"{FEW} rows support it. Marks: bins, larger with more rows."
+            " Lines are local linear smooths of the nearest half of the rows, thin if fewer than "
+            f"{FEW} rows support them. Marks are bins, larger for more rows."
         )
     if recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
-        text += f" Shaded: where the {whose} frequency may be, point by point, with 95 % confidence."
+        text += f" Shading shows the pointwise 95 % confidence band of the {whose} frequency."
     if recipe.band == "consistency":
-        text += " Shaded, around the diagonal: where 95 % of bin frequencies fall if the model is calibrated."
+        text += " Shading around the diagonal shows where 95 % of bin frequencies fall if the model is calibrated."
     if recipe.band != "none" and clustered:
         text += CLUSTERED
     if few and faint:

@@ -57,7 +57,9 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
         Where there are none.
     """
     if not predictions:
-        raise InputError("There are no predictions of this data set: a CSV file has none, a store has.")
+        raise InputError(
+            "There are no predictions of this data set. A CSV file has none; upload a results file instead."
+        )
     curves = {
         name: binned_curve(each.y, each.p, bins=bins, sample_weight=each.weight)
         for name, each in predictions.items()
@@ -72,10 +74,10 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
         curves,
         found,
         f"{f'{data}: r' if data else 'R'}eliability over 100 bins {low_to_high(found)}",
-        f"Observed frequency against prediction in {bins} bins, all folds and repeats pooled ({rows:,} predictions a "
-        "setup). Below each name its reliability (Murphy, 100 bins), smaller is better. But bins "
-        "with few rows add chance to it, and a setup with few different probabilities has few such bins. Faint: fewer "
-        f"than {FEW} rows.",
+        f"Panels show observed frequency against prediction in {bins} bins, with all folds and repeats pooled "
+        f"({rows:,} predictions per setup). Below each name is the setup's reliability (Murphy, 100 bins); smaller "
+        "is better. But bins with few rows inflate reliability, and setups with few different probabilities have "
+        f"few such bins. Faint marks have fewer than {FEW} rows.",
         f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
     )
 

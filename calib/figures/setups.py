@@ -21,7 +21,7 @@ from calib.kernel.wording import brief, number, some_of
 from calib.metrics import METRICS
 
 PANELS = (
-    ("accuracy_gap", "Estimate − accuracy", "right of 0: too optimistic"),
+    ("accuracy_gap", "Estimate − accuracy", "right of 0: overconfident"),
     ("reliability", "Reliability (100 bins)", "left is better"),
     ("brier", "Brier score", "left is better"),
     ("accuracy", "Accuracy and interval", "of the predicted label"),
@@ -59,19 +59,19 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
         Where it has none.
     """
     if table.empty:
-        raise InputError("No setup works on these data: choose another model.")
+        raise InputError("No setup works on these data. Choose another model.")
     summary = "; ".join(
         f"{name} Brier {number(row.brier)}, reliability {number(row.reliability)}, accuracy {number(row.accuracy)}"
         for name, row in table.iterrows()
     )
     return Setups(
         table,
-        "Too few rows to tell the setups apart" if few else _finding(table),
-        "Hollow marks: a held-out share calibrates (-cal). Filled marks: the out-of-bag rows calibrate (-oob). Bars "
-        "are 95 % intervals for these test rows, with rows of one cluster taken together. All setups share these "
-        "rows, so differences are more certain than the bars suggest. A small reliability alone says little: bins "
-        "with few rows add chance to it, and a method with few different probabilities has few such bins. In the "
-        "last panel, thick bars are the mean interval of the predicted label, which should include the accuracy.",
+        "Too few rows to compare the setups" if few else _finding(table),
+        "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
+        "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
+        "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
+        "rows inflate it, and methods with few different probabilities have few such bins. In the last panel, thick "
+        "bars are the mean interval of the predicted label, which should include the accuracy.",
         f"Ten setups. {summary}.",
     )
 

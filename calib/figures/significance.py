@@ -72,7 +72,7 @@ def prepare(
         For fewer than two setups.
     """
     if len(p) < 2:
-        raise InputError("A comparison in pairs needs at least 2 setups.")
+        raise InputError("A pairwise comparison needs at least 2 setups.")
     values = p.to_numpy(dtype=np.float64, copy=True)
     np.fill_diagonal(values, np.nan)
     sure = values <= alpha
@@ -95,14 +95,16 @@ def prepare(
 
 def _finding(better: int, pairs: int) -> str:
     if pairs == 1:
-        return f"The two {'differ' if better else 'do not differ'} significantly"
+        return f"The two setups {'differ' if better else 'do not differ'} significantly"
     return f"{better:,} of {pairs:,} pairs {'differs' if better == 1 else 'differ'} significantly"
 
 
 def _caption(setups: int, alpha: float, note: str) -> str:
-    text = f"the row is significantly better than the column at α = {alpha:g}. Orange: it is worse."
+    text = f"marks a row that is significantly better than the column at α = {alpha:g}, orange a row that is worse."
     words = (
-        f"v, blue: {text} The numbers are p-values." if setups <= LARGEST_WITH_NUMBERS else f"Blue: {text}"
+        f"Blue with a v {text} The numbers are p-values."
+        if setups <= LARGEST_WITH_NUMBERS
+        else f"Blue {text}"
     )
     heads = "" if setups <= LARGEST_WITH_HEADS else "Columns are in the order of the rows."
     return " ".join(filter(None, [words, heads, note]))

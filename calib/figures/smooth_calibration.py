@@ -69,10 +69,10 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     errors = low_to_high({label_of(key): curve.error for key, curve in curves.items()})
     return SmoothDiagram(
         curves,
-        f"The smooth calibration error {'goes' if errors.startswith('from') else 'is'} {errors}",
-        "Each curve is smoothed over a width that equals its own error: a narrow kernel where the error is small. It "
-        "is thick where there are many predictions. Above the diagonal the probabilities are too low. Small "
-        "differences of the error may be sampling variability." + asked(curves),
+        f"The smooth calibration error {'ranges' if errors.startswith('from') else 'is'} {errors}",
+        "Each curve is smoothed with a kernel as wide as the smooth calibration error of its calibrator. Curves are "
+        "thick where there are many predictions. Above the diagonal the probabilities are too low. Small "
+        "differences in the error may be sampling variability." + asked(curves),
         "Smoothed reliability diagram. Smooth calibration error: "
         + "; ".join(f"{label_of(key)} {number(curve.error)}" for key, curve in curves.items())
         + ".",

@@ -77,8 +77,8 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
     fitted = _single(evaluation.fitted(METHOD))
     if evaluation.recipe.placement == "full":
         raise InputError(
-            "There are no curves for the full placement. It refits the model and both isotonic regressions for "
-            "every row, so p0 and p1 are not functions of one score. Explain one prediction shows a row's own fits."
+            "Full Venn–Abers has no step curves, because it refits the model for every row: p0 and p1 are not "
+            "functions of one score. See “Explain one prediction” for the fits of a single row."
         )
     curves = tuple(one.step_curves() for one in fitted)
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
@@ -110,14 +110,17 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     points, tests = evaluation.calibration_size, evaluation.size
     zero, one = map(class_named, evaluation.dataset.classes)
     text = (
-        "The interval at each score is the gap between the two curves. They rise in steps, because isotonic regression "
-        f"pools neighbouring calibration rows until frequencies rise. Diamonds above are {one}, circles below {zero}. "
-        "Ticks at the bottom are test rows; their answers are uncertain in a wide gap."
+        "The interval at each score is the gap between the two curves. The curves rise in steps, because isotonic "
+        "regression pools neighbouring calibration rows until frequencies rise. Diamonds above are calibration rows of "
+        f"{one}, circles below of {zero}. Ticks at the bottom are test rows, which are uncertain where the gap is wide."
     )
     if curves > 1:
-        text += " One thin pair of curves for each calibration set; the answers are merged over the folds of one set."
+        text += " Each calibration set has one thin pair of curves; probabilities are merged over the folds of one set."
     if evaluation.recipe.placement == "oob":
-        text += " Out of bag: each test row leaves one calibration row out, which moves the curves a little for it."
+        text += (
+            " Out of bag, each test row excludes one calibration row, which moves the curves a little for that "
+            "test row."
+        )
     if max(points, tests) > MOST_POINTS:
         text += f" {evaluation.calibrated_by} and {evaluation.judged_by}: the darker a strip, the more rows."
     return text

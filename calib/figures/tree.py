@@ -78,7 +78,7 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
     shown, folded = _unfold(tree, top, path)
     leaves = [node for node in tree.nodes if node.leaf]
     least, most = min(leaves, key=lambda node: node.p or 0), max(leaves, key=lambda node: node.p or 0)
-    size = "without a limit of depth" if tree.deepest else f"of depth {tree.depth}"
+    size = "without a depth limit" if tree.deepest else f"of depth {tree.depth}"
     title = (
         f"The tree {size} has {len(leaves)} leaves, with p from {_p_of(least, brief)} to {_p_of(most, brief)}"
     )
@@ -119,15 +119,15 @@ def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, 
 
 def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
     text = (
-        "Each line is a node with its condition, its training rows n, its predicted class, and p. The interval "
-        f"[p0, p1] by {label_of(tree.method)} is drawn at the right. An inner node shows its prediction as a leaf. An "
-        "interval is wide if few calibration rows have such scores. A ring at the right is the node's own estimate; "
-        "outside the interval, the calibration rows contradict it."
+        "Each line is a node with its condition, number of training rows n, predicted class, and p. The interval "
+        f"[p0, p1] by {label_of(tree.method)} is drawn at the right. An inner node shows its prediction as if it "
+        "were a leaf. An interval is wide if few calibration rows have such scores. A ring at the right is the "
+        "node's own estimate; if it lies outside the interval, the calibration rows contradict it."
     )
     if lit:
-        text += " Dark: the path of the chosen row."
+        text += " The dark path is that of the chosen row."
     if hidden:
-        text += f" {hidden} leaves are folded away."
+        text += f" {hidden} leaves are folded."
     return text
 
 

@@ -12,7 +12,7 @@ from calib.analysis.subgroups import judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.groups import GroupLanes
-from calib.kernel.wording import class_named, listed, number, with_interval
+from calib.kernel.wording import class_named, listed, number, percent, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS, why_missing
 
@@ -29,7 +29,7 @@ def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
         shown[lines] = _whole(table["lines"])
     shown[rows] = _whole(table["rows"].where(table["rows"].notna(), math.nan if weighted else table["lines"]))
     shown[f"In {class_named(positive)}"] = _whole(table["events"])
-    shown["Share"] = [f"{share:.1%}" if share == share else "–" for share in table["events"] / table["rows"]]
+    shown["Share"] = list(map(percent, table["events"] / table["rows"]))
     return pd.DataFrame(shown)
 
 
@@ -66,13 +66,13 @@ def basis_of_intervals(table: pd.DataFrame, evaluation: Evaluation) -> str:
     sources = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
     clustered = evaluation.cluster is not None
     by = (
-        " Each cluster is one draw, and Student’s t has a degree of freedom per cluster less one."
+        " Each cluster counts as one draw, and Student’s t has one degree of freedom fewer than there are clusters."
         if clustered
         else ""
     )
     chance = f" {chance_sentence(evaluation)}" if "ece" in set(table["metric"]) else ""
     missing = why_missing(evaluation.sample) if table["lower"].isna().any() else ""
-    said = f"95 % intervals say how much the numbers vary with the test rows for a fixed model. {sources}.{by}{chance}"
+    said = f"95 % intervals show how much the numbers vary with the test rows for a fixed model. {sources}.{by}{chance}"
     return f"{said} {missing}".rstrip()
 
 

@@ -64,7 +64,8 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
     at, least = brief(float(score[widest])), brief(float(width[widest]))
     alike = width.min() == width.max()  # as with one score for every row: nowhere is it less certain
     finding = (
-        f"{name} is {'as certain at every score' if alike else f'least certain at scores near {at}'}: {least}"
+        f"{name} is {'equally certain at every score' if alike else f'least certain at scores near {at}'}: width "
+        f"{least}"
     )
     return WidthByScore(
         table,
@@ -74,9 +75,9 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         ceiling(float(width.max())),
         evaluation.dataset.classes,
         finding,
-        "High marks: few calibration rows at this score, or a step of the isotonic fit close by. Compare with the "
-        f"calibration points of the step curves. {marks.note}".strip(),
-        f"Interval width against score of {evaluation.judged_by} by {name}; widest {number(float(width[widest]))} "
+        "High marks have few calibration rows near their score, or lie close to a step of the isotonic fit. Compare "
+        f"them with the calibration points of the step curves. {marks.note}".strip(),
+        f"Interval width by score for {evaluation.judged_by}, {name}; widest {number(float(width[widest]))} "
         f"at score {number(float(score[widest]))}.",
     )
 

@@ -110,7 +110,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     least, most = briefly(float(median[narrow]), float(median[wide]))
     title = f"{series[narrow].name}: half of the intervals are at most {least} wide"
     if median[wide] > median[narrow]:
-        title += f"; {series[wide].name}: {most}"
+        title += f", {series[wide].name} at most {most}"
     return Widths(
         tuple(series),
         edges,
@@ -133,8 +133,8 @@ def _caption(series: Sequence[Series], median: np.ndarray) -> str:
     for one, middle in zip(series, median, strict=True):
         if one.placement == "full" and middle > 0.99:
             text += (
-                f" {one.name}: the refitted model remembers any label of the row, as fully grown trees do. Its "
-                "intervals are [0, 1] and say nothing. Limit the depth or the leaf size."
+                f" {one.name}: the refitted model memorises any label of the row, as fully grown trees do. The "
+                "intervals are nearly [0, 1] and uninformative. Limit the depth or the leaf size."
             )
     return text
 

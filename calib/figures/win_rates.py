@@ -59,7 +59,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     return WinRates(
         table,
         _finding(table, by, n),
-        f"Share of the other setups that each one beats{by}, a tie counting half: the mean over "
+        f"The win-rate is the share of the other setups that a setup beats{by}, a tie counting half. It is a mean over "
         f"{counted(n, 'data set')}{', with 95 % intervals for other data sets' if n > 1 else ''}. At the line a "
         "setup wins as often as it loses." + drawn_of(len(table)),
         f"Win-rates against all others{by}. {summary}.",
@@ -82,7 +82,7 @@ def _finding(table: pd.DataFrame, by: str, n: int) -> str:
     if len(table) < 3 or n < 2:
         return text
     if n < FEWEST:
-        return f"{text} on {n} data sets, too few to tell it from sampling variability"
+        return f"{text} on {n} data sets, too few to exclude sampling variability"
     return (
         f"{text}; {sure or 'none'} of {len(table)} intervals {'lies' if sure == 1 else 'lie'} above one half"
     )

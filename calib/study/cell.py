@@ -251,14 +251,14 @@ def unpack(content: bytes, rule: str = "") -> Predictions:
     packed = zlib.decompressobj()
     head, _, body = packed.decompress(content, MOST_BYTES).partition(b"\n")
     if not packed.eof:
-        raise ValueError(f"predictions of more than {MOST_BYTES:,} bytes")
+        raise ValueError(f"the predictions exceed {MOST_BYTES:,} bytes")
     arrays, at = {}, 0
     for name, kind, length in json.loads(head):
         arrays[name] = np.frombuffer(body, dtype=kind, count=length, offset=at)
         at += arrays[name].nbytes
     alike = len({len(each) for each in arrays.values()}) == 1
     if not alike or not {"y", "p"} <= arrays.keys() or not all(map(_answers, arrays.values())):
-        raise ValueError("predictions that are none")
+        raise ValueError("the predictions are invalid")
     y, p = arrays["y"].astype(np.intp), arrays[f"p {rule}" if rule else "p"]
     if "p0" not in arrays:
         return Predictions(y, p)

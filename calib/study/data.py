@@ -65,7 +65,9 @@ def load_sets(
     found: dict[str, Dataset] = {}
     for name in names:
         if stem(name) in found:
-            raise InputError(f"--data: two sets are called {stem(name)!r}. Give each file a different name.")
+            raise InputError(
+                f"--data: two data sets are called {stem(name)!r}. Give each file a different name."
+            )
         try:
             found[stem(name)] = _load(name, rules, tables or {})
         except InputError as error:
@@ -88,7 +90,8 @@ def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Da
         frame, target, positive = tables[name] if name in tables else read_table(name), TARGET, None
         if TARGET not in map(str, frame.columns):
             raise DataError(
-                "There is no column 'target'.", "A study reads the label from a column of that name."
+                "There is no column 'target'.",
+                "A study reads the label from it: rename the label column to 'target'.",
             )
     return _dataset(frame, target, positive, stem(name), rules)
 

@@ -164,7 +164,7 @@ def check_rows_for(splits: Splits, data: Dataset) -> None:
     rows, whose = (rarest, "The minority class") if splits.stratified else (data.n, "The data set")
     if splits.kind == "folds" and rows < splits.folds:
         raise InputError(
-            f"{whose} has {counted(rows, 'row')}, fewer than the {splits.folds} folds. Use fewer folds, or leave out "
+            f"{whose} has {counted(rows, 'row')}, fewer than the {splits.folds} folds. Use fewer folds, or exclude "
             "this data set."
         )
 
@@ -194,6 +194,6 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     if np.bincount(data.y[train], minlength=2).min() < needed:
         rarest = int(np.bincount(data.y, minlength=2).min())
         raise InputError(
-            f"The minority class has {counted(rarest, 'row')}, of which too few are training rows for {needed} folds. "
-            f"Use a smaller {name} in the protocol, or leave out this data set."
+            f"The minority class has {counted(rarest, 'row')}, too few of them training rows for {needed} folds. "
+            f"Use a smaller {name} in the protocol, or exclude this data set."
         )

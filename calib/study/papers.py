@@ -194,7 +194,7 @@ def check_installed(paper_model: str | None) -> None:
     if package is not None and find_spec(package) is None:
         raise InputError(
             f"{paper_model} needs the package {package}. Install it with pip install -r requirements-{package}.txt, "
-            "or leave out this setup with --setups."
+            "or exclude this setup with --setups."
         )
 
 

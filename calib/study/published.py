@@ -102,11 +102,11 @@ TREES = Paper(
     "Johansson, Löfström and Boström 2019 (trees)",
     (
         Rule(
-            "The paper's data set of this name differs or was prepared differently: uncalibrated results differ too.",
+            "The paper's data set of this name differs or was prepared differently: even uncalibrated results differ.",
             data=("spect", "vote", "german"),
         ),
         Rule(
-            "The paper's data set has no duplicate rows. Results are comparable if yours has none, as in its protocol.",
+            "The paper's data set has no duplicate rows. Results are comparable if yours has none either.",
             data=("haber", "kc1", "kc2", "kc3", "pc1req", "transf.", "wbc"),
             comparable=True,
         ),
@@ -141,7 +141,7 @@ FORESTS = Paper(
     "rf_calibration_2025",
     "Shaker and Hüllermeier 2025",
     (
-        Rule("The printed column repeats GNB_opt in every row.", setups=("XGB_d",), result=False),
+        Rule("The paper's column for XGB_d repeats GNB_opt in every row.", setups=("XGB_d",), result=False),
         Rule("The paper's text and its code describe two different methods.", setups=("Rank",)),
         Rule(
             "The paper's ECE tables show the unweighted mean squared gap over non-empty bins of class 0's "
@@ -391,5 +391,5 @@ def nothing_beside(metric: str, paper: str) -> str:
     known = [key for key in dict.fromkeys(published_values(paper)["metric"]) if key in METRICS]
     if metric not in known:
         there = listed([measure(key).label for key in known])
-        return f"{label} has no table of {name}, but of {there}."
-    return f"{label} has a table of {name}, but it contains none of these data sets and setups by name."
+        return f"{label} has no table of {name}. It has tables of {there}."
+    return f"{label} has a table of {name}, but none of your data sets and setups has the same name there."

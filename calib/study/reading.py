@@ -141,16 +141,20 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     chosen = {setup.calibrator for setup in setups}
     for option in common.get("options", {}):
         if setups and option.partition(".")[0] not in chosen:
-            raise InputError(f"[recipe] options.{option} has no effect: no setup has that calibrator.")
+            raise InputError(
+                f"[recipe] options.{option} has no effect, because no setup uses that calibrator. Remove it."
+            )
     if not setups:
-        raise InputError("setups: the protocol has none. Add [[setups]] or a [[grid]].")
+        raise InputError("setups: the list is empty. Add [[setups]] or a [[grid]].")
     check_measurable(measured["keys"], setups, "[metrics] keys")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"setups: {twice!r} appears twice. Give each setup a different name.")
     for name in own.get("default", ()):
         if name not in names:
-            raise InputError(f"default: {name!r} is not a setup. Remove it there, or add such a setup.")
+            raise InputError(
+                f"default: {name!r} is not a setup. Remove it from the list, or add a setup of this name."
+            )
     return Protocol(
         key,
         own["title"],
@@ -254,7 +258,7 @@ def _splits(values: Any, where: str) -> Splits:
     splits = Splits(**own)
     for key, of, needed in NEEDED:
         if key in own and getattr(splits, of) != needed:
-            raise InputError(f"{where}{key} has no effect without {of} = {needed!r}. Leave it out.")
+            raise InputError(f"{where}{key} has no effect without {of} = {needed!r}. Remove it.")
     return splits
 
 
@@ -270,7 +274,7 @@ def _written(
     if idle:
         raise InputError(
             f"{where}{setup.name!r}: {idle[0]} has no effect with the placement {placement!r} and the calibrator "
-            f"{calibrator!r}. Leave it out."
+            f"{calibrator!r}. Remove it."
         )
     return setup
 
@@ -283,7 +287,9 @@ def _setup(
     overrides = {key: value for key, value in own.items() if key in FIELDS}
     paper_model = own.get("paper_model")
     if paper_model and not overrides.keys().isdisjoint(("model", "params")):
-        raise InputError(f"{where}paper_model replaces model and params. Give only one of them.")
+        raise InputError(
+            f"{where}paper_model replaces model and params. Give either paper_model or these two."
+        )
     try:
         recipe = _recipe(common, overrides, own["calibrator"], bool(paper_model))
         check_possible(recipe.model, recipe.placement, own["calibrator"], paper_model)

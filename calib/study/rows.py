@@ -98,14 +98,15 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     unnamed = rows[list(KEYS)].isna().any(axis=1)
     if unnamed.any():
         raise InputError(
-            f"{name}: row {int(np.argmax(unnamed)) + 1} lacks one of {', '.join(KEYS)}. Fill it in."
+            f"{name}: row {int(np.argmax(unnamed)) + 1} has no value in one of the columns {', '.join(KEYS)}. "
+            "Fill it in."
         )
     twice = rows.duplicated()
     if twice.any():
         first = rows[twice].iloc[0]
         raise InputError(
-            f"{name} holds {counted(int(twice.sum()), 'fold')} twice, the first of {first.setup} on {first.data}, "
-            f"repeat {first.repeat}, fold {first.fold}. Keep one row each."
+            f"{name} contains {counted(int(twice.sum()), 'fold')} twice, the first of {first.setup} on {first.data}, "
+            f"repeat {first.repeat}, fold {first.fold}. Keep one row per fold."
         )
     return rows.assign(**{key: _numbers(frame[key], key, name) for key in known}).reset_index(drop=True)
 

@@ -216,7 +216,7 @@ def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
                 "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
             )
             raise InputError(
-                f"{store.path} holds results of {setup!r} on {data!r}, but {what} changed since. Choose another "
+                f"{store.path} contains results of {setup!r} on {data!r}, but {what} changed since. Choose another "
                 "results file (--store) to keep them separate."
             )
 
@@ -234,7 +234,7 @@ class Progress:
         text = f"{there:,} of {self.cells:,} runs"
         if self.done and self.done < self.missing:
             rate = self.done / (time.perf_counter() - self.begin)
-            text += f", {rate:.2g} a second, {duration((self.missing - self.done) / rate)} left"
+            text += f", {rate:.2g} per second, {duration((self.missing - self.done) / rate)} left"
         self.watch.step(there / self.cells if self.cells else 1.0, text)
 
 
@@ -257,7 +257,7 @@ def _compute(
                 deaths += 1
                 if deaths == MOST_DEATHS:
                     raise InputError(
-                        f"The system ended workers {MOST_DEATHS} times in a row, usually because memory ran out. Use "
+                        f"The system killed workers {MOST_DEATHS} times in a row, usually because memory ran out. Use "
                         f"fewer --jobs or a smaller data set. Results so far are saved. ({error})"
                     ) from None
             finally:
@@ -317,7 +317,7 @@ def _client(scheduler: str | None) -> Any:
         from distributed.comm.addressing import get_address_host_port, parse_address
     except ImportError:
         raise InputError(
-            "--backend dask needs the package distributed: pip install -r requirements-dask.txt."
+            "--backend dask needs the package distributed. Install it with pip install -r requirements-dask.txt."
         ) from None
     try:
         if parse_address(scheduler)[0] not in HOSTLESS:

@@ -28,7 +28,7 @@ from calib.study.protocol import Setup
 
 APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
 SCHEMA = 1
-ANOTHER = "choose another file: calib study --store and the page Run write results files."
+ANOTHER = "Choose another file: calib study --store and the page Run write results files."
 
 TABLES = """
 CREATE TABLE setups (name TEXT PRIMARY KEY, position INTEGER NOT NULL);
@@ -345,7 +345,7 @@ class Store:
         """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
         parts = [one for *_, one in self.predictions(data, setup, repeat, merge)]
         if not parts:
-            raise InputError(f"The results file has no predictions of {setup!r} on {data!r}.")
+            raise InputError(f"The results file has no predictions of setup {setup!r} on data set {data!r}.")
         return Predictions.joined(parts)
 
 
@@ -378,13 +378,13 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         made_by = db.execute("PRAGMA application_id").fetchone()[0]
         schema = db.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        raise InputError(f"{name} is not a results file of a study ({error}); {ANOTHER}") from None
+        raise InputError(f"{name} is not a results file of a study ({error}). {ANOTHER}") from None
     if made_by != APPLICATION:
-        raise InputError(f"{name} is an SQLite file, but not a results file of a study; {ANOTHER}")
+        raise InputError(f"{name} is an SQLite file, but not a results file of a study. {ANOTHER}")
     if schema != SCHEMA:
         raise InputError(
-            f"{name} has the schema {schema} of another version; this version reads and writes schema {SCHEMA}. "
-            "Choose another file, or continue with the version that made it."
+            f"{name} has schema {schema}, from another version of this program; this version uses schema {SCHEMA}. "
+            "Choose another file, or continue with the version that wrote it."
         )
 
 
@@ -396,7 +396,7 @@ def _readable(name: Path | str) -> Iterator[None]:
     except InputError:
         raise
     except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
-        raise InputError(f"{name} is damaged ({error}). Use another copy of it.") from None
+        raise InputError(f"{name} is damaged ({error}). Use another copy of the file.") from None
 
 
 def _check_whole(db: sqlite3.Connection) -> None:
@@ -411,7 +411,9 @@ def _check_tables(db: sqlite3.Connection, name: str) -> None:
         own.executescript(TABLES)
         listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
         if db.execute(listed).fetchall() != own.execute(listed).fetchall():
-            raise InputError(f"{name} is not a results file of a study as it was written; {ANOTHER}")
+            raise InputError(
+                f"{name} is not a results file of a study, or was changed by another program. {ANOTHER}"
+            )
 
 
 def _read_only(path: Path) -> sqlite3.Connection:
@@ -435,7 +437,7 @@ def _locked(path: Path) -> sqlite3.Connection:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                 raise InputError(
-                    f"{path}-lock cannot be written ({error}). Choose a --store in a folder that can be written to."
+                    f"{path}-lock cannot be written ({error}). Choose a --store in a writable folder."
                 ) from None
             raise InputError(
                 f"Another process is writing to {path}. Wait until it ends, stop it, or choose another --store."

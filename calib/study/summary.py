@@ -228,8 +228,9 @@ def summarise(
     notes = [*_nowhere(nowhere, what), *_missing(means), *([] if pooled else _fewer_folds(count))]
     if over_folds:
         notes.append(
-            f"{what.label} is a mean over folds here; with so few rows it is mostly noise. The value of pooled folds "
-            "needs the predictions, which the results file has but a CSV file does not."
+            f"{what.label} is a mean over folds here, which is mostly noise because each fold has few rows. "
+            "Pooling the "
+            "folds needs the predictions, which the results file contains but a CSV file does not."
         )
     return MetricSummary(what, means, alpha, pooled, over_folds, tuple(notes))
 
@@ -308,7 +309,7 @@ def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:
         return []
     have, are = ("has", "is") if len(setups) == 1 else ("have", "are")
     label = within_a_sentence(metric.label)
-    return [f"{listed(setups, MOST_NAMED)} {have} no {label} on any data set and {are} left out."]
+    return [f"{listed(setups, MOST_NAMED)} {have} no {label} on any data set and {are} excluded."]
 
 
 def _missing(means: pd.DataFrame) -> list[str]:
@@ -318,8 +319,8 @@ def _missing(means: pd.DataFrame) -> list[str]:
     for name, row in gaps[gaps.any(axis=1)].iterrows():
         by_gap.setdefault(tuple(gaps.columns[row]), []).append(str(name))
     return [
-        f"{listed(sets)}: no value of {listed(setups, MOST_NAMED)}, so {'it is' if len(sets) == 1 else 'they are'} "
-        "left out of means, ranks and tests."
+        f"{listed(sets)}: no value of {listed(setups, MOST_NAMED)}, so means, ranks and tests exclude "
+        f"{'this data set' if len(sets) == 1 else 'these data sets'}."
         for setups, sets in by_gap.items()
     ]
 
@@ -335,7 +336,7 @@ def _fewer_folds(count: pd.DataFrame) -> list[str]:
         key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in missing_in.items()
     }
     return [
-        f"{setup} has {few} of {counted(many, 'fold')} on {place}, so its mean uses only those."
+        f"{setup} has {few} of {counted(many, 'fold')} on {place}, so its mean uses only those folds."
         for (setup, few, many), place in where.items()
     ]
 
@@ -352,10 +353,10 @@ def friedman_line(summary: MetricSummary) -> str:
     found, n = summary.friedman, len(summary.ranks)
     if found is None:
         return "Tests need at least 2 data sets."
-    alike = "Iman and Davenport's F has no value, because all data sets rank the setups equally"
+    alike = "Iman and Davenport's F has no value, because all data sets rank the setups in the same order"
     other = f"Iman and Davenport's F = {number(found.f_statistic)}, p = {number(found.f_pvalue)}"
     return (
         f"Friedman χ² = {number(found.statistic)}, p = {number(found.pvalue)}; "
         f"{other if np.isfinite(found.f_statistic) else alike}. Nemenyi's critical difference at "
-        f"α = {summary.alpha:g} is {number(summary.critical_difference)}, over {counted(n, 'data set')}."
+        f"α = {summary.alpha:g} is {number(summary.critical_difference)} for {counted(n, 'data set')}."
     )

@@ -75,13 +75,13 @@ def means_table(summary: MetricSummary) -> Table:
     """Data sets × setups, then their means and mean ranks over the data sets that are compared."""
     frame = pd.concat([summary.means, summary.mean.rename(MEAN).to_frame().T])
     marked = best_of_rows(frame, summary.metric)
-    note = f"{summary.metric.help} {MEAN} is over {counted(len(summary.compared), 'data set')}."
+    note = f"{summary.metric.help} The mean is over {counted(len(summary.compared), 'data set')}."
     if summary.uncompared is None:
         ranks = summary.average_ranks.rename(MEAN_RANK).to_frame().T
         frame, lowest = pd.concat([frame, ranks]), ranks == ranks.to_numpy().min()
         marked = pd.concat([marked, lowest])
     frame.index.name = marked.index.name = "data"
-    pooled = " of a data set's pooled folds" if summary.pooled else ""
+    pooled = ", folds of each data set pooled" if summary.pooled else ""
     return Table("means", f"{summary.metric.label}{pooled}", frame, note, marked)
 
 
@@ -113,8 +113,8 @@ def overall_table(summary: MetricSummary) -> Table:
     lines.append((f"Nemenyi CD, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
     frame = pd.DataFrame(lines, columns=["test", "degrees of freedom", "value", "p-value"]).set_index("test")
     note = (
-        f"Whether {counted(k, 'setup')} differ over {counted(n, 'data set')} by more than chance. "
-        "CD: critical difference of average ranks."
+        f"The tests show whether {counted(k, 'setup')} differ over {counted(n, 'data set')} by more than chance. "
+        "CD is the critical difference of average ranks."
     )
     return Table("tests", "Tests of all setups at once", frame, note)
 
@@ -123,7 +123,7 @@ def adjusted_table(summary: MetricSummary) -> Table:
     """Bergmann–Hommel's p-values of every pair."""
     assert summary.adjusted is not None
     frame = _without_diagonal(summary.adjusted)
-    note = f"Bold or ★: the pair differs significantly (at most {summary.alpha:g})."
+    note = f"Bold or ★ marks a pair that differs significantly (p at most {summary.alpha:g})."
     marked = (summary.adjusted <= summary.alpha).rename_axis("setup")
     return Table("bergmann_hommel", "Adjusted p-values of every pair (Bergmann–Hommel)", frame, note, marked)
 
@@ -134,7 +134,10 @@ def significance_table(summary: MetricSummary) -> Table:
     frame = summary.significant.map(lambda sure: "v" if sure else "").rename_axis("setup")
     title = f"Statistically significant differences at α = {summary.alpha:g}"
     return Table(
-        "significance", title, frame, "v: the row's setup is better than the column's, by Bergmann–Hommel."
+        "significance",
+        title,
+        frame,
+        "v marks a setup (row) that is significantly better than another (column), by Bergmann–Hommel.",
     )
 
 
@@ -142,11 +145,16 @@ def t_table(summary: MetricSummary) -> Table:
     """One-sided p-values, and a word if a value is infinite."""
     infinite, n = np.isin(summary.setups, list(summary.infinite)), len(summary.compared)
     frame = _without_diagonal(summary.t_tests.astype(object).mask(infinite[:, None] | infinite, INFINITE))
-    note = f"Small: the row's setup is better on average than the column's, over {counted(n, 'data set')}."
+    note = f"A small p-value means that the row's setup beats the column's on average over {counted(n, 'data set')}."
     if summary.infinite:
-        note += f" {listed(list(summary.infinite))}: infinite on some data set, so mean differences have no meaning."
+        note += (
+            f" {listed(list(summary.infinite))}: infinite on at least one data set, so mean differences have no "
+            "meaning."
+        )
     marked = (summary.t_tests <= summary.alpha).rename_axis("setup")
-    return Table("t_tests", "One-sided paired t-tests, not adjusted for their number", frame, note, marked)
+    return Table(
+        "t_tests", "One-sided paired t-tests, not adjusted for multiple testing", frame, note, marked
+    )
 
 
 def wins_table(summary: MetricSummary) -> Table:
@@ -172,12 +180,15 @@ def regret_table(summary: MetricSummary) -> Table:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
         f"Mean difference between each setup's {within_a_sentence(summary.metric.label)} and the best setup of each "
-        "data set. No interval is given: with so few data sets and most regrets near 0, none would cover."
+        "data set. There is no interval: with few data sets and most regrets near 0 it would not be reliable."
     )
     for name, sets in summary.infinite.items():
         note += f" {name} is infinite on {counted(len(sets), 'data set')}."
     return Table(
-        "regret", "Mean regret to the best in hindsight", frame.rename(columns={"mean": "regret"}), note
+        "regret",
+        "Mean regret against the best setup in hindsight",
+        frame.rename(columns={"mean": "regret"}),
+        note,
     )
 
 

@@ -160,7 +160,7 @@ def test_rows_moved_by_hand_give_the_isotonic_fits_of_the_moved_set(changes):
     fits = [IsotonicRegression().fit(x, np.append(y[:-1], label)).predict([new])[0] for label in (0, 1)]
     assert (moved.fits[0].zero.value, moved.fits[0].one.value) == pytest.approx(tuple(fits))
     assert moved.fits[1:] == one.fits[1:]
-    with pytest.raises(InputError, match="belongs to another row"):
+    with pytest.raises(InputError, match="belong to another row"):
         moved_by_hand(one, "123.5:1>0:0")
 
 

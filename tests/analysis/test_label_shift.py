@@ -82,7 +82,7 @@ def test_certain_rows_of_both_classes_are_counted():
 
 @pytest.mark.parametrize(
     ("p", "fitted", "says"),
-    [([], 0.5, "empty|at least"), ([0.3, 0.3], 0.3, "no row tells"), ([0.5], 1, "base_rate")],
+    [([], 0.5, "empty|at least"), ([0.3, 0.3], 0.3, "not separate the classes"), ([0.5], 1, "base_rate")],
 )
 def test_what_tells_nothing_is_refused(p, fitted, says):
     with pytest.raises(InputError, match=says):

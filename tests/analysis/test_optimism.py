@@ -58,7 +58,7 @@ def test_the_honest_splits_number_is_the_truth_and_the_random_splits_is_not(reci
         assert line.lower > 0
         assert line.honest == pytest.approx(honest.metrics.loc[key, "brier"])
         assert line.random == pytest.approx(random.metrics.loc[key, "brier"])
-    assert "too good by" in optimism(honest, random).sentence("platt")
+    assert "too optimistic by" in optimism(honest, random).sentence("platt")
 
 
 def test_what_comes_after_the_table_costs_what_the_split_in_time_said():

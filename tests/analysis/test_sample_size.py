@@ -154,7 +154,7 @@ def test_what_tells_nothing_needs_rows_without_end():
     ("y", "p", "more", "words"),
     [
         ([0, 0], [0.1, 0.2], {}, "both classes"),
-        ([0, 1], [0.0, 1.0], {}, "between 0 and 1"),
+        ([0, 1], [0.0, 1.0], {}, "exactly 0 or 1"),
         ([0, 1], [0.2, 0.7], {"threshold": 1.0}, "threshold"),
         ([0, 1], [0.2, 0.7], {"widths": {"slope": 0}}, "widths: slope"),
         ([0, 1], [0.2, 0.7], {"widths": {"charm": 0.1}}, "widths must be one of"),
@@ -170,7 +170,7 @@ def test_a_net_benefit_of_nobody_acted_on_asks_for_no_rows():
     y, p = np.tile([0, 1], 20), np.tile([0.1, 0.2], 20)
     found = sample_size(y, p, 0.5)
     assert "net_benefit" not in [one.measure for one in found.needed]
-    assert "no prediction lies above the threshold 0.5" in found.basis("Platt", "yes")
+    assert "No prediction lies above the threshold 0.5" in found.basis("Platt", "yes")
     assert "net_benefit" in [one.measure for one in sample_size(y, p, 0.15).needed]
 
 

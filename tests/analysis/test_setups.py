@@ -130,24 +130,24 @@ def test_folds_allow_for_the_calibration_rows_of_one_fold(evaluations):
         ({}, ()),
         ({"params": {"n_estimators": 100}}, ("100 trees instead of 300",)),
         ({"params": {}}, ("100 trees instead of 300",)),
-        ({"params": {"n_estimators": 300, "max_depth": 5}}, ("other settings of the forest",)),
+        ({"params": {"n_estimators": 300, "max_depth": 5}}, ("other forest settings",)),
         ({"model": "bagged_trees"}, ("bagged trees instead of a random forest",)),
-        ({"evaluation": "holdout"}, ("one test part instead of ten folds",)),
+        ({"evaluation": "holdout"}, ("one test set instead of ten folds",)),
         ({"folds": 5}, ("5 folds instead of ten folds",)),
         ({"calibration_size": 0.5}, ("50 % held out instead of a third",)),
-        ({"merge": "log"}, ("least log loss instead of at their midpoint",)),
-        ({"merge": "square"}, ("least square loss instead",)),
-        ({"options": {}}, ("isotonic regression between two scores",)),
+        ({"merge": "log"}, ("minimax rule for log loss instead of by their midpoint",)),
+        ({"merge": "square"}, ("minimax rule for square loss instead",)),
+        ({"options": {}}, ("isotonic regression without the paper's steps",)),
         (
             {
                 "calibrators": ("isotonic", "venn"),
                 "options": {"isotonic.between": "step", "venn.taxonomy": "uniform"},
             },
-            ("other categories",),
+            ("Venn categories other than",),
         ),
         (
             {"options": {"isotonic.between": "step", "platt.on": "log-odds"}},
-            ("Platt on log-odds instead of",),
+            ("Platt scaling on log-odds instead of",),
         ),
         ({"options": {"isotonic.between": "step", "platt.on": "score"}}, ()),
     ],
@@ -193,9 +193,9 @@ def test_findings_hold_where_the_numbers_say_so_and_only_there():
     found = findings(opposite)
     assert [one.holds for one in found] == [False] * 6
     assert found[0].here == "RF-cal +2.0 points and RF-oob −1.0 points"
-    assert found[1].here == "4 of these 5 setups promise more hits than there are"
+    assert found[1].here == "4 of these 5 setups are overconfident"
     assert found[3].here == "VP-cal 0.0100, VP-oob 0.0200, VAP-oob 0.0400, VAP-cal 0.0800"
-    assert found[4].here == "so for 3 of 4 (VP-cal, VP-oob, VAP-cal)"
+    assert found[4].here == "true for 3 of 4 (VP-cal, VP-oob, VAP-cal)"
     assert found[5].here == "with 4 of 5"
 
 

@@ -25,7 +25,7 @@ def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_inte
     said = answer(evaluations)
     losses = {name: (one.predictions["none"].p - one.y) ** 2 for name, one in evaluations.items()}
     best = min(losses, key=lambda name: losses[name].mean())
-    assert said.startswith(f"Uncalibrated, {best} has the lowest Brier score, {number(losses[best].mean())};")
+    assert said.startswith(f"Uncalibrated, {best} has the lowest Brier score, {number(losses[best].mean())}.")
     for name in set(MODELS) - {best}:
         y, ends = (
             evaluations[best].y,
@@ -41,8 +41,8 @@ def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_inte
         joined(y, loss[name] - loss[lowest], level=1 - 0.05 / 3)[0] > 0 for name in set(MODELS) - {lowest}
     )
     assert said.endswith(
-        f"Calibrated, the lowest is {lowest} with Platt scaling: {number(scores[lowest])}; {some_of(sure, 2, 'other')} "
-        f"{'is' if sure < 2 else 'are'} clearly different."
+        f"Of the calibrated models, {lowest} with Platt scaling has the lowest: {number(scores[lowest])}; "
+        f"{some_of(sure, 2, 'other')} {'is' if sure < 2 else 'are'} clearly different."
     )
 
 

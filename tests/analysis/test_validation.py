@@ -47,8 +47,8 @@ def test_every_row_of_a_table_is_told():
     assert found.loc["Test", "lines"] == len(test)
     assert found.loc["Test", "events"] == (test["label"] == "yes").sum()
     # And a gap before those that calibrate
-    assert len(gap) < found.loc["In no part", "lines"] < 2 * len(gap) + 5
-    assert found["lines"][["Train the model", "Calibrate", "Test", "In no part"]].sum() == 280
+    assert len(gap) < found.loc["Not used", "lines"] < 2 * len(gap) + 5
+    assert found["lines"][["Train the model", "Calibrate", "Test", "Not used"]].sum() == 280
     unlabelled, undated = evaluation.dataset.left_out
     assert "17 rows" in unlabelled
     assert "3 rows" in undated

@@ -193,7 +193,7 @@ def test_the_bounds_stand_in_the_guide():
         "cells in an ARFF file": [f"{errors.MOST_ARFF_CELLS:,}"],
         "cells in a JSON file": [f"{errors.MOST_OBJECTS:,}"],
         "columns": [f"{errors.MOST_COLUMNS:,}"],
-        "a compressed file, expanded": [
+        "a compressed file, after expansion": [
             f"{errors.ALWAYS >> 20}",
             f"{errors.TIMES}",
             f"{errors.LARGEST >> 20}",

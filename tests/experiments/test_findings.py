@@ -54,7 +54,7 @@ def test_constant_is_no_answer_where_there_is_nothing_to_know():
 
 def test_order_prints_unshortened_fractions():
     drawn = record("order", {"objects": 6, "ones": 3})
-    assert "after a 0 it predicts 3/6, and class 1 comes in 10 of 20 orderings" in drawn.title
+    assert "after a 0 it predicts 3/6, and class 1 follows in 10 of 20 orderings" in drawn.title
     assert drawn.answer == 1
 
 

@@ -122,7 +122,7 @@ def test_both_pictures_of_gl_say_their_groups_and_hold_the_other_kind_too(groups
     own, other = ("leaf_", "") if groups == "leaves" else ("", "leaf_")
     assert (
         panel
-        == f"One tree: {'each leaf is a group' if groups == 'leaves' else 'equal predictions are a group'}"
+        == f"One tree: {'each leaf is a group' if groups == 'leaves' else 'equal predictions form a group'}"
     )
     *_, gl, (name, thin) = lines.items()
     assert name.startswith("GL if ")
@@ -134,5 +134,5 @@ def test_both_pictures_of_gl_say_their_groups_and_hold_the_other_kind_too(groups
         True,
     )
     stacked = record("cl_gl_sweep", "cl_gl", n=200)
-    assert "Groups: rows with equal predictions." in stacked.caption
-    assert "as on Tree depth" in stacked.caption
+    assert "Groups are rows with equal predictions." in stacked.caption
+    assert "as on the page Tree depth" in stacked.caption

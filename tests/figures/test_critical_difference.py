@@ -77,14 +77,17 @@ def test_the_title_says_who_leads_and_from_whom_it_is_not_told_apart():
     tied = pd.Series({"a": 1.5, "b": 1.5, "c": 3.0})
     assert (
         prepare(tied, n=100).title
-        == "a and b share the best average rank (1.5), significantly (Bergmann–Hommel)"
+        == "a and b share the best average rank (1.5), significantly better than all others (Bergmann–Hommel)"
     )
     assert (
         prepare(tied, n=2).title
         == "a and b share the best average rank (1.5); no setup differs significantly from them"
     )
     assert prepare(tied.iloc[:2], n=2).title == "a and b share the best average rank (1.5)"
-    assert prepare(clear, n=100).title == "a has the best average rank (1.0), significantly (Bergmann–Hommel)"
+    assert (
+        prepare(clear, n=100).title
+        == "a has the best average rank (1.0), significantly better than all others (Bergmann–Hommel)"
+    )
     assert prepare(clear, n=2).title.endswith("no setup differs significantly from it")
 
 
@@ -129,7 +132,7 @@ def test_of_very_many_setups_the_best_are_drawn_and_the_caption_says_so():
     record = prepare(ranks, n=22)
     figure = draw(record)
     assert [note.text for note in figure.layout.annotations] == [f"m{i}" for i in range(40)]
-    assert record.caption.endswith("Drawn are the best 40 of 200 setups; the tables have all.")
+    assert record.caption.endswith("The picture shows the best 40 of 200 setups; the tables show all.")
     assert len(record.to_frame()) == 200
     assert "m39 51.4. not significantly different by Nemenyi: m0, m1, " in record.alt
     assert record.alt.endswith(", m10 and 29 others.")

@@ -39,7 +39,7 @@ def test_the_title_is_about_the_trees_least_sum():
 
 
 def test_what_is_not_known_is_said():
-    with pytest.raises(InputError, match="True probabilities are not known"):
+    with pytest.raises(InputError, match="true probabilities of these data are unknown"):
         prepare([table.drop(columns=list(LOSSES)) for table in scores()])
-    with pytest.raises(InputError, match="Beta calibration is not among the calibrators"):
+    with pytest.raises(InputError, match="Beta calibration is not among the chosen calibrators"):
         prepare(scores(), "beta")

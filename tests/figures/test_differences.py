@@ -91,7 +91,7 @@ def test_chosen_calibrators_alone_are_shown(resampled):
             [("platt", 0.0012, 0.0052)],
             "Platt scaling clearly raises the Brier score of the uncalibrated model",
         ),
-        ([("platt", 0.1, 0.2), ("venn", 0.1, 0.2)], "Each calibrator clearly raises"),
+        ([("platt", 0.1, 0.2), ("venn", 0.1, 0.2)], "Every calibrator clearly raises"),
         ([], "nothing to compare with the uncalibrated model"),
     ],
 )

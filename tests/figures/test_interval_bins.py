@@ -45,7 +45,7 @@ def test_bins_with_few_rows_are_faint_and_said():
     record = prepare(said)
     few = ((record.bins.count > 0) & (record.bins.count < FEW)).sum()
     assert few > 0
-    assert f"Faint: {counted(few, 'bin')}" in record.caption
+    assert f"Faint marks: {counted(few, 'bin')}" in record.caption
     drawn = [len(trace.x) for trace in draw(record).data if trace.name == "observed frequency"]
     assert drawn == [(record.bins.count >= FEW).sum(), few]
     assert np.isfinite(np.concatenate([trace.y for trace in draw(record).data])).all()

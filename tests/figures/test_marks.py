@@ -32,12 +32,15 @@ def test_equal_points_share_a_mark():
         assert marks.share[i] == pytest.approx(np.mean(labels[group]))
         assert marks.value[i] == pytest.approx(np.mean(value[group]))
         assert marks.row[i] == number[group[0]]
-    assert "36 different places" in marks.note
+    assert "36 different points" in marks.note
 
 
 def test_rows_that_are_all_alike_have_one_place():
     same = np.full(3, 0.5)
-    assert gather(same, same, np.array([0, 1, 0]), same, np.arange(3)).note == "All 3 rows share one place."
+    assert (
+        gather(same, same, np.array([0, 1, 0]), same, np.arange(3)).note
+        == "All 3 rows lie at the same point."
+    )
 
 
 def test_rows_apart_are_drawn_one_by_one_without_a_note():
@@ -55,7 +58,7 @@ def test_too_many_points_are_gathered_in_cells():
     assert marks.count.sum() == 20_000
     assert (marks.share * marks.count).sum() == pytest.approx(labels.sum())
     assert (marks.value * marks.count).sum() == pytest.approx(value.sum())
-    assert "20,000 rows are gathered in cells" in marks.note
+    assert "20,000 rows are grouped in cells" in marks.note
     place = {int(name): i for i, name in enumerate(number)}
     for i in range(0, len(marks.count), 50):  # a mark's row lies in its cell
         own = place[int(marks.row[i])]

@@ -258,7 +258,7 @@ def test_a_hundred_thousand_rows_stay_a_small_figure():
 
 def test_no_calibrator_gives_an_empty_diagram_with_its_axes():
     record = ENTRY.prepare(case(), calibrators=["beta"])
-    assert record.title == "No calibrator works here"
+    assert record.title == "None of the chosen calibrators works here"
     assert record.to_frame().empty
     assert ENTRY.draw(record).layout.xaxis.range == (-0.02, 1.02)
 

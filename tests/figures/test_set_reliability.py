@@ -45,7 +45,7 @@ def test_the_title_gives_the_range_and_no_winner():
         prepare({"right": SAID["right"]}).title
         == f"Reliability over 100 bins {brief(values['right'])} (right)"
     )
-    assert "400 predictions a setup" in record.caption
+    assert "400 predictions per setup" in record.caption
     assert set(record.to_frame()["setup"]) == set(SAID)
 
 
@@ -64,7 +64,7 @@ def test_ink_is_the_themes(theme):
 
 
 def test_no_predictions_are_refused():
-    with pytest.raises(InputError, match="a CSV file has none"):
+    with pytest.raises(InputError, match="A CSV file has none"):
         prepare({}, "kc1")
 
 

@@ -31,7 +31,7 @@ def test_what_the_2019_paper_found_significant_is_marked():
     one = prepare(p.iloc[:2, :2], ranks.iloc[:2])
     assert (
         one.title
-        == f"The two {'differ' if (one.sign == 1).any(axis=None) else 'do not differ'} significantly"
+        == f"The two setups {'differ' if (one.sign == 1).any(axis=None) else 'do not differ'} significantly"
     )
 
 

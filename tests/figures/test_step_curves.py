@@ -54,7 +54,7 @@ def test_cross_calibration_has_a_curve_a_fold_and_folds_one_a_fold_of_each():
 
 def test_the_full_placement_has_no_curves_and_says_why():
     full = evaluation(placement="full", model="decision_tree", params=(("max_depth", 2),), n=80)
-    with pytest.raises(InputError, match="no curves for the full placement"):
+    with pytest.raises(InputError, match="no step curves"):
         prepare(full)
     with pytest.raises(InputError, match="calibration scores"):
         prepare(evaluation(placement="none"))

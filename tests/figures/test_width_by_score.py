@@ -43,5 +43,5 @@ def test_where_all_rows_have_one_score_no_row_is_said_to_be_less_certain():
     recipe = Recipe(content="predictions", calibrators=("none", "venn_abers"))
     result = evaluate(recipe, prepare_predictions(frame, "label"))
     width = brief(result.predictions["venn_abers"].width[0])
-    assert prepare(result).title == f"Venn–Abers is as certain at every score: {width}"
+    assert prepare(result).title == f"Venn–Abers is equally certain at every score: width {width}"
     assert pairs.prepare(result).title == f"All Venn–Abers intervals are {width} wide"

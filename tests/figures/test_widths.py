@@ -64,7 +64,7 @@ def test_the_axis_begins_at_a_power_of_ten(narrow, low):
 def test_a_model_that_remembers_every_label_is_said_to_say_nothing():
     full = evaluation(placement="full", **TREE)
     assert np.median(full.predictions["venn_abers"].width) > 0.99
-    assert "Venn–Abers, full: the refitted model remembers" in prepare([full]).caption
+    assert "Venn–Abers, full: the refitted model memorises" in prepare([full]).caption
     assert "remembers" not in prepare(evaluation()).caption
 
 

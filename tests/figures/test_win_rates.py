@@ -37,7 +37,7 @@ def test_the_words_name_the_best_and_who_wins_for_sure():
     assert prepare(RATES.iloc[:2]).title == "VAP beats 90 % of the others"
     few = prepare(RATES, n=5)  # five of five on one side: p = 2/32
     assert few.title == (
-        "VAP beats 90 % of the others on 5 data sets, too few to tell it from sampling variability"
+        "VAP beats 90 % of the others on 5 data sets, too few to exclude sampling variability"
     )
 
 

@@ -79,7 +79,7 @@ def test_kept_recipes_survive_a_change_of_page_and_reach_other_data():
         at.text_input(key="recipe_name").placeholder,
         "cancer · Breast cancer: malignant or not",
     }
-    assert any("Not all are judged on the same test rows" in caption.value for caption in at.caption)
+    assert any("evaluated on different test rows" in caption.value for caption in at.caption)
 
 
 def test_a_recipe_that_cannot_be_used_is_named_and_the_others_stand():

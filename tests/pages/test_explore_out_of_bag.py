@@ -68,7 +68,7 @@ def test_numbers_of_a_leader_have_their_interval_and_those_that_share_the_place_
 def test_with_few_rows_no_setup_is_named_the_best():
     at = page(STEM, **(SMALL | {"data_params": '{"n":40}'}))
     assert faults(at) == []
-    assert "Too few rows to tell the setups apart" in titles(at)
+    assert "Too few rows to compare the setups" in titles(at)
 
 
 @pytest.mark.parametrize("on", ["score", "log-odds"])
@@ -76,7 +76,7 @@ def test_it_says_what_platt_is_fitted_on(on):
     query = {} if on == "score" else {"options": '{"platt.on":"log-odds"}'}
     said = " ".join(caption.value for caption in page(STEM, **(SMALL | query)).caption)
     assert ("Platt scaling is fitted on probabilities, as in the paper." in said) == (on == "score")
-    assert ("Platt on log-odds instead of probabilities" in said) == (on == "log-odds")
+    assert ("Platt scaling on log-odds instead of probabilities" in said) == (on == "log-odds")
 
 
 def test_raw_held_out_numbers_are_scikit_learns():

@@ -360,7 +360,7 @@ def test_metrics_that_experts_expect_are_shown_when_they_are_chosen():
     measured = of_address(**QUICK).measured(["ici", "smooth_ece"])
     assert table["ICI"].str.removesuffix(" ★").tolist() == [number(value) for value in measured["ici"]]
     assert list(table.columns[:2]) == ["ICI", "Smooth calibration error"]  # in sight
-    assert any("The smooth calibration error goes from" in title for title in titles(at))
+    assert any("The smooth calibration error ranges from" in title for title in titles(at))
     at.multiselect(key="reliability.more_metrics").set_value(["kuiper_p"]).run()
     assert any("Kuiper" in title for title in titles(at))
     assert faults(at) == []

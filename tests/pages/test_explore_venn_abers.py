@@ -215,7 +215,7 @@ def test_every_placement_has_its_page(query, words):
     at = settled(page(STEM, **QUICK | {"venn_abers.beside": "[]"} | query))
     assert faults(at) == []
     assert any(words in text for text in sentences(at))
-    curves = [text for text in messages(at) if "no curves for the full placement" in text]
+    curves = [text for text in messages(at) if "no step curves" in text]
     assert bool(curves) == (query.get("placement") == "full")
 
 

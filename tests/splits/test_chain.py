@@ -186,7 +186,7 @@ def test_splits_are_repeated_where_seeds_draw_them_and_refused_where_not():
     recipe = SMALL.replace(model="naive_bayes", params=(), split="cluster", calibrators=("none", "platt"))
     assert repeat_splits(recipe, DATA, ("brier",), repeats=3).splits == 3
     for split in ("time", "file"):
-        with pytest.raises(InputError, match=f"split='{split}' is one and the same for every seed"):
+        with pytest.raises(InputError, match=f"split='{split}' gives the same split for every seed"):
             repeat_splits(recipe.replace(split=split), DATA, ("brier",), repeats=3)
 
 

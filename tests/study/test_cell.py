@@ -92,7 +92,7 @@ def test_a_fit_that_fails_is_told_of_every_setup_with_its_traceback():
     rare[0] = 1
     found = results(SMALL, data=Dataset("one", DATA.X, rare))
     assert {one.error for one in found.values()} == {
-        "The minority class has 1 row, fewer than the 3 folds. Use fewer folds, or leave out this data set."
+        "The minority class has 1 row, fewer than the 3 folds. Use fewer folds, or exclude this data set."
     }
     assert all("Traceback" in one.traceback and "rows_of" in one.traceback for one in found.values())
 

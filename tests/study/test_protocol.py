@@ -265,7 +265,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             "[recipe]",
             '[recipe]\noptions = { "venn.threshold" = 0.3 }',
-            r"\[recipe\] options.venn.threshold has no effect: no setup has that calibrator",
+            r"\[recipe\] options.venn.threshold has no effect, because no setup uses that calibrator",
         ),
         (
             "folds = 3",

@@ -46,7 +46,7 @@ def test_what_is_no_metric_is_left_out_and_what_has_no_value_is_not_offered():
             ROW + "a,m,0,0,0,0.1,0.2\nb,m,0,0,0,0.1,0.2\nb,m,0,0,0,0.3,0.2\n",
             "1 fold twice, the first of m on b",
         ),
-        (ROW + "a,m,0,0,0,0.1,0.2\na,,0,0,0,0.1,0.2\n", "row 2 lacks one of data"),
+        (ROW + "a,m,0,0,0,0.1,0.2\na,,0,0,0,0.1,0.2\n", "row 2 has no value in one of the columns data"),
         (ROW + "a,m,0,0,0,0.1,0.2\na,m,0,1,0,0.1,big\n", "log_loss must be numbers, but row 2 has 'big'"),
     ],
 )

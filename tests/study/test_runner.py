@@ -117,7 +117,7 @@ def test_other_settings_under_the_same_name_are_refused_not_mixed(path, sets):
     study(path, sets, setups=["VAP"], repeats=1)
     changed = read_protocol(PROTOCOL.replace("[recipe]", '[recipe]\nmerge = "square"'), "small.toml")
     with pytest.raises(
-        InputError, match="holds results of 'VAP' on 'one', but the protocol or the folds have changed"
+        InputError, match="contains results of 'VAP' on 'one', but the protocol or the folds have changed"
     ):
         study(path, sets, changed, setups=["VAP"])
     with pytest.raises(InputError, match="protocol or the folds have changed"):
@@ -144,7 +144,7 @@ def test_what_no_set_allows_is_refused_before_anything_is_run(path, sets, fits):
         (
             SMALL,
             {"folds": 50},
-            "one: The minority class has .* fewer than the 50 folds. Use fewer folds, or leave",
+            "one: The minority class has .* fewer than the 50 folds. Use fewer folds, or exclude",
         ),
         (SMALL.measuring(["tce"]), {}, "'tce' needs true probabilities, but no data set has them"),
     ):
@@ -200,7 +200,7 @@ def test_progress_counts_cells_and_what_is_left(path, sets):
     assert said[-1] == (1.0, "24 of 24 runs")
     assert [share for share, _ in said] == [k / 24 for k in range(25)]
     assert "12 of 24 runs, " in said[12][1]
-    assert " a second, " in said[12][1]
+    assert " per second, " in said[12][1]
     assert said[12][1].endswith(" left")
     said.clear()
     study(path, sets, watch=Watch(lambda share, doing: said.append((share, doing))))
@@ -267,7 +267,7 @@ def test_workers_that_keep_dying_end_the_run_with_a_message(path, sets, monkeypa
         yield
 
     monkeypatch.setattr(runner_module, "_here", die_at_once)
-    with pytest.raises(InputError, match="The system ended workers 3 times in a row"):
+    with pytest.raises(InputError, match="The system killed workers 3 times in a row"):
         study(path.with_name("dead.sqlite"), sets)
 
 

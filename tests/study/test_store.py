@@ -109,7 +109,7 @@ def test_predictions_of_all_folds_are_pooled_in_order(path):
         assert list(by_repeat) == [("one", "VAP", 0), ("one", "VAP", 1)]
         np.testing.assert_array_equal(by_repeat["one", "VAP", 1].p, parts[1, 0][1])
         assert ("one", "Raw", 0) not in by_repeat
-        with pytest.raises(InputError, match="no predictions of 'Raw' on 'one'"):
+        with pytest.raises(InputError, match="no predictions of setup 'Raw' on data set 'one'"):
             store.pooled("one", "Raw")
 
 
@@ -146,7 +146,7 @@ def test_a_second_writer_is_refused_and_a_reader_is_not(path):
 
 def test_a_place_that_cannot_be_written_to_is_no_other_process(path):
     path.with_name(f"{path.name}-lock").mkdir()
-    with pytest.raises(InputError, match="-lock cannot be written .* in a folder that can be written to"):
+    with pytest.raises(InputError, match="-lock cannot be written .* in a writable folder"):
         Store(path, write=True)
 
 
@@ -163,10 +163,10 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
 
     cases = {
         "is an SQLite file, but not a results file": lambda: made_by_others(path),
-        f"has the schema {SCHEMA - 1} of another version": lambda: made_by_others(
+        f"has schema {SCHEMA - 1}, from another version": lambda: made_by_others(
             path, APPLICATION, SCHEMA - 1
         ),
-        f"has the schema {SCHEMA + 1} of another version": lambda: made_by_others(
+        f"has schema {SCHEMA + 1}, from another version": lambda: made_by_others(
             path, APPLICATION, SCHEMA + 1
         ),
         "is not a results file of a study": lambda: path.write_bytes(b"data,setup\none,VAP\n" * 200),
@@ -238,12 +238,12 @@ def test_a_store_is_read_from_its_bytes(path):
 @pytest.mark.parametrize(
     ("table", "value", "says"),
     [
-        ("predictions SET content", zlib.compress(b"\n" + bytes(2**20)), "more than 1,000,000 bytes"),
+        ("predictions SET content", zlib.compress(b"\n" + bytes(2**20)), "exceed 1,000,000 bytes"),
         ("predictions SET content", b"other", "incorrect header"),
         (
             "predictions SET content",
             pack({"": Predictions(np.array([0, 1]), np.array([0.2, 9.0]))}),
-            "are none",
+            "are invalid",
         ),
         ("results SET metrics", b"1234567", "element size"),
         ("metric_sets SET keys", "brier", "Expecting value"),
@@ -297,7 +297,7 @@ def test_an_upload_with_other_tables_than_ours_is_refused(path, more):
         db.execute(more)
         db.commit()
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(InputError, match="not a results file of a study as it was written"):
+    with pytest.raises(InputError, match="or was changed by another program"):
         Store.of_bytes(path.read_bytes(), "results.sqlite")
 
 

@@ -68,7 +68,7 @@ def test_where_all_data_sets_rank_alike_davenports_f_is_no_sure_sign():
     line = friedman_line(alike)
     assert overall_table(alike).frame.index.tolist() == ["Friedman χ²", "Nemenyi CD, α = 0.05"]
     assert "Friedman χ² = 2.00, p = 0.157" in line
-    assert "F has no value, because all data sets rank the setups equally" in line
+    assert "F has no value, because all data sets rank the setups in the same order" in line
     assert "F = " in friedman_line(summarise(as_rows(RANDOM), "brier"))
 
 
@@ -154,7 +154,7 @@ def test_of_very_many_setups_that_a_data_set_lacks_the_first_are_named():
     rows = rows[(rows.data != "set2") | (rows.setup == "m39")]
     (said,) = summarise(rows, "brier").notes
     assert said.startswith("set2: no value of m0, m1, ")
-    assert "m10 and 28 others, so it is left out" in said
+    assert "m10 and 28 others, so means, ranks and tests exclude this data set" in said
 
 
 def test_a_setup_without_a_value_anywhere_leaves_the_others_to_be_compared():
@@ -165,7 +165,7 @@ def test_a_setup_without_a_value_anywhere_leaves_the_others_to_be_compared():
     assert summary.setups == ["m0", "m2"]
     assert summary.left_out == {}
     assert len(summary.compared) == 6
-    assert summary.notes == ("m1 and m3 have no mean width on any data set and are left out.",)
+    assert summary.notes == ("m1 and m3 have no mean width on any data set and are excluded.",)
 
 
 def test_means_that_are_equal_tie_in_whatever_order_their_folds_were_added():
@@ -185,9 +185,9 @@ def test_fewer_folds_than_others_are_named():
     gone = (rows.data == "set1") & (rows.setup == "m1") & (rows.fold > 2)
     rows.loc[gone, "brier"] = np.nan
     (said,) = summarise(rows, "brier").notes
-    assert said == "m1 has 3 of 5 folds on set1, so its mean uses only those."
+    assert said == "m1 has 3 of 5 folds on set1, so its mean uses only those folds."
     (said,) = summarise(rows[(rows.setup == "m0") | (rows.fold < 2)], "brier").notes
-    assert said == "m1 has 2 of 5 folds on each data set, so its mean uses only those."
+    assert said == "m1 has 2 of 5 folds on each data set, so its mean uses only those folds."
 
 
 def test_where_nothing_can_be_compared_it_says_why():

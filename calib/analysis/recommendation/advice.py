@@ -181,7 +181,7 @@ def _alone(evaluation: Evaluation) -> tuple[str, ...]:
 def _reason(evaluation: Evaluation, found: Choice) -> str:
     """The one sentence or two that decide."""
     if not found.compared:
-        return f"Its Brier score is {number(found.table.score[found.choice])} on the {evaluation.judged_by}."
+        return f"The Brier score is {number(found.table.score[found.choice])} on the {evaluation.judged_by}."
     if found.choice == "none":
         return _left(evaluation, found)
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)
@@ -194,7 +194,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
         return f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. {score}."
     if table.sure["none"]:
         return f"The uncalibrated model {EXTREME}. {score}."
-    return f"{score}: no clear change, but room for a gain on the {evaluation.judged_by}."
+    return f"{score} on the {evaluation.judged_by}. The change is not clear, but may be a gain."
 
 
 def _move(found: Choice) -> str:
@@ -225,8 +225,9 @@ def _unhelped(found: Choice) -> str:
         return "No method compared changes the probabilities. Compare others."
     best = min(tried, key=lambda key: found.table.score[key])
     return (
-        f"Every method compared raises the Brier score of {number(found.table.score['none'])}, the best by "
-        f"{_changes(found, [best])}. Fit on more calibration rows, or use out-of-bag or cross-calibration."
+        f"Every method compared raises the Brier score of {number(found.table.score['none'])}; {name_of(best)} raises "
+        f"it least ({change(*found.table.loc[best, ['change', 'lower', 'upper']])}). Fit on more calibration rows, or "
+        "use out-of-bag or cross-calibration."
     )
 
 
@@ -260,7 +261,7 @@ def _why_not(found: Choice, key: str) -> str:
     return (
         f"which {EXTREME}"
         if line.sure
-        else "a gain too small to matter, or not clear against the other methods"
+        else "a gain that is too small to matter, or not clear compared with the other methods"
     )
 
 
@@ -315,13 +316,15 @@ def _not_compared(evaluation: Evaluation) -> str:
         if key not in evaluation.predictions and CALIBRATORS[key].input != "tree_scores"
     ]
     unknown = (
-        "" if "none" in evaluation.predictions else " So it is not known whether calibrating helps at all."
+        ""
+        if "none" in evaluation.predictions
+        else " Without uncalibrated predictions it is unknown whether calibration helps at all."
     )
     return f"Not compared: {listed([name_of(key) for key in missing])}.{unknown}" if missing else ""
 
 
 def _certain(found: Choice) -> tuple[str, ...]:
-    """A warning of methods that were certain and wrong."""
+    """Warn about methods that were certain and wrong."""
     infinite = [key for key in found.table.index if found.table.infinite[key]]
     if not infinite:
         return ()
@@ -348,7 +351,7 @@ def headline(evaluation: Evaluation) -> str:
         before, after = briefly(*scores)
         does = "rises" if scores.iloc[1] > scores.iloc[0] else "falls"
         return f"{name} makes the log loss finite; Brier score {does} from {before} to {after}"
-    return f"{name} changes the Brier score {moved(*scores)}, not clearly"
+    return f"{name} changes the Brier score {moved(*scores)}, but not clearly"
 
 
 def _ece(evaluation: Evaluation, key: str) -> str:
@@ -368,15 +371,15 @@ def over_splits(choice: str | None, repeats: Repeats) -> str:
     table = found.table[found.table["metric"] == "brier"].set_index("calibrator")
     if choice is None or found.reference != "none" or table.empty or choice not in (*table.index, "none"):
         return ""
-    where = f"Over {repeats.splits} random splits, each refitted,"
+    where = f"Over {repeats.splits} random splits, with all steps refitted,"
     if choice == "none":
         better = [key for key in table.index if table.upper[key] < 0]
         if not better:
             return f"{where} no method compared clearly lowers the Brier score."
         line = "; ".join(f"{name_of(key)} {change(*table.loc[key, ENDS])}" for key in better)
-        return f"{where} the Brier score is clearly lower than uncalibrated: {line}."
+        return f"{where} the Brier score is clearly lower than without calibration: {line}."
     line = table.loc[choice]
-    agrees = "a clear gain" if line.upper < 0 else "so that on another split it need not help"
+    agrees = "a clear gain" if line.upper < 0 else "so it may not help on another split"
     return f"{where} {name_of(choice)} changes the Brier score by {change(*line[ENDS])}, {agrees}."
 
 

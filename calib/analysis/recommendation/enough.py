@@ -50,8 +50,8 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
     share = (
         ""
         if evaluation.dataset.cluster is not None
-        else f" They show the share of {class_named(evaluation.dataset.classes[1])} only as {brief_percent(low)} to "
-        f"{brief_percent(high)}."
+        else f" From them the share of {class_named(evaluation.dataset.classes[1])} is only known to be "
+        f"{brief_percent(low)} to {brief_percent(high)}."
     )
     return Problem(
         "warning",
@@ -75,7 +75,7 @@ def minority_rows(evaluation: Evaluation) -> int:
 
 def _to_judge(evaluation: Evaluation) -> Problem | None:
     if evaluation.sample.single_cluster:
-        remedy = "Test on rows of several clusters, or name no cluster if the rows are independent."
+        remedy = "Test on rows of several clusters, or choose no cluster column if the rows are independent."
         return Problem("warning", None, ONE_CLUSTER, remedy)
     rare = minority_rows(evaluation)
     if rare >= FEWEST_TO_JUDGE:

@@ -461,7 +461,7 @@ def watch(
     >>> rng = np.random.default_rng(0)
     >>> p = rng.random(3000)
     >>> result = watch(rng.random(3000) < p**2, p)
-    >>> result.alarm is not None and result.evidence[result.alarm] >= 20
+    >>> result.alarm is not None and bool(result.evidence[result.alarm] >= 20)
     True
     >>> watch(rng.random(3000) < p, p).alarm is None
     True

@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="calibration_size",
     page="calibration_size",
     name="Calibration-set size",
-    question="A forest is trained on 800 rows and calibrated on 16 to 800 others. Which method comes closest to the "
-    "true probabilities with 800 calibration rows?",
+    question="A forest is trained on 800 rows and calibrated on 16 to 800 further rows. Which method comes closest "
+    "to the true probabilities with 800 calibration rows?",
     answers=(
         "Isotonic regression",
         "Venn–Abers",
@@ -21,12 +21,13 @@ EXPERIMENT = Experiment(
     ),
     right=4,
     why=(
-        "It can follow any rising curve, but needs many rows for this. The forest itself would use these rows better.",
-        "With 800 rows it comes closer than Platt scaling. But the same rows lower the error more if the forest itself "
-        "gets them.",
-        "It learns its two parameters from few rows. But its curve does not fit these scores, and more rows do not "
-        "help.",
-        "The calibration rows improve the tuned forest itself by more than any calibrator gains from them.",
+        "Isotonic regression can follow any rising curve, but needs many rows for this. The forest itself makes better "
+        "use of these rows.",
+        "With 800 rows Venn–Abers comes closer than Platt scaling. But training the forest on the same rows lowers the "
+        "error more.",
+        "Platt scaling learns its two parameters from few rows. But its curve does not fit these scores, and more rows "
+        "do not help.",
+        "Training the tuned forest on the calibration rows as well lowers the error more than any calibrator does.",
     ),
     parameters=(
         measure("calibration_size"),
@@ -46,7 +47,7 @@ EXPERIMENT = Experiment(
             "choice",
             50,
             choices=(10, 25, 50),
-            help="Number of calibration sizes up to 100 %.",
+            help="Number of calibration-set sizes, the largest of them as large as the training set.",
         ),
         Parameter(
             "n_train",
@@ -54,7 +55,7 @@ EXPERIMENT = Experiment(
             "choice",
             800,
             choices=(200, 400, 800, 1600),
-            help="Half of them are in each class.",
+            help="Number of training rows, half of them in each class.",
         ),
         Parameter(
             "n_test", "Test rows", "choice", 100, choices=(100, 500, 2000), help="Test rows per repetition."
@@ -62,17 +63,18 @@ EXPERIMENT = Experiment(
     ),
     simulation=RUN,
     notice=(
-        "Methods with one to three parameters (PPA, temperature, Platt scaling, beta) settle with some dozens of rows. "
+        "Methods with one to three parameters (PPA, temperature, Platt scaling, beta) settle after a few dozen rows. "
         "Isotonic regression, Venn–Abers and rank can follow any rising curve, and need about two hundred.",
-        "A settled calibrator is not yet better than no calibration. The thick line is the same tuned forest, "
-        "uncalibrated. In these draws PPA gets below it with 400 rows and beta with 464, but only for a time. Rank "
+        "A settled calibrator need not be better than no calibration. The thick line is the same tuned forest, "
+        "uncalibrated. In these draws PPA gets below it with 400 rows and beta with 464, but only temporarily. Rank "
         "needs 496 rows, Venn–Abers 672 and isotonic regression 704; Platt scaling never gets below it. The gain is "
-        "small: with 800 rows no calibrator lowers the error by more than a tenth. With other draws it is up to a "
-        "fifth, and some calibrators never get below the thick line.",
+        "small: with 800 rows no calibrator lowers the error by more than a tenth. With other draws the gain is up "
+        "to a fifth, and some calibrators never get below the thick line.",
         "The paper orders methods by data needs: PPA, beta, Platt scaling, Venn–Abers, isotonic regression, rank. Here "
         "Platt scaling settles before beta, but at a higher error: its curve does not fit, and more rows do not help.",
-        "With a dozen rows Venn–Abers says almost nothing: its interval is wide, and its probability is near one half.",
-        "RF_opt uses the calibration rows for training instead. Its line ends lowest.",
+        "With a dozen rows Venn–Abers is almost uninformative: its interval is wide, and its probability is near "
+        "one half.",
+        "RF_opt uses the calibration rows for training instead, and its line ends lowest.",
         "Look at ECE, then at the entropies: a method with few different predictions fills few bins, and a few full "
         "bins give a small ECE. A small ECE says little about a single prediction.",
     ),

@@ -81,8 +81,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
         title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
-        caption=f"Thick grey line: the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
-        f"forests trained on all rows. Bands: two standard errors. {needs}{how_made(found)}{GREY}",
+        caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
+        f"forests trained on all rows. Bands show two standard errors. {needs}{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
         + " ".join(f"{name(key)}: {number(first[key])}, {number(last[key])}." for key in last.index),
         table=rows[["share", "method", "base", "runs", measure, f"{measure}_error"]],
@@ -119,7 +119,7 @@ def _needs(rows: pd.DataFrame, measure: str) -> str:
         f"{within(key)} {'never' if share is None else f'{100 * share:.0f} %'}"
         for key, share in below.items()
     )
-    return f"Methods settle at these shares: {steady}. They beat no calibration at: {better}. "
+    return f"Methods settle at these shares: {steady}. They first beat no calibration at: {better}. "
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
@@ -190,12 +190,12 @@ def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
     away = (known["group_entropy"] - known["published"]).abs()
     least = rows.loc[rows["group_entropy"].idxmin()]
     return Entropies(
-        title=f"{capital(within(least['method']))} gives the fewest different predictions: "
+        title=f"{capital(within(least['method']))} has the lowest entropy of predictions: "
         f"{brief(least['group_entropy'])} bits",
         caption="Marks show the entropy of the predictions in bits, averaged over the sizes; rings show the paper's "
-        "Table 3. With n test rows it is at most log2 n. The paper mentions bins, but 20 bins allow at most 4.32 bits, "
-        f"so its values are for equal predictions. They differ from ours by {number(float(away.mean()), 2)} bits on "
-        "average.",
+        "Table 3. With n test rows it is at most log2 n. The paper mentions bins, but 20 bins allow at most 4.32 "
+        "bits, so its values must refer to distinct predictions. Ours differ from them by "
+        f"{number(float(away.mean()), 2)} bits on average.",
         alt=" ".join(
             f"{name(m)}: {number(e)}" + (f", published {number(p)}." if p == p else ".")
             for m, e, p in zip(rows["method"], rows["group_entropy"], rows["published"], strict=True)
@@ -254,9 +254,9 @@ def prepare_data(data: Dataset) -> Mixture:
     assert data.posterior is not None
     bayes = float(np.minimum(data.posterior, 1 - data.posterior).mean())
     return Mixture(
-        title=f"The first of the mixtures: even the best possible rule misclassifies {brief(100 * bayes)} %",
+        title=f"In the first mixture, even the best possible rule misclassifies {brief(100 * bayes)} %",
         caption="Each class has four Gaussians with means in U(0, 20) and variances in U(1, 5). Every repetition draws "
-        "new ones.",
+        "new Gaussians.",
         alt=f"Scatter plot of {data.n} rows in two classes of four clusters each.",
         table=data.X.assign(y=data.y, posterior=data.posterior),
         answer=None,

@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
     page="cl_gl",
     name="CL and GL on Gaussians",
     question="A tree grows on 1,000 points of two overlapping Gaussian classes until every leaf holds only one class. "
-    "It has more than a hundred leaves. How many groups of equal predictions do they form?",
+    "It has more than a hundred leaves. How many groups of equal predictions do these leaves form?",
     answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(
@@ -65,12 +65,13 @@ EXPERIMENT = Experiment(
         "however many leaves there are. Choose Laplace: leaves of different sizes then predict different values, and "
         "the two groups split.",
         "CL compares a group's prediction with its mean true probability. GL compares this mean with the true "
-        "probabilities inside the group. Hover over a cell for its group and its share of both.",
+        "probabilities inside the group. Hover over a cell to see its group and the group's shares of CL and GL.",
         "Lower the depth: the two groups of a stump (depth 1) are well calibrated (small CL), but each mixes "
         "different rows (large GL). Deeper trees make more groups, and GL is lowest at a middle depth. Beyond this "
         "depth both GL and CL rise, because more leaves are pure, and all pure leaves of a class form one group.",
-        "Here a group is all rows with the same prediction. If each leaf is a group, as on the page Tree depth, GL "
-        "falls to almost nothing in a deep tree. CL then rises by the same amount, because their sum does not change.",
+        "Here a group contains all rows with the same prediction. If each leaf is a group, as on the page Tree "
+        "depth, GL falls to almost nothing in a deep tree. CL then rises by the same amount, because their sum does "
+        "not change.",
         "IL is the same for every model, because it comes from chance in the labels. The three parts add up to the "
         "expected loss.",
     ),

@@ -27,8 +27,8 @@ from calib.metrics.decomposition import LossDecomposition
 LOSSES = {"brier": "Brier score", "log": "log loss"}
 MOST_SHOWN = 500  # training rows drawn over the heat map
 OTHER_GROUPS = (
-    " Short black lines (white in dark mode) show the end of GL if each leaf were a group, as on Tree depth. Pure "
-    "leaves form only two groups here; leaf by leaf, their loss counts as CL."
+    " Short black lines (white in dark mode) show where GL would end if each leaf were a group, as on the page Tree "
+    "depth. Pure leaves form only two groups here; with each leaf as a group, most of their loss would be CL."
 )
 
 
@@ -57,7 +57,7 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
         title=f"Miscalibration costs this model {brief(parts.calibration)} (CL), and coarse groups cost "
         f"{brief(parts.grouping)} (GL); {brief(parts.irreducible)} is unavoidable (IL)",
         caption=f"{sum_of_terms}. {_groups(point.binned)} Colours show the true and the predicted probability of class "
-        f"1, from blue (0) to orange (1); the line is one half. Marks are {_shown(plane):,} of {len(plane.y):,} "
+        f"1, from blue (0) to orange (1); the line marks one half. Marks show {_shown(plane):,} of {len(plane.y):,} "
         f"training rows. The losses are means over {len(plane.posterior):,} new rows with known true probabilities.",
         alt=f"Two heat maps over x1 and x2; the mean distance between the true and the predicted probability is "
         f"{number(far)}. {sum_of_terms}.",
@@ -77,7 +77,7 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
 
 def _groups(binned: int | None) -> str:
     """Describe the groups of CL and GL."""
-    return f"Groups: {f'{binned} quantile bins of the predictions' if binned else 'rows with equal predictions'}."
+    return f"Groups are {f'{binned} quantile bins of the predictions' if binned else 'rows with equal predictions'}."
 
 
 def _shown(plane: Plane) -> int:
@@ -170,8 +170,12 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
         f"{'' if exact else ' by quantiles'}; the costliest predicts {brief(worst.p)} instead of "
         f"{brief(worst.posterior)} (mean true probability) and {share}",
         caption="Each group has one colour, in the order of predictions. A group is "
-        + ("all places with the same prediction." if exact else "a quantile bin of the predictions.")
-        + " Hover over a place for its group's prediction, its mean true probability and its share of CL and GL.",
+        + (
+            "the set of all points with the same prediction."
+            if exact
+            else "a quantile bin of the predictions."
+        )
+        + " Hover over a point to see its group's prediction, mean true probability and share of CL and GL.",
         alt=f"{groups} groups. {colours}",
         drawn=f"A map over x1 and x2 with one colour per group. {colours}",
         table=shown,
@@ -261,9 +265,9 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
         title=f"The expected {LOSSES[loss]} is lowest, {brief(total[best])}, at {label} = {names[best]}; from "
         f"{names[0]} to {names[-1]}, CL goes {_course(terms['calibration'])}, GL {_course(terms['grouping'])}"
         if finite
-        else f"The expected {LOSSES[loss]} is infinite for every {label}: some leaf is certain and wrong",
-        caption="Bars from below: irreducible loss (IL), grouping loss (GL), calibration loss (CL). The ring marks the "
-        "current settings. The three add up to the expected loss"
+        else f"The expected {LOSSES[loss]} is infinite for every {label}, because some leaf is certain and wrong",
+        caption="From the bottom up, bars show irreducible loss (IL), grouping loss (GL) and calibration loss (CL). "
+        "The ring marks the current settings. The three losses add up to the expected loss"
         + (", except for the spread inside the bins. " if binned != {None} else "; ∞ marks an infinite CL. ")
         + (
             " or, with many different predictions, ".join(
@@ -377,7 +381,7 @@ def _by_leaf(record: Stacked, theme: Theme) -> go.Scatter:
         x=record.names,
         y=record.terms["irreducible"] + record.by_leaf,
         mode="markers",
-        name="end of GL if each leaf were a group",
+        name="where GL would end if each leaf were a group",
         hovertemplate="GL by leaf: %{customdata}<extra></extra>",
         customdata=[number(value) for value in record.by_leaf],
         marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": theme.ink}},
@@ -401,5 +405,5 @@ def _infinite(record: Stacked, heights: np.ndarray, theme: Theme) -> go.Scatter:
 FIGURES = (
     FigureEntry("cl_gl", "True and predicted probability", prepare_surfaces, draw_surfaces),
     FigureEntry("cl_gl_groups", "Groups of equal predictions", prepare_groups, draw_groups),
-    FigureEntry("cl_gl_sweep", "CL, GL and IL along one setting", prepare_sweep, draw_sweep),
+    FigureEntry("cl_gl_sweep", "CL, GL and IL by one setting", prepare_sweep, draw_sweep),
 )

@@ -37,7 +37,7 @@ LEAVES = Parameter(
     "choice",
     None,
     choices=(2, 3, 4, 6, 8, 12, 16, 32, 64, 128, None),
-    help="Most leaves of a tree.",
+    help="Maximum number of leaves per tree.",
 )
 TREES = Parameter(
     "trees", "Trees", "choice", 100, choices=(1, 2, 5, 10, 20, 50, 100), help="Number of trees in the forest."

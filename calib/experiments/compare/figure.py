@@ -68,12 +68,14 @@ def prepare(found: Compared) -> Compare:
         + (f"; {METHODS[second.method]}, {brief(second.tce)}, is not clearly different" if tied else ""),
         caption="The upper picture shows TCE, the mean squared distance to the true probability, with two standard "
         "errors over the draws; lower is better. The lower picture shows the frequency of class 1 in ten groups of "
-        "equal predictions; on the diagonal, predictions match outcomes. Open marks reuse the training scores. "
+        "similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "
+        "training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here.")
         + GREY,
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
-        drawn=f"Above, a mark for each of {len(table)} methods, at TCEs from {number(table.tce.min())} to "
-        f"{number(table.tce.max())}. Below, a line for each, from its lowest to its highest predictions: "
+        drawn=f"The upper picture has a mark for each of {len(table)} methods, with TCEs from "
+        f"{number(table.tce.min())} to {number(table.tce.max())}. The lower picture has a line for each method, from "
+        "its lowest to its highest predictions: "
         + "; ".join(f"{METHODS[key]} {_way(level)}" for key, level in levels.items())
         + ".",
         table=table,

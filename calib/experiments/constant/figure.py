@@ -41,18 +41,19 @@ def prepare(found: OneTrainingSet) -> Constant:
     low, high = found.constant
     valid = all(abs(mean) <= 3 * error for mean, error in errors.values())
     useless = brier["constant"] > brier["full"]
-    title = "Both are valid" if valid else "By chance one mean error exceeds three standard errors"
+    title = "Both predictors are valid" if valid else "By chance one mean error exceeds three standard errors"
     worth = (
         "but the constant predictor is worse" if useless else "and here the constant predictor is no worse"
     )
     own, other = briefly(brier["constant"], brier["full"])
     return Constant(
-        title=f"{title}, {worth}: its Brier score is {own}, that of Venn–Abers {other}",
+        title=f"{title}, {worth}: its Brier score is {own}, and that of Venn–Abers is {other}",
         caption="The marks at the bottom and the top are the rows of class 0 and 1 in one training set. The thin line "
         "is the true probability, and bands run from p0 to p1. The numbers are means over many training sets. "
         f"{'. '.join(words)}.",
-        alt=f"Intervals over x of two Venn predictors. {'. '.join(words)}.",
-        drawn=f"Bands from p0 to p1 over x. {NAMES['constant']}: from {number(low)} to {number(high)} everywhere. "
+        alt=f"The picture shows the intervals of two Venn predictors over x. {'. '.join(words)}.",
+        drawn=f"The bands run from p0 to p1 over x. {NAMES['constant']}: from {number(low)} to {number(high)} "
+        "everywhere. "
         + " ".join(
             f"{NAMES['full']} at x = {number(found.x[i])}: from {number(found.p0[i])} to {number(found.p1[i])}, the "
             f"true probability is {number(found.posterior[i])}."

@@ -30,9 +30,10 @@ def prepare(found: Settling) -> Counterexample:
     return Counterexample(
         title=f"The simplified interval converges to [{brief(simplified[0])}, {brief(simplified[1])}] and {verdict} "
         "the frequency 1/2",
-        caption=f"Mean p0 (dashed) and p1 (dotted) of a new row over {found.draws:,} training sets of each size. "
-        "The line is P(Y = 1) = 1/2, which by corollary 1 should lie between the two. Simplified Venn–Abers "
-        "misses it more clearly with more rows; full Venn–Abers approaches it, up to sampling error.",
+        caption=f"Lines show the mean p0 (dashed) and p1 (dotted) of a new row over {found.draws:,} training sets of "
+        "each size. By corollary 1, the horizontal line at P(Y = 1) = 1/2 should lie between p0 and p1. Simplified "
+        "Venn–Abers misses this line more clearly with more rows; full Venn–Abers approaches it, up to sampling "
+        "error.",
         alt=f"With {found.sizes[-1]:,} training rows, simplified p0 "
         f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
         f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",
@@ -62,7 +63,10 @@ def prepare(found: Settling) -> Counterexample:
 def _widths(found: Settling, key: str) -> str:
     """Describe the width of a band with the fewest and with the most rows."""
     few, many = (found.means[key][i] for i in (0, -1))
-    return f"The band of {NAMES[key]} is {number(few[1] - few[0])} wide at first, {number(many[1] - many[0])} at last."
+    return (
+        f"The band of {NAMES[key]} is {number(few[1] - few[0])} wide with the fewest rows and "
+        f"{number(many[1] - many[0])} with the most."
+    )
 
 
 def draw(record: Counterexample, theme: Theme = LIGHT) -> go.Figure:

@@ -18,13 +18,13 @@ EXPERIMENT = Experiment(
     key="finite",
     page="finite_example",
     name="Finite example",
-    question="Twelve points on a line have known probabilities; eight of them have a label. A tree can keep the line "
-    "whole, split it once, or split it until each leaf holds labels of one class. Which tree has the lowest expected "
-    "loss?",
+    question="Twelve points on a line have known probabilities; eight of them have a label. A tree can use one "
+    "leaf, split the line once, or split it until each leaf holds labels of only one class. Which tree has the "
+    "lowest expected loss?",
     answers=("One leaf", "One split", "Pure leaves"),
     right=2,
     why=(
-        "It is calibrated, but gives all points the same prediction, so its grouping loss is large.",
+        "One leaf is calibrated, but gives all points the same prediction, so its grouping loss is large.",
         "One split separates the two halves, and its leaves still hold enough labels.",
         "A tree that fits every label does not know the probabilities. A single 0 among ones decides for all points "
         "around it.",

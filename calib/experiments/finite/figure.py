@@ -73,10 +73,10 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"{_brief(every.loss[row])}: "
         f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and entropy "
         f"{_brief(every.irreducible[row])}, which is unavoidable",
-        caption=f"CL {cl} + GL {gl} + entropy {il} = {total}, the expected loss. A group is all points with equal "
-        "predictions, and may consist of several leaves. Marks are the true probabilities, filled if the point has a "
-        "label. Thick lines are the predictions of leaves; thin lines are the mean probabilities of groups. CL comes "
-        "from thick to thin lines, GL from thin lines to marks.",
+        caption=f"CL {cl} + GL {gl} + entropy {il} = {total}, the expected loss. A group contains all points with "
+        "equal predictions, and may include several leaves. Marks are the true probabilities, filled if the point "
+        "has a label. Thick lines are the predictions of leaves; thin lines are the mean probabilities of groups. "
+        "CL measures the gaps between thick and thin lines, GL those between thin lines and marks.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "
@@ -219,8 +219,8 @@ def prepare_losses(found: EveryPartition) -> Costs:
     return Costs(
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
         f"the lowest loss is {cost['least']}",
-        caption="Bars show the expected loss, summed over both classes. From below: entropy (IL, equal for all), "
-        "grouping loss (GL), calibration loss (CL). Groups are points with equal predictions.",
+        caption="Bars show the expected loss, summed over both classes. From the bottom up, its parts are entropy (IL, "
+        "equal for all), grouping loss (GL) and calibration loss (CL). Groups are points with equal predictions.",
         alt=" ".join(
             f"{name}: CL {_number(terms['calibration'][i])}, GL {_number(terms['grouping'][i])}, entropy "
             f"{_number(terms['irreducible'][i])}, expected loss {_number(total[i])}."
@@ -295,15 +295,16 @@ def prepare_all(found: EveryPartition) -> Cloud:
     count, leaves = f"{len(every.loss):,}", every.cuts.sum(axis=1) + 1
     shown = fewest_cuts(every)
     return Cloud(
-        title=f"Yours is the best of all {count} partitions"
+        title=f"Your partition is the best of all {count}"
         if better == 0
         else f"{better:,} of {count} partitions are better than yours; the best has {_leaves(leaves[least])}",
-        caption="Each mark is a partition by its GL and CL, shaded by its number of leaves. Groups are equal "
-        f"predictions. There are {len(shown):,} places, since many partitions cost the same; each shows the one with "
-        "the fewest leaves. All partitions on a thin line have the same expected loss.",
-        alt=f"Scatter of {count} partitions. Lowest expected loss {number(every.loss[least])} at CL "
-        f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours {number(every.loss[own])} "
-        f"at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",
+        caption="Each mark shows the GL and CL of a partition, shaded by its number of leaves. Groups are points "
+        f"with equal predictions. Many partitions have the same GL and CL, so there are only {len(shown):,} marks; "
+        "each shows the partition with the fewest leaves. All partitions on a thin line have the same expected "
+        "loss.",
+        alt=f"Scatter plot of {count} partitions. The lowest expected loss is {number(every.loss[least])} at CL "
+        f"{_number(every.calibration[least])} and GL {_number(every.grouping[least])}; yours is "
+        f"{number(every.loss[own])} at CL {_number(every.calibration[own])} and GL {_number(every.grouping[own])}.",
         table=pd.DataFrame(
             {
                 "cuts_after_points": [" ".join(map(str, np.flatnonzero(cuts) + 1)) for cuts in every.cuts],

@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     page="tree_depth",
     name="Leaf estimates",
     question="A tree grows until every leaf is pure, so it predicts 0 or 1. Laplace uses (n1 + 1)/(n + 2) in leaves. "
-    "With curtailment, leaves with fewer than 30 rows take the frequency of an ancestor. A forest averages 100 such "
-    "pure trees. Which comes closest to the true probabilities?",
+    "With curtailment, leaves with fewer than 30 rows take the frequency of an ancestor. A forest averages 100 "
+    "pure trees. Which method comes closest to the true probabilities?",
     answers=("Laplace", "Curtailment", "The forest"),
     right=2,
     why=(
@@ -33,8 +33,8 @@ EXPERIMENT = Experiment(
     notice=(
         "The frequencies of pure leaves are 0 and 1, so the points form two rows. Laplace pulls small leaves towards "
         "one half, but the leaves stay small.",
-        "With curtailment, small leaves take the share of an ancestor with enough rows. The threshold acts like a "
-        "depth that adapts to the region, and again the best value is in between.",
+        "With curtailment, small leaves take the class-1 share of an ancestor with enough rows. The threshold acts "
+        "like a depth that adapts to the region, and again the best value is in between.",
         "In a forest pure leaves do less harm, because their errors differ from tree to tree. Curtailed trees "
         "still help.",
     ),

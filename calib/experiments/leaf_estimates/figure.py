@@ -35,7 +35,7 @@ def _both(found: SideBySide, least: float) -> str:
     if min(laplace, curtailed) >= least:
         return ""
     how = "Laplace" if laplace < curtailed else "curtailment"
-    return f"; {how} in the forest has {brief(min(laplace, curtailed))}"
+    return f"; a forest with {how} has {brief(min(laplace, curtailed))}"
 
 
 def prepare_curve(found: SettingCurve) -> Lines:
@@ -50,9 +50,9 @@ def prepare_curve(found: SettingCurve) -> Lines:
         found,
         shown,
         "Curtail below",
-        f"Curtailing below {a} takes one tree's TCE from {brief(one[0])} to {brief(one.min())}, below {b} the "
-        f"forest's from {brief(many[0])} to {brief(many.min())}",
-        "A leaf with fewer rows takes the estimate of an ancestor; 0 changes nothing. Rings mark the lowest value. A "
+        f"Curtailing below {a} changes one tree's TCE from {brief(one[0])} to {brief(one.min())}; curtailing below {b} "
+        f"changes the forest's from {brief(many[0])} to {brief(many.min())}",
+        "A leaf with fewer rows takes the estimate of an ancestor; 0 changes nothing. Rings mark the lowest values. A "
         "threshold that is too small leaves noise; one that is too large mixes different rows.",
         ringed="all",
     )
@@ -60,5 +60,5 @@ def prepare_curve(found: SettingCurve) -> Lines:
 
 FIGURES = (
     FigureEntry("leaf_estimates", "Leaf estimates against the true probabilities", prepare, *PANELS),
-    FigureEntry("leaf_estimates_curve", "TCE along the threshold of curtailment", prepare_curve, *CURVES),
+    FigureEntry("leaf_estimates_curve", "TCE by curtailment threshold", prepare_curve, *CURVES),
 )

@@ -18,7 +18,7 @@ EXPERIMENT = Experiment(
     right=3,
     why=(
         "Each mistake is rare. But one certain mistake in a hundred test rows is enough.",
-        "It is worse: every row beyond the outermost mistakes gets 0 or 1, and a hundred rows test this.",
+        "The share is far lower: every row beyond the outermost mistakes gets 0 or 1, and a hundred rows test this.",
         "A hundred rows test the predictions of 0 and 1, and one mistake makes the loss infinite for ever.",
     ),
     turn={"tests": 20},
@@ -29,7 +29,7 @@ EXPERIMENT = Experiment(
             "choice",
             100,
             choices=(20, 50, 100, 200),
-            help="Test rows per run, one after the other.",
+            help="Number of test rows in each run.",
         ),
         WINDOW,
         training_objects(50),
@@ -48,12 +48,12 @@ EXPERIMENT = Experiment(
     ),
     simulation=compare_methods,
     notice=(
-        "Every certain mistake ends a run of isotonic regression, fitted on the training scores (DIR) or on a held-out "
-        "third.",
-        "With a window of 0.5 the other four lines never end. Platt scaling only comes near 0 and 1, and so does the "
-        "score itself: with the narrowest window its runs end as well.",
-        "Only the two Venn–Abers predictors guarantee this for every score: p0 < 1 and p1 > 0, because the row itself "
-        "is always in its pool. They need no clipping, and none is done here.",
+        "Every certain mistake ends the line of isotonic regression, whether fitted on the training scores (DIR) or on "
+        "a held-out third.",
+        "With a window of 0.5 the other four lines never end. Platt scaling only comes near 0 and 1. The score "
+        "itself does so too, but with the narrowest window the runs of the score end as well.",
+        "Only the two Venn–Abers predictors guarantee a finite log loss for every score: p0 < 1 and p1 > 0, because "
+        "the row itself is always in its pool. They need no clipping, and nothing is clipped here.",
     ),
     formulas=(
         r"\lambda_{\ln}(p, y) = \begin{cases}-\ln(1-p) & y = 0\\ -\ln p & y = 1\end{cases}",

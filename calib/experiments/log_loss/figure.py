@@ -60,9 +60,9 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
         alt="Share of runs with finite log loss: "
         + "; ".join(f"{METHODS[key]} {100 * share[-1]:.0f} %" for key, share in finite.items())
         + ".",
-        drawn=f"Run {run} above: "
+        drawn=f"The upper picture shows run {run}: "
         + "; ".join(_ends(METHODS[key], trace) for key, trace in traces.items())
-        + f". Below, the share of {found.y.shape[0]} runs that are finite after {early} rows: "
+        + f". The lower picture shows the share of {found.y.shape[0]} runs that are finite after {early} rows: "
         + "; ".join(f"{METHODS[key]} {100 * share[early - 1]:.0f} %" for key, share in finite.items())
         + ".",
         table=pd.concat(

@@ -31,9 +31,9 @@ def prepare(found: Narrowing) -> Narrow:
         title=f"The mean width of {label_of(found.method)} intervals falls like n to the {brief(found.slope)}: "
         f"{brief(found.mean[0])} with {found.sizes[0]} calibration rows, {brief(found.mean[-1])} with "
         f"{found.sizes[-1]:,}",
-        caption="The line is the mean width p1 − p0, the band the middle 80 % of the rows. On logarithmic axes a power "
-        f"of n is a straight line; thin lines are 1/n, n^(−2/3) and 1/√n. The nearest is {nearest}. Ten times the rows "
-        f"divide the width by {number(10**-found.slope)}.",
+        caption="The line is the mean width p1 − p0; the band covers the middle 80 % of the rows. On logarithmic "
+        "axes a power of n is a straight line; thin lines are 1/n, n^(−2/3) and 1/√n. The nearest power is "
+        f"{nearest}. Ten times as many rows divide the width by {number(10**-found.slope)}.",
         alt="Mean width by calibration size: "
         + ", ".join(f"{n:,}: {number(w)}" for n, w in zip(found.sizes, found.mean, strict=True))
         + ".",

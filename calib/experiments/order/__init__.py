@@ -19,8 +19,8 @@ EXPERIMENT = Experiment(
     why=(
         "All orderings are equally likely. Among the orderings with the same prediction, the share of ones is exactly "
         "this prediction.",
-        "It is exact for every l. Counting the orderings shows this without any limit.",
-        "It is unwise to depend on the order, but this breaks no guarantee. For each first label the counts are exact.",
+        "The calibration is exact for every l, as counting the orderings shows.",
+        "Depending on the order is unwise, but this breaks no guarantee. For each first label the counts are exact.",
     ),
     parameters=(
         Parameter(

@@ -28,7 +28,7 @@ def prepare(orderings: Orderings) -> Order:
     found = {first: orderings.frequency(first) for first in (0, 1)}
     perfect = all(found[first] in (selected[first], None) for first in (0, 1))
     equals = ", ".join(
-        f"after a {first} it predicts {_fraction(orderings, selected[first])}, and class 1 comes in "
+        f"after a {first} it predicts {_fraction(orderings, selected[first])}, and class 1 follows in "
         f"{_count(orderings, first)}"
         for first in (0, 1)
         if found[first] is not None
@@ -36,9 +36,9 @@ def prepare(orderings: Orderings) -> Order:
     size = orderings.objects + 1
     return Order(
         title=("Perfectly calibrated: " if perfect else "Not calibrated: ") + equals,
-        caption=f"All orderings of {size} labels with {orderings.ones} ones, by the first label. The height of a part "
-        "is the number of orderings with this label of the test row. Within a column the predictor selects one "
-        "probability, and class 1 fills exactly this share.",
+        caption=f"The columns show all orderings of {size} labels with {orderings.ones} ones, by the first label. "
+        "The height of each part is the number of orderings with this label of the test row. Within a column the "
+        "predictor selects one probability, and class 1 fills exactly this share.",
         alt=f"Orderings of {size} labels with {orderings.ones} ones. {equals}.",
         table=pd.DataFrame(
             [
@@ -71,7 +71,7 @@ def draw(record: Order, theme: Theme = LIGHT) -> go.Figure:
     """Draw two stacked columns, one per first label."""
     forms = record.orderings.forms
     selected = {form.first: _fraction(record.orderings, form.selected) for form in forms}
-    names = [f"First label {first}<br>it selects {selected[first]}" for first in (0, 1)]
+    names = [f"First label {first}<br>selects {selected[first]}" for first in (0, 1)]
     figure = go.Figure(
         layout=layout(
             theme,

@@ -15,15 +15,17 @@ EXPERIMENT = Experiment(
     key="overlap",
     page="overlap",
     name="Overlap",
-    question="Two classes move apart step by step, from the same distribution to hardly any overlap. A forest of fully "
-    "grown trees learns them in two dimensions. Where does calibration lower its true calibration error (TCE) most?",
+    question="Two classes move apart step by step, from the same distribution to hardly any overlap. A forest of "
+    "fully grown trees learns them in two dimensions. Where does calibration lower the forest's true calibration "
+    "error (TCE) most?",
     answers=("Where they overlap completely", "Half-way", "Where they hardly overlap"),
     right=1,
     why=(
-        "Every true probability is one half there. Yet the forest predicts below 0.3 or above 0.7 for more than a "
-        "quarter of the rows.",
-        "This is true in many dimensions. In two, the forest is furthest from the truth if there is nothing to learn.",
-        "There is almost nothing to correct there: a forest that predicts 0 or 1 is right.",
+        "At complete overlap every true probability is one half. Yet the forest predicts below 0.3 or above 0.7 for "
+        "more than a quarter of the rows.",
+        "This is true in many dimensions. In two dimensions, the forest is furthest from the truth if there is "
+        "nothing to learn.",
+        "With hardly any overlap there is almost nothing to correct: a forest that predicts 0 or 1 is right.",
     ),
     parameters=(
         measure("overlap"),
@@ -34,7 +36,7 @@ EXPERIMENT = Experiment(
             "choice",
             "all",
             choices=("all", *CHOICES),
-            help="Number of features. A single choice computes four times as fast as all four.",
+            help="Number of features. Computing a single choice is four times as fast as computing all four.",
             extra={"names": NAMES},
         ),
         Parameter(
@@ -43,7 +45,7 @@ EXPERIMENT = Experiment(
             "choice",
             "2",
             choices=CHOICES,
-            help="Dimensions of the small pictures of all measures, and of the data below.",
+            help="Number of dimensions in the small pictures of all measures and in the data below.",
             extra=view_of("overlap_measures", names=NAMES, numbers_of=("overlap_data",)),
         ),
         Parameter(
@@ -53,7 +55,7 @@ EXPERIMENT = Experiment(
             STEPS,
             1,
             STEPS,
-            help="Last step shown; at the first step both classes are the same. The headline is about all steps.",
+            help="Number of steps shown. At the first step both classes are the same. The headline covers all steps.",
             extra=view_of("overlap", "overlap_measures"),
         ),
         Parameter(
@@ -81,7 +83,7 @@ EXPERIMENT = Experiment(
             "choice",
             1000,
             choices=(200, 500, 1000, 2000),
-            help="Rows for learning at each step.",
+            help="Number of rows at each step, for training and calibration.",
         ),
         Parameter(
             "share",
@@ -90,7 +92,7 @@ EXPERIMENT = Experiment(
             0.2,
             0.05,
             0.5,
-            help="Share of the rows for the calibrators. Forests without a calibrator learn from all rows.",
+            help="Share of these rows that fit the calibrators. Forests without a calibrator learn from all rows.",
         ),
     ),
     simulation=RUN,
@@ -98,20 +100,21 @@ EXPERIMENT = Experiment(
         "At the left the classes are the same, so every true probability is one half. A fully grown forest has learnt "
         "noise: it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls it back to "
         "one half, and so does tuning (RF_opt: few, large leaves).",
-        "In two dimensions more trees do not help there (RF_large), because all trees have learnt the same noise.",
+        "At complete overlap in two dimensions, more trees (RF_large) do not help, because all trees have learnt "
+        "the same noise.",
         "Compare with the thick line, the same forest uncalibrated. Choose Tuned forest: in two dimensions there is "
-        "little left to correct. Most calibrators learn from only a fifth of the rows, and make it worse at most "
-        "distances. Venn–Abers does so at all twenty here.",
+        "little left to correct. Most calibrators learn from only a fifth of the rows, and make the forest worse at "
+        "most distances. Here Venn–Abers makes it worse at all twenty.",
         "With more dimensions the trees differ more and their mean is less extreme, so at complete overlap there is "
         "less to correct. Half-way the forest is now underconfident, and calibration helps even the tuned forest.",
         "PPA only moves probabilities away from one half, so it cannot help if they are already too extreme. Platt "
         "scaling, beta and isotonic regression can.",
-        "Beta calibration of the tuned forest has peaks, where a calibration row with a score of 0 was in class 1. "
-        "The log-odds of 0 lie far beyond all others, so one such row bends the whole map. Platt scaling uses the "
-        "score itself and hardly changes.",
-        "With the tuned forest choose the measure ECE, which real data also allow, and switch on Venn in the legend. "
-        "It predicts only two values. Between overlap and half-way in two dimensions, it has the smallest ECE but the "
-        "largest TCE of the calibrators.",
+        "The error of beta calibration of the tuned forest peaks if a calibration row with a score of 0 was in "
+        "class 1. The log-odds of 0 lie far beyond all others, so one such row bends the whole map. Platt scaling "
+        "uses the score itself and hardly changes.",
+        "With the tuned forest choose the measure ECE, which real data also allow, and switch on Venn in the "
+        "legend. Venn predicts only two values. Between overlap and half-way in two dimensions, Venn has the "
+        "smallest ECE but the largest TCE of the calibrators.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",

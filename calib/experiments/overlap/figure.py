@@ -84,10 +84,10 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     return Panels(
         title=title,
         caption="At the left both classes are the same, at the right they hardly overlap. Coloured lines are "
-        f"calibrators of the {BASES[base].lower()}, which is trained on the other rows. The thick grey line is this "
-        "forest uncalibrated. Black lines (white in dark mode) are forests that learn from all rows. "
+        f"calibrators of the {BASES[base].lower()}, which is trained on the remaining rows. The thick grey line is "
+        "this forest uncalibrated. Black lines (white in dark mode) are forests that learn from all rows. "
         f"{how_made(found)}{_of_all(steps)}{GREY}",
-        alt=f"{MEASURES[measure]} along the Bhattacharyya distance. "
+        alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
             ["d", "step", "distance", "method", "base", "runs", measure, f"{measure}_error"]
@@ -123,7 +123,7 @@ def prepare_measures(
 def _of_all(steps: int) -> str:
     """Say that the headline is about all steps if only some are shown."""
     return (
-        f" The picture shows the first {steps} of {STEPS} steps; the headline is about all."
+        f" The picture shows the first {steps} of {STEPS} steps; the headline covers all of them."
         if steps < STEPS
         else ""
     )
@@ -151,7 +151,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     step, steps = int(gain.idxmax()), f"{_worse(as_it_is, calibrated)} of {len(means)} steps"
     if gain[step] <= 0:
         return (
-            f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and never better",
+            f"In {d} dimensions most calibrators make the {forest} worse at {steps}, and better at none",
             None,
             (),
         )
@@ -160,7 +160,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     title = (
         f"In {d} dimensions calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
         f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {within(best)}); most "
-        f"make it worse at {steps}"
+        f"methods harm it at {steps}"
     )
     return title, 1 + min(2, 3 * (step - 1) // last), (str(best),)
 
@@ -223,7 +223,7 @@ class Drawn(Finding):
 
 def prepare_data(found: DrawnSteps) -> Drawn:
     """Prepare the rows of four steps."""
-    how = "as they are" if found.d == 2 else f"by {EMBEDDINGS[found.embedding]}"
+    how = "without projection" if found.d == 2 else f"projected by {EMBEDDINGS[found.embedding]}"
     frames = [
         pd.DataFrame({"step": step, "distance": distance, "class": y, "u": at[:, 0], "v": at[:, 1]})
         for step, distance, at, y in found.steps
@@ -267,7 +267,7 @@ def draw_data(record: Drawn, theme: Theme = LIGHT) -> go.Figure:
 
 
 FIGURES = (
-    FigureEntry("overlap", "Forests and calibrators along the overlap", prepare, draw),
-    FigureEntry("overlap_measures", "All measures along the overlap", prepare_measures, draw),
+    FigureEntry("overlap", "Forests and calibrators by overlap", prepare, draw),
+    FigureEntry("overlap_measures", "All measures by overlap", prepare_measures, draw),
     FigureEntry("overlap_data", "The data at four steps", prepare_data, draw_data),
 )

@@ -13,13 +13,13 @@ EXPERIMENT = Experiment(
     key="pooling",
     page="algorithms",
     name="Pool adjacent violators",
-    question="Labels in the order of their scores are fitted by a function that never falls. At first every point is a "
-    "pool. If a pool's share of class 1 is larger than the share of its right neighbour, the two are joined. How many "
-    "moves can n points need?",
+    question="Labels in the order of their scores are fitted by a function that never falls. At first every point "
+    "is a pool. If a pool's share of class 1 is larger than the share of its right neighbour, the two pools are "
+    "joined. How many moves can n points need?",
     answers=("At most n − 1", "Up to n squared", "No limit: joined pools may have to be split again"),
     right=1,
     why=(
-        "Every move removes one pool, and one must be left.",
+        "Every move removes one pool, and at least one must be left.",
         "Joined pools are never split, so each move leaves one pool fewer.",
         "A joined pool may be joined again, but never has to be split: its parts would fall again.",
     ),
@@ -49,7 +49,8 @@ EXPERIMENT = Experiment(
             0.55,
             -FARTHEST,
             FARTHEST,
-            help="The score for p0 and p1, the fits at this score with the new row as class 0 and as class 1.",
+            help="The score of the new row. p0 and p1 are the fits at this score with the row as class 0 and as "
+            "class 1.",
             extra=view_of("pooling", drawn_by_page=True),
         ),
     ),

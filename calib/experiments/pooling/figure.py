@@ -55,7 +55,7 @@ def prepare(found: Moves, step: int = 0, score: float = 0.55) -> Pooling:
     pool = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     return Pooling(
         title=_title(found, state),
-        caption="The upper picture shows points by score, class 0 at the bottom and class 1 at the top. Lines are "
+        caption="The upper picture shows points by score, class 0 at the bottom and class 1 at the top. Lines show "
         "pools at their share of class 1; neighbours with equal shares remain separate pools. The lower picture is the "
         "cumulative-sum diagram with pools as chords; the thin line is the lower convex hull, the final result. The "
         f"next pair is drawn thick. The vertical bar is a new row at score {score:g}. As class 0 it would get "

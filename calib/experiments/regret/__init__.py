@@ -30,7 +30,7 @@ EXPERIMENT = Experiment(
             0.1,
             0.0,
             0.99,
-            help="The probability if the label is 0.",
+            help="p0, the better prediction if the label is 0.",
             extra={"step": 0.01},
         ),
         Parameter(
@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
             0.5,
             0.01,
             1.0,
-            help="The probability if the label is 1.",
+            help="p1, the better prediction if the label is 1.",
             extra={"step": 0.01},
         ),
         Parameter(
@@ -55,10 +55,10 @@ EXPERIMENT = Experiment(
     ),
     simulation=regrets,
     notice=(
-        "One regret rises with p, the other falls. At their crossing the larger of the two is smallest: this is the "
-        "minimax rule of the loss.",
-        "Both rules move p from the midpoint towards 1/2, further for a wider interval.",
-        "If p0 < p1, both rules stay strictly between the two. So p is never 0 or 1, and the log loss is never "
+        "One regret rises with p, and the other falls. Where they cross, the larger of the two is smallest: this is "
+        "the minimax rule of the loss.",
+        "The rules for log loss and square loss move p from the midpoint towards 1/2, further for a wider interval.",
+        "If p0 < p1, both rules give a p strictly between p0 and p1. So p is never 0 or 1, and the log loss is never "
         "infinite.",
     ),
     formulas=(

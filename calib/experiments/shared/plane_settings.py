@@ -16,7 +16,7 @@ DEPTH = Parameter(
     "choice",
     None,
     choices=(1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, None),
-    help="Most splits from the root to a leaf.",
+    help="Maximum number of splits from the root to a leaf.",
 )
 LEAF = Parameter(
     "leaf",
@@ -24,7 +24,7 @@ LEAF = Parameter(
     "choice",
     "frequency",
     choices=tuple(LEAF_NAMES),
-    help="The share of class 1 in the leaf, or (n1 + 1)/(n + 2).",
+    help="The share of class 1 in the leaf, or Laplace's estimate (n1 + 1)/(n + 2).",
     extra={"names": LEAF_NAMES},
 )
 SIZE = Parameter(
@@ -33,7 +33,7 @@ SIZE = Parameter(
     "choice",
     1000,
     choices=(50, 100, 200, 500, 1000, 2000),
-    help="About half of them are in each class. A larger number keeps the rows of a smaller one.",
+    help="Number of training rows, about half in each class. A larger sample contains the rows of a smaller one.",
 )
 SPREAD = Parameter(
     "covariances",
@@ -41,7 +41,7 @@ SPREAD = Parameter(
     "choice",
     "separate",
     choices=tuple(COVARIANCES),
-    help="One draw for both classes, one draw per class (as in the paper), or very unequal covariances.",
+    help="Covariances drawn once for both classes, drawn per class (as in the paper), or very unequal.",
     extra={"names": {"equal": "Equal", "separate": "As printed", "unequal": "Unequal"}},
 )
 TREES = Parameter(
@@ -53,7 +53,7 @@ CURTAIL = Parameter(
     "choice",
     0,
     choices=(0, 2, 5, 10, 20, 30, 50, 100, 200),
-    help="A leaf with fewer training rows takes the frequencies of its first ancestor with enough.",
+    help="A leaf with fewer training rows takes the frequencies of its first ancestor with enough rows.",
 )
 
 

@@ -48,8 +48,8 @@ def against_truth(
     drawn = f"{min(MOST_POINTS, tests):,} of " if cloud == "points" else "the density of "
     return TruthPanels(
         title=title,
-        caption=f"True probability to the right, prediction upwards: {drawn}{tests:,} new rows. The line is the mean "
-        f"prediction for true probabilities with at least {FEW} rows. Bias is the distance from the line to the "
+        caption=f"The picture shows {drawn}{tests:,} new rows, by true probability and prediction. The line is the "
+        f"mean prediction for true probabilities with at least {FEW} rows. Bias is the distance from the line to the "
         "thin diagonal, scatter the distance from the rows to the line. TCE, the mean squared distance to the "
         "diagonal, is bias² plus scatter; the percentage is the share of bias².",
         alt="Predicted against true probability. "

@@ -22,7 +22,8 @@ WINDOW = Parameter(
     "choice",
     0.5,
     choices=(0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0),
-    help="The score is the mean label in a Gaussian window around x, own label included. A narrow window memorises.",
+    help="The score is the mean label in a Gaussian window around x, including the row's own label. A narrow window "
+    "overfits.",
 )
 
 

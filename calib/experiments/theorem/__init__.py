@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
     page=PAGE,
     name="Theorem 1",
     question="A Venn predictor gives two probabilities, one for each label that the new row may have. We draw training "
-    "rows and a test row many times. Which of these equals the label on average?",
+    "rows and a test row many times. Which probability equals the label on average?",
     answers=(
         "p0, the lower one",
         "p1, the upper one",
@@ -21,10 +21,11 @@ EXPERIMENT = Experiment(
     ),
     right=3,
     why=(
-        "It is the fit with label 0 for the new row. This label pulls it down, so it is too low on average.",
-        "It is the fit with label 1 for the new row. This label pulls it up, so it is too high on average.",
+        "p0 is the fit with label 0 for the new row. This label pulls p0 down, so p0 is too low on average.",
+        "p1 is the fit with label 1 for the new row. This label pulls p1 up, so p1 is too high on average.",
         "With its true label the new row is like every other row, so nothing favours either side.",
-        "One of the two always belongs to the true label. Nobody knows which one, yet it is right on average.",
+        "One of the two probabilities always belongs to the true label. Nobody knows which one, but it is right on "
+        "average.",
     ),
     parameters=(
         Parameter(
@@ -34,8 +35,7 @@ EXPERIMENT = Experiment(
             "full",
             choices=tuple(PREDICTORS),
             extra={"names": PREDICTORS},
-            help="Full, inductive, the label taxonomy and the two predictors that ignore x are valid. Simplified is "
-            "not valid in general.",
+            help="All these predictors are valid except simplified Venn–Abers, which is not valid in general.",
         ),
         training_objects(50),
         WINDOW,
@@ -46,7 +46,7 @@ EXPERIMENT = Experiment(
     notice=(
         "The mean error of the selected probability P_Y is zero within about two standard errors, however few training "
         "rows there are. On average p0 is too low and p1 too high.",
-        "Nobody can use P_Y, since its choice needs the label. But if p0 and p1 are close, you can use either.",
+        "Nobody can use P_Y, because choosing it needs the label. But if p0 and p1 are close, you can use either.",
         "The theorem says more than this: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
         "The lower picture shows this; the simplified predictor with a narrow window fails there.",
     ),

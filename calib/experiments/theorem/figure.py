@@ -58,16 +58,15 @@ def prepare(draws: Draws) -> Theorem:
     return Theorem(
         title=f"{name}: P_Y is {found}, mean error {brief(last['selected'][0])} ± {brief(2 * last['selected'][1])}; "
         f"{sides}",
-        caption="The upper picture shows the mean of label minus probability over the first draws; two standard errors "
-        "of P_Y are shaded around zero. The lower picture shows the frequency of class 1 in groups of equal P_Y, with "
-        "two standard errors for a correct P_Y. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
-        f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; by chance alone it is "
-        "about 2 to 3.",
+        caption="The upper picture shows the mean of label minus probability over the first draws; two standard "
+        "errors of P_Y are shaded around zero. The lower picture shows the frequency of class 1 in groups of "
+        "similar P_Y, with two standard errors for a correct P_Y. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
+        f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; by chance alone it is about 2 to 3.",
         alt=f"{name} with {draws.objects} training rows, {len(draws.y):,} draws. "
         + " ".join(f"Mean error of {NAMES[key]}: {plus_minus(*last[key])}." for key in NAMES),
-        drawn=f"Above, four lines over the draws, after {EARLY}: "
+        drawn=f"The upper picture shows four lines over the draws. After {EARLY} draws they are at: "
         + "; ".join(f"{NAMES[key]} {number(np.interp(EARLY, run.t, run.mean))}" for key, run in runs.items())
-        + f". Below, {len(levels)} groups of equal P_Y with frequencies of class 1 from "
+        + f". The lower picture shows {len(levels)} groups of similar P_Y, with frequencies of class 1 from "
         f"{number(levels.observed.iloc[0])} to {number(levels.observed.iloc[-1])}.",
         table=pd.concat([_run(name, run) for name, run in runs.items()], ignore_index=True),
         answer=3 if inside["selected"] and not inside["p0"] and not inside["p1"] else None,
@@ -132,7 +131,7 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
             "range": [-0.02, 1.02],
             "domain": [0, 0.45],
         },
-        annotations=[heading("Errors as draws accumulate", "y"), heading("Draws of equal P_Y", "y2")],
+        annotations=[heading("Mean error over the draws", "y"), heading("Draws grouped by P_Y", "y2")],
     )
 
 

@@ -11,14 +11,14 @@ EXPERIMENT = Experiment(
     key="tree_count",
     page="tree_depth",
     name="Number of trees",
-    question="From 5 to 50 fully grown trees, a forest's probabilities come closer to the true ones. How much do 500 "
-    "trees add, again ten times as many?",
+    question="With 50 fully grown trees instead of 5, a forest's probabilities come closer to the true ones. How "
+    "much do 500 trees instead of 50 add?",
     answers=("About as much again", "Far less", "Far more"),
     right=2,
     why=(
-        "The disagreement of trees falls like one over their number. Even if it were the whole error, the step from 50 "
-        "to 500 would gain only a tenth of the step from 5 to 50.",
-        "The disagreement of trees falls like one over their number, so the first trees remove nearly all of it.",
+        "The disagreement of trees falls in proportion to 1/T for T trees. Even if it were the whole error, the "
+        "step from 50 to 500 would gain only a tenth of the step from 5 to 50.",
+        "The disagreement of trees falls in proportion to 1/T for T trees, so the first trees remove nearly all of it.",
         "The gain does not grow: the step to 500 trees gains at most a fifth of the step to 50.",
     ),
     parameters=(
@@ -28,7 +28,7 @@ EXPERIMENT = Experiment(
             "choice",
             100,
             choices=(1, 2, 5, 10, 20, 50, 100, 200, 500),
-            help="Number of trees in one more forest. It consists of the first trees.",
+            help="Number of trees in one more forest, which consists of the first trees.",
         ),
         DEPTH,
         LEAF,
@@ -38,9 +38,9 @@ EXPERIMENT = Experiment(
     ),
     simulation=at_counts,
     notice=(
-        "More trees narrow the cloud, but only towards the prediction of an endless forest. The part of the TCE that "
-        "more trees can remove falls like one over their number. It is about half with 5 trees, and at most an eighth "
-        "with 50.",
+        "More trees narrow the cloud, but only towards the prediction of an infinite forest. The part of the TCE "
+        "that more trees can remove falls in proportion to 1/T for T trees. It is about half with 5 trees, and at "
+        "most an eighth with 50.",
         "The error that remains at 500 trees is not chance, because all trees saw the same data. Choose shallower "
         "trees: at depth 4 less than half of this error is left. More rows do not remove it. In twenty draws, 2,000 "
         "rows instead of 1,000 changed it by −15 % to +21 %, and by almost nothing on average.",

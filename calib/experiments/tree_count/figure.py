@@ -44,9 +44,9 @@ def prepare_curve(found: SettingCurve) -> Lines:
         {"The first trees of one forest": {"TCE": tce, "bias²": curve["bias"], "scatter": curve["scatter"]}},
         "Trees",
         f"A single tree has a mean TCE of {brief(curve['alone'][0])}, all {found.values[-1]} together "
-        f"{brief(tce[-1])}; the first {enough} have at most twice that",
+        f"{brief(tce[-1])}; the first {enough} have at most twice this TCE",
         "Only scatter falls, and only down to a limit: the mean of trees removes their disagreement, but not their "
-        "common errors. Steps to the right are nearly equal factors.",
+        "common errors. Each step to the right multiplies the number of trees by about the same factor.",
         ringed="none",
     )
 
@@ -55,5 +55,5 @@ FIGURES = (
     FigureEntry(
         "tree_count", "Predicted against true probabilities, for different numbers of trees", prepare, *PANELS
     ),
-    FigureEntry("tree_count_curve", "TCE along the number of trees", prepare_curve, *CURVES),
+    FigureEntry("tree_count_curve", "TCE by number of trees", prepare_curve, *CURVES),
 )

@@ -61,9 +61,9 @@ EXPERIMENT = Experiment(
         "The sum stays the same.",
         "The best depth depends on the data: seed 5 draws classes that overlap more, and there a smaller depth is "
         "better.",
-        "The forest is best at about the same depth, or a little deeper, but too much depth costs it far less. Errors "
-        "of its trees in opposite directions cancel in the mean. It gives thousands of different predictions, so its "
-        "groups are quantile bins, and scatter inside a bin counts as GL.",
+        "The forest is best at about the same depth, or a little deeper, but too much depth costs it far less. "
+        "Errors of its trees in opposite directions cancel in the mean. The forest gives thousands of different "
+        "predictions, so its groups are quantile bins, and scatter inside a bin counts as GL.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1m\sum (p-\pi)^2 = \text{CL} + \text{GL}",

@@ -14,7 +14,7 @@ from calib.experiments.tree_depth.simulation import DEPTHS
 from calib.figures.base import FigureEntry
 from calib.kernel.wording import brief, listed
 
-GROUPS = {"leaf_": "each leaf is a group", "": "equal predictions are a group"}
+GROUPS = {"leaf_": "each leaf is a group", "": "equal predictions form a group"}
 """Prefix of the tree's CL and GL → its definition of a group."""
 
 
@@ -68,10 +68,10 @@ def prepare_curve(found: SettingCurve, groups: str = "leaves") -> Lines:
         "Depth",
         f"CL + GL is lowest at {least[0]} for one tree, and at {least[1]} for the forest",
         "CL is the calibration loss, GL the grouping loss; the ring marks their lowest sum. In the tree, "
-        f"{GROUPS[taken]}; the thin line is GL if {GROUPS[other]}. The two differ once leaves are pure: by "
+        f"{GROUPS[taken]}; the thin line is GL if {GROUPS[other]}. The two definitions differ once leaves are pure: by "
         "predictions, all pure leaves form two groups. The forest's groups are equal predictions, or 20 quantile "
         "bins if nearly all predictions differ. With bins, CL + GL is a little below TCE, because of the "
-        "spread inside them.",
+        "spread inside the bins.",
     )
 
 
@@ -81,5 +81,5 @@ def _depth(value: int | None) -> str:
 
 FIGURES = (
     FigureEntry("tree_depth", "Depths against the true probabilities", prepare, *PANELS),
-    FigureEntry("tree_depth_curve", "CL and GL along depth", prepare_curve, *CURVES),
+    FigureEntry("tree_depth_curve", "CL and GL by depth", prepare_curve, *CURVES),
 )

@@ -18,8 +18,10 @@ EXPERIMENT = Experiment(
     right=2,
     why=(
         "A forest assumes almost nothing and has hardly any bias. But fully grown trees scatter, and this counts too.",
-        "Its curved boundary fits, and Platt scaling learns only two parameters, so there is little scatter.",
-        "It is right in the upper row. Its straight boundary is wrong in the lower row, and more rows cannot bend it.",
+        "The curved boundary of this machine fits, and Platt scaling learns only two parameters, so there is little "
+        "scatter.",
+        "Logistic regression is right in the upper row. Its straight boundary is wrong in the lower row, and more "
+        "rows cannot bend it.",
     ),
     turn={"kernel": "linear"},
     parameters=(
@@ -39,7 +41,7 @@ EXPERIMENT = Experiment(
             "choice",
             NO_OTHER,
             choices=tuple(OTHERS),
-            help="Any other model of the app with its defaults. The tuned forest takes a minute.",
+            help="Another model with its default settings. The tuned forest takes a minute.",
             extra={"names": OTHERS},
         ),
         Parameter(
@@ -48,8 +50,8 @@ EXPERIMENT = Experiment(
             "choice",
             "none",
             choices=tuple(CALIBRATIONS),
-            help="Calibrates on out-of-fold scores of five folds, as for the support-vector machine. Margins always "
-            "get Platt scaling. For probabilities, Platt scaling uses their log-odds.",
+            help="The calibrator is fitted on out-of-fold scores from five folds, as for the support-vector "
+            "machine. Margins always get Platt scaling. For probabilities, Platt scaling uses their log-odds.",
             extra={"names": CALIBRATIONS},
         ),
         cloud("which_model"),
@@ -77,12 +79,12 @@ EXPERIMENT = Experiment(
     notice=(
         "In the upper row, logistic regression lies on the diagonal. For two Gaussian classes with equal covariances, "
         "the true probability is a logistic function of the features.",
-        "In the lower row, its line leaves the diagonal. More rows do not help: from 1,000 to 2,000 rows its error "
-        "stays. The bias of the bent line is a fifth to a half of this error, seldom more. The rest is scatter: rows "
-        "with equal true probability lie on different sides of the wide class, and one straight boundary cannot suit "
-        "both.",
-        "The line of the support-vector machine bends. Platt scaling fits one curve to scores that were never meant "
-        "to be probabilities: it underestimates high probabilities and overestimates low ones.",
+        "In the lower row, the line of logistic regression leaves the diagonal. More rows do not help: the error is "
+        "about the same with 2,000 rows as with 1,000. Bias is a fifth to a half of this error, seldom more. The "
+        "rest is scatter: rows with equal true probability lie on different sides of the wide class, and one "
+        "straight boundary cannot suit both.",
+        "The line of the support-vector machine bends, because Platt scaling fits one curve to scores that were never "
+        "meant to be probabilities. The result underestimates high probabilities and overestimates low ones.",
         "The forest's line stays near the diagonal in both rows, because it assumes almost nothing. Its error "
         "is nearly all scatter, and scatter can be reduced: choose depth 4.",
     ),

@@ -27,8 +27,8 @@ def prepare(found: Models, cloud: str = "points") -> TruthPanels:
         for errors in models
     )
     title = (
-        f"{above}: {_within(best.name)} comes closest, TCE {brief(best.tce)}. {below}: {_within(then.name)}, "
-        f"{brief(then.tce)}; logistic regression has {brief(second[PAPERS - 1].tce)}"
+        f"{above}: {_within(best.name)} comes closest (TCE {brief(best.tce)}). {below}: {_within(then.name)} "
+        f"({brief(then.tce)}); logistic regression has {brief(second[PAPERS - 1].tce)}"
     )
     return against_truth(
         shown,

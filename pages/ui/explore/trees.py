@@ -124,12 +124,14 @@ def _settings(recipe: Recipe) -> str:
 def curves(recipe: Recipe, grown: DepthSweep) -> None:
     """The metric against depth: drawn as far as it is grown, again and again until all depths are there."""
 
-    def draw(all_of_it: bool = False) -> None:
+    def draw(all_of_it: bool = False, settled: bool = False) -> None:
         if grown.scores:
             place, name = headings.finding(), recipe.setting("trees.metric")
             with place.words:
                 if all_of_it:
                     _headline(grown, name)
+                if settled:  # while depths are grown the picture is drawn several times in a run
+                    metric(recipe, grown)
             with place.picture:
                 chart.show("depth", grown.tables(), sentence=place.sentence, metric=name)
 
@@ -151,9 +153,9 @@ def curves(recipe: Recipe, grown: DepthSweep) -> None:
     asked = 0.0 if state.lesson_open() else seconds  # a lesson's step has them in its text
     if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, asked):
         with picture:
-            draw()
+            draw(settled=True)
     elif jobs.run("depths", "Growing trees", {grown.key: partial(grow, True)}, meanwhile=draw) is not None:
-        draw(all_of_it=True)
+        draw(all_of_it=True, settled=True)
 
 
 def _headline(grown: DepthSweep, name: str) -> None:

@@ -218,7 +218,7 @@ def test_whatever_is_compared_no_sentence_contradicts_the_table(case):
             assert not (table.upper < 0).any()
     if advice.choice not in (None, "none"):
         line = table.loc[advice.choice]
-        assert ("room for a gain" in first) <= (line.score < table.score["none"])
+        assert ("may be a gain" in first) <= (line.score < table.score["none"])
         assert ("corrects it" in first) <= (verdict.finding == "miscalibrated")
         assert ("its log loss is infinite" in first) <= table.infinite["none"]
         lowers = " lowers the Brier score" in headline(evaluation)
@@ -254,7 +254,7 @@ def test_without_the_uncalibrated_model_it_says_that_it_cannot_know_whether_cali
     found = recommend(given_evaluation(y, {key: jitter(truth, rng, 0.02) for key in ("platt", "beta")}))
     assert found.answer.startswith("Use ")
     assert "Not compared: the uncalibrated model, " in found.reasons[-1]
-    assert found.reasons[-1].endswith("it is not known whether calibrating helps at all.")
+    assert found.reasons[-1].endswith("it is unknown whether calibration helps at all.")
 
 
 # --- for arrays
@@ -309,9 +309,9 @@ def test_other_splits_are_set_beside_the_recommendation_and_do_not_turn_it():
     steady = splits({"none": raw, "platt": raw - 0.01 + rng.normal(scale=0.002, size=20)})
     unsteady = splits({"none": raw, "platt": raw - 0.003 + rng.normal(scale=0.01, size=20)})
     assert over_splits("platt", steady).endswith("a clear gain.")
-    assert "need not help" in over_splits("platt", unsteady)
+    assert "may not help" in over_splits("platt", unsteady)
     assert "no method compared clearly lowers" in over_splits("none", unsteady)
-    assert "clearly lower than uncalibrated: Platt scaling −" in over_splits("none", steady)
+    assert "clearly lower than without calibration: Platt scaling −" in over_splits("none", steady)
     # Nothing is said of the test rows: there the choice may rest on more than its own interval.
     assert not any(
         "test rows" in over_splits(key, each) for key in ("platt", "none") for each in (steady, unsteady)
@@ -337,7 +337,7 @@ def test_on_real_sets_no_sentence_contradicts_a_number(data, model):
     found, table, verdict = recommend(evaluation), differences(evaluation).table, verdict_of(evaluation)
     brier = table[table["metric"] == "brier"].set_index("calibrator")
     if found.choice not in (None, "none"):
-        said = ("log loss is infinite", "more extreme", "room for a gain", "corrects it")
+        said = ("log loss is infinite", "more extreme", "may be a gain", "corrects it")
         assert brier.upper[found.choice] < 0 or any(words in found.reasons[0] for words in said)
         assert np.isfinite(evaluation.metrics.log_loss[found.choice]) or found.warnings
     if found.answer == LEAVE:

@@ -25,7 +25,7 @@ def test_the_title_holds_the_identity_with_its_numbers():
         "2 leaves in 2 groups cost 0.38: CL 0.00014, GL 0.036, and entropy 0.35, which is unavoidable"
     )
     assert own.caption.startswith(
-        "CL 0.000139 + GL 0.0357 + entropy 0.347 = 0.383, the expected loss. A group is "
+        "CL 0.000139 + GL 0.0357 + entropy 0.347 = 0.383, the expected loss. A group contains "
     )
     one = record("finite", str(Line.of(START).cut_at([])))
     assert one.title == "1 leaf in 1 group cost 0.50: CL 0, GL 0.15, and entropy 0.35, which is unavoidable"
@@ -54,7 +54,7 @@ def test_how_many_partitions_are_better():
     assert f"{(table.loss < table.loss[32] - 1e-9).sum()} of 2,048" in record("finite_all").title
     best = simulate()
     own = str(best.line.cut_at(best.cuts("least")))
-    assert record("finite_all", own).title == "Yours is the best of all 2,048 partitions"
+    assert record("finite_all", own).title == "Your partition is the best of all 2,048"
     assert table.cuts_after_points[0] == ""
     assert table.cuts_after_points[32] == "6"
 

@@ -26,7 +26,7 @@ def test_the_answer_is_the_closest_below(below, answer):
     record = FIGURES["which_model"].prepare(found)
     assert record.answer == answer
     assert record.title.startswith(
-        "Equal covariances: logistic regression comes closest, TCE 0.0010. Unequal "
+        "Equal covariances: logistic regression comes closest (TCE 0.0010). Unequal "
     )
     assert record.columns == 3
     assert [part.shown[0].name for part in FIGURES["which_model"].panels(record)][::3] == [
@@ -43,6 +43,6 @@ def test_a_fourth_model_is_named_but_no_answer():
         }
     )
     record = FIGURES["which_model"].prepare(found)
-    assert "Unequal covariances: naive Bayes, 0.0020" in record.title
+    assert "Unequal covariances: naive Bayes (0.0020)" in record.title
     assert record.answer == 2
     assert record.columns == 4

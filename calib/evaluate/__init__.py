@@ -1,0 +1,39 @@
+"""From a Recipe and a Dataset to an Evaluation: fit the model, calibrate, move to a base rate."""
+
+from calib.evaluate.chain import calibrate, check, evaluate, expected_cost, fit_calibrator, make_calibrator
+from calib.evaluate.fitting import (
+    Counted,
+    Fitted,
+    Part,
+    check_dataset,
+    fit,
+    fit_rows,
+    fits_every_row,
+    known_of,
+    make_estimator,
+    score_column,
+    split,
+)
+from calib.evaluate.record import HOOKS, Evaluation
+
+__all__ = [
+    "HOOKS",
+    "Counted",
+    "Evaluation",
+    "Fitted",
+    "Part",
+    "calibrate",
+    "check",
+    "check_dataset",
+    "evaluate",
+    "expected_cost",
+    "fit",
+    "fit_calibrator",
+    "fit_rows",
+    "fits_every_row",
+    "known_of",
+    "make_calibrator",
+    "make_estimator",
+    "score_column",
+    "split",
+]

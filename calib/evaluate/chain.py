@@ -1,0 +1,226 @@
+"""The chain, written once: ``fit`` costs a model fit, ``calibrate`` milliseconds, and ``evaluate`` is the two in one.
+
+fit(recipe, dataset) → Fitted (models, splits, scores) · calibrate(recipe, fitted) → Evaluation (frozen arrays and
+tables). One Fitted serves any number of calibrators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calib.calibrators import CALIBRATORS
+from calib.evaluate.base_rate import at_base_rate, rate_change
+from calib.evaluate.fitting import Fitted, fit, summed
+from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
+from calib.evaluate.record import Evaluation
+from calib.kernel.checks import InputError
+from calib.kernel.memory import give_back
+from calib.kernel.progress import Cancelled, Watch
+from calib.kernel.records import Dataset, Predictions
+from calib.kernel.weights import effective_weights, or_ones
+from calib.placements import PLACEMENTS, Outcome, Placement
+from calib.placements.moved import Moved
+from calib.recipe import Recipe
+
+
+def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
+    """``fit`` and ``calibrate`` in one call, with their errors.
+
+    Parameters
+    ----------
+    recipe
+        What to do.
+    dataset
+        Of two classes.
+    watch
+        Reports progress and can call the fit off.
+
+    Examples
+    --------
+    >>> from calib import Recipe, evaluate, load_sample
+    >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none", "venn_abers")), load_sample("digits"))
+    >>> bool(evaluation.metrics.loc["venn_abers", "brier"] < evaluation.metrics.loc["none", "brier"])
+    True
+    """
+    return calibrate(recipe, fit(recipe, dataset, watch))
+
+
+def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Evaluation:
+    """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows: cheap.
+
+    A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
+
+    Predictions made elsewhere that no calibrator is compared with are judged on all rows: nothing is fitted.
+
+    With a stated ``base_rate`` every answer is moved to it, and the test rows are weighted by class to stand
+    for it.
+
+    Parameters
+    ----------
+    recipe
+        Its calibrators, their options and ``merge``; what it says of data and fit is not asked.
+    fitted
+        What ``fit`` returned; it stays as it is.
+    watch
+        Hears how far it is, and can call it off.
+
+    Raises
+    ------
+    Cancelled
+        When ``watch`` was called off.
+    """
+    found = _calibrated(recipe, fitted, watch)
+    if recipe.base_rate is not None:
+        return at_base_rate(found, fitted, recipe.base_rate)
+    return found.on_every_row() if recipe.calibrators == ("none",) else found
+
+
+def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
+    """At the table's own base rate."""
+    data, parts, placed = fitted.dataset, fitted.parts, [part.placed for part in fitted.parts]
+    rows = end_to_end([part.test for part in parts])
+    weight = pooled_weights([part.weight for part in parts])
+    predictions, calibrators, refused = _answers(recipe, fitted, rows, weight, watch or Watch())
+    give_back(data.n)
+    return Evaluation(
+        recipe=fitted.recipe.replace(
+            **recipe.fields_of("calibrate") | {"base_rate": None}, **recipe.fields_of("view")
+        ),
+        dataset=data,
+        rows=rows,
+        y=data.y[rows],
+        scores=end_to_end([part.tests.scores for part in parts]),
+        predictions=MappingProxyType(predictions),
+        refused=MappingProxyType(refused),
+        calibrators=MappingProxyType(calibrators),
+        calibration_scores=end_to_end([one.scores for one in placed]),
+        calibration_y=end_to_end([one.y for one in placed]),
+        posterior=None if data.posterior is None else data.posterior[rows],
+        probability=fitted.probability,
+        notes=(
+            *fitted.notes,
+            *fit_notes(calibrators),
+            *outside_notes(fitted, calibrators),
+            *unweighted_notes(weight),
+        ),
+        seconds=fitted.seconds,
+        weight=weight,
+        calibration_weight=pooled_weights([one.weight for one in placed]),
+        flow=_flow(fitted, weight),
+    )
+
+
+def _answers(
+    recipe: Recipe, fitted: Fitted, rows: np.ndarray, weight: np.ndarray | None, watch: Watch
+) -> tuple[dict[str, Predictions], dict[str, tuple[Any, ...]], dict[str, str]]:
+    """Predictions, fitted calibrators and reasons of refusal, each by the calibrator's key."""
+    data, count = fitted.dataset, len(recipe.calibrators)
+    y, cluster = data.y[rows], None if data.cluster is None else data.cluster[rows]
+    predictions, calibrators, refused = {}, {}, {}
+    for i, key in enumerate(recipe.calibrators):
+        fits, outcomes = [], []
+        try:
+            for part in watch.within(i / count, (i + 1) / count).loop(fitted.parts, CALIBRATORS[key].label):
+                fits.append(part.placed.calibrate(make_calibrator(recipe, key)))
+                outcomes.append(part.placed.predict(fits[-1], part.tests))
+        except InputError as error:
+            refused[key] = str(error)
+        # A method from outside may fail in its own way, and the others still answer
+        except Exception as error:
+            if key in CALIBRATORS.shipped or isinstance(error, Cancelled):
+                raise
+            refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."
+        else:
+            predictions[key] = _pooled(y, outcomes, weight, cluster)
+            calibrators[key] = tuple(fits)
+    return predictions, calibrators, refused
+
+
+def _flow(fitted: Fitted, weight: np.ndarray | None) -> tuple[dict[str, Any], ...]:
+    """The rows of each fold by use, its test rows on the scale of all folds."""
+    ends = np.cumsum([len(part.test) for part in fitted.parts])
+    tested = np.split(or_ones(weight, ends[-1]), ends[:-1])
+    return tuple(
+        {**part.flow, "test": summed(fitted.dataset.y[part.test], each)}
+        for part, each in zip(fitted.parts, tested, strict=True)
+    )
+
+
+def _pooled(
+    y: np.ndarray, outcomes: list[Outcome], weight: np.ndarray | None, cluster: np.ndarray | None
+) -> Predictions:
+    """The folds' answers one after the other; a calibrator gives intervals in all of them or in none."""
+    ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
+    joined = {name: end_to_end([getattr(outcome, name) for outcome in outcomes]) for name in ends}
+    p = end_to_end([outcome.p for outcome in outcomes])
+    return Predictions(y, p, **joined, weight=weight, cluster=cluster)
+
+
+def pooled_weights(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """The weights of all folds on the scale on which they add up to what these rows are worth, or None."""
+    if weights[0] is None:
+        return None
+    return effective_weights(end_to_end([each for each in weights if each is not None]))
+
+
+def end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """The arrays of all folds in one; that of a holdout as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def make_calibrator(recipe: Recipe, key: str) -> Any:
+    """The unfitted calibrator of a Recipe, with its options and the merge rule where it takes one."""
+    method = CALIBRATORS[key]
+    options = {name.split(".", 1)[1]: value for name, value in recipe.options if name.split(".", 1)[0] == key}
+    if "merge" in method().get_params():
+        options["merge"] = recipe.merge
+    return method(**options)
+
+
+def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
+    """A calibrator of the Recipe, fitted in a placement, at the Recipe's base rate."""
+    made = placed.calibrate(make_calibrator(recipe, key))
+    return made if recipe.base_rate is None else Moved(made, rate_change(placed, made, recipe.base_rate))
+
+
+def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
+    """(model fits, seconds) that the same rows and model would cost in another placement, estimated from this fit.
+
+    >>> from calib import load_sample
+    >>> expected_cost(evaluate(Recipe(model="naive_bayes"), load_sample("digits")), "cv")[0]
+    6
+    """
+    recipe = evaluation.recipe
+    folds = recipe.folds if recipe.evaluation == "folds" else 1
+
+    def fits(key: str) -> int:
+        return folds * PLACEMENTS[key].fits(recipe.cv, -(-len(evaluation.rows) // folds))
+
+    return fits(placement), evaluation.seconds / fits(recipe.placement) * fits(placement)
+
+
+def check(
+    y: ArrayLike,
+    p: ArrayLike | Mapping[str, ArrayLike],
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    features: Any = None,
+) -> Evaluation:
+    """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
+
+    The short name of ``Evaluation.from_predictions``, which explains the arguments.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(1000)
+    >>> result = check(rng.random(1000) < p, p)
+    >>> result.verdict.finding, result.figure("reliability", bins=15).layout.xaxis.range
+    ('no sign', (-0.02, 1.02))
+    """
+    return Evaluation.from_predictions(y, p, sample_weight, cluster, features)

@@ -1,0 +1,305 @@
+"""Split the rows, fit the model where the calibration data ask for it, and score the test rows: the expensive part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from calib.data import ROLES, preprocessor
+from calib.kernel.checks import InputError
+from calib.kernel.memory import give_back
+from calib.kernel.progress import Watch
+from calib.kernel.records import Dataset
+from calib.kernel.weights import are_whole, effective_weights, or_ones
+from calib.kernel.wording import percent
+from calib.models import MODELS
+from calib.models.given import may_be_probabilities
+from calib.placements import PLACEMENTS, Placement
+from calib.recipe import Recipe
+from calib.splits import SPLITS, Cut, RowInfo, Splitter
+
+
+class Counted(NamedTuple):
+    """Lines of the table, the rows that they stand for, and those of class 1 among these."""
+
+    lines: int
+    rows: float
+    events: float
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One training part with its placement, and the test rows it scores, by their positions in the Dataset.
+
+    Attributes
+    ----------
+    weight : float array (m,)
+        How much each test row counts, or None.
+    flow
+        How many rows train, calibrate or are unused.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+    placed: Any
+    tests: Any
+    weight: np.ndarray | None = None
+    flow: Mapping[str, Counted] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a model fit leaves: one Part for a holdout, one for each fold otherwise.
+
+    Attributes
+    ----------
+    seconds
+        What fitting and scoring took.
+    notes
+        Sentences on what was left out.
+    """
+
+    recipe: Recipe
+    dataset: Dataset
+    parts: tuple[Part, ...]
+    seconds: float
+    notes: tuple[str, ...]
+
+    @property
+    def probability(self) -> bool:
+        """Whether the model's scores are probabilities (else margins)."""
+        return self.parts[0].placed.probability
+
+
+def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
+    """Split, fit the model in its placement and score the test rows: the expensive part, done once.
+
+    Parameters
+    ----------
+    recipe
+        Of which the fields of the fit count.
+    dataset
+        Of two classes.
+    watch
+        Reports progress and can call the fit off.
+
+    Raises
+    ------
+    InputError
+        With what is wrong and the remedy.
+    Cancelled
+        When ``watch`` was called off.
+    """
+    return fit_rows(recipe, dataset, list(split(recipe, dataset)), watch)
+
+
+def fit_rows(
+    recipe: Recipe,
+    dataset: Dataset,
+    splits: Sequence[tuple[Any, ...]],
+    watch: Watch | None = None,
+    *,
+    estimator: Any = None,
+    placement: Placement | None = None,
+) -> Fitted:
+    """``fit`` on rows that are chosen elsewhere, as a study of a published paper needs it.
+
+    Parameters
+    ----------
+    recipe, dataset, watch
+        As for ``fit``; the Recipe's own evaluation, folds and test_size do not count.
+    splits
+        (training rows, test rows) as positions, one pair a fold; as ``split`` gives them.
+    estimator
+        An unfitted classifier on the Dataset's columns instead of the Recipe's model.
+    placement
+        Instead of the Recipe's.
+    """
+    check_dataset(recipe, dataset)
+    watch = watch or Watch()
+    begin = time.perf_counter()
+    rows, splitter, cuts = known_of(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
+    parts = []
+    for i, cut in enumerate(cuts):
+        chosen, learners = placement or PLACEMENTS[recipe.placement](), rows.take(cut.train, cut.train_weight)
+        begin_share, end_share = i / len(cuts), (i + 1) / len(cuts)
+        fitted_share = begin_share + chosen.fit_share * (end_share - begin_share)
+        placed = copy(chosen).fit(
+            make_estimator(recipe, dataset) if estimator is None else estimator,
+            dataset.X.iloc[cut.train],
+            dataset.y[cut.train],
+            calibration_size=recipe.calibration_size,
+            cv=recipe.cv,
+            random_state=recipe.seed,
+            watch=watch.within(begin_share, fitted_share),
+            rows=learners,
+            split=splitter,
+        )
+        tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
+        tested = rows.take(cut.test, cut.test_weight).weight
+        flow = {
+            "train": counted(learners.y[placed.trained], learners.weights[placed.trained]),
+            "calibrate": counted(placed.y, placed.weight),
+        }
+        parts.append(Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed)))
+    give_back(dataset.n)
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
+    return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
+
+
+def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
+    """Refuse a Dataset that is not as the Recipe says: a role it lacks, another class, a column to be left out.
+
+    Parameters
+    ----------
+    recipe
+        Of which the fields of the data count.
+    dataset
+        As ``calib.sources.load`` makes it of the Recipe, or made otherwise.
+
+    Raises
+    ------
+    InputError
+        With the field's name: it would have no effect.
+    """
+    how = "Make it with calib.sources.load(recipe, …), or leave the field out."
+    for role in ROLES:
+        column = getattr(recipe, role)
+        if column is not None and getattr(dataset, role) is None:
+            raise InputError(
+                f"{role}: the Recipe names the column {column!r}, but the Dataset has no {role}. {how}"
+            )
+    if recipe.positive is not None and recipe.positive != dataset.classes[1]:
+        raise InputError(
+            f"positive: the Recipe names {recipe.positive!r}, but the Dataset's positive class is "
+            f"{dataset.classes[1]!r}. {how}"
+        )
+    kept = [name for name in recipe.exclude if name in dataset.X.columns]
+    if kept and not dataset.predictions:
+        raise InputError(f"exclude: the Dataset still has the column {kept[0]!r}. {how}")
+
+
+def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
+    """The unfitted pipeline of a Recipe: typed columns → matrix → model."""
+    if dataset.predictions:
+        column = score_column(recipe, dataset)
+        # Of all rows: what a column holds must not depend on the rows that a fold happens to see.
+        settings = {"score": column, "probability": may_be_probabilities(dataset.X[column].to_numpy())}
+        return MODELS["given"].build(settings, recipe.seed)
+    model = MODELS[recipe.model].build(dict(recipe.params), recipe.seed)
+    return Pipeline([("prepare", preprocessor(dataset.X)), ("model", model)])
+
+
+def score_column(recipe: Recipe, dataset: Dataset) -> str:
+    """The score column a Recipe names, or the first one; refused by name where there is no such column."""
+    columns = list(dataset.X.columns)
+    if recipe.score is None:
+        return columns[0]
+    if recipe.score not in columns:
+        raise InputError(f"score must name one of the columns {', '.join(columns)}, but is {recipe.score!r}.")
+    return recipe.score
+
+
+def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
+    """(training rows, test rows) as the Recipe's split holds them out: one pair for a holdout, one a fold otherwise.
+
+    Where counted rows are parted, so that a row may be on both sides, their weights on either side follow.
+    """
+    for cut in _cuts(recipe, known_of(dataset)):
+        yield cut[:2] if cut.train_weight is None else cut
+
+
+def splitter_of(recipe: Recipe) -> Splitter:
+    """The split that a Recipe asks for, with its options."""
+    chosen, given = SPLITS[recipe.split], dict(recipe.data_params)
+    return chosen(**{option.name: given[option.name] for option in chosen.parameters if option.name in given})
+
+
+def known_of(dataset: Dataset) -> RowInfo:
+    """What a split may know of the rows.
+
+    Whole weights of predictions are counts of rows, such as GROUP BY leaves them: a random draw parts them.
+    With features a row stays whole, since a model that saw one copy knows the others. Other weights are put
+    on the scale of ``effective_weights`` of the whole table, so that no part of them is mistaken for counts.
+    """
+    weight = dataset.weight
+    return RowInfo(
+        dataset.y,
+        dataset.time,
+        dataset.part,
+        weight=None if weight is None else effective_weights(weight),
+        cluster=dataset.cluster,
+        counted=weight is not None and dataset.predictions and are_whole(weight),
+    )
+
+
+def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
+    """Cut the rows as the Recipe's split does, with their weights."""
+    rarest = rows.rarest
+    needed = recipe.folds if recipe.evaluation == "folds" else 2
+    if rarest < needed:
+        raise InputError(
+            f"The minority class has {rarest} {'row' if rarest == 1 else 'rows'}, but this evaluation needs at least "
+            f"{needed}: take more rows, use fewer folds, or choose another positive class."
+        )
+    splitter = splitter_of(recipe)
+    if recipe.evaluation == "folds":
+        cuts = splitter.folds(rows, recipe.folds, recipe.seed)
+    else:
+        cuts = [_one_part(recipe, splitter, rows)]
+    for cut in cuts:
+        if len(cut.test) == 0:  # counted rows go to a part one by one
+            raise InputError(
+                f"split={recipe.split!r} leaves no row to a test part: take more rows, a larger test share or "
+                "fewer folds."
+            )
+        if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
+            raise InputError(
+                f"split={recipe.split!r} leaves training rows of one class only: take more rows, another test share or "
+                "fewer folds, or choose split='random'."
+            )
+    return cuts
+
+
+def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
+    try:
+        cut = splitter.holdout(rows, recipe.test_size, recipe.seed)
+    except InputError:
+        raise
+    except ValueError:
+        raise InputError(
+            f"{rows.n} rows are too few for a test share of {percent(recipe.test_size)}: "
+            "take more rows or choose a test share nearer to one half."
+        ) from None
+    if cut.train_weight is not None:
+        return cut
+    return Cut(np.sort(cut.train), np.sort(cut.test))
+
+
+def _unused(rows: RowInfo, cut: Cut, placed: Placement) -> dict[str, Counted]:
+    """The rows that neither learn nor are judged."""
+    idle = np.ones(rows.n, dtype=bool)
+    for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):
+        idle[used] = False
+    return {"unused": counted(rows.y[idle], rows.weights[idle])}
+
+
+def counted(y: np.ndarray, weight: np.ndarray | None) -> Counted:
+    """What rows of these weights are worth by themselves."""
+    return summed(y, effective_weights(or_ones(weight, len(y))))
+
+
+def summed(y: np.ndarray, weights: np.ndarray) -> Counted:
+    return Counted(len(y), float(weights.sum()), float(weights @ y))
+
+
+def fits_every_row(recipe: Recipe) -> bool:
+    """Whether its placement needs a model fit for every row, so that the price is said first."""
+    rows = 100
+    return PLACEMENTS[recipe.placement].fits(recipe.cv, rows) >= rows

@@ -1,0 +1,49 @@
+"""Sentences that an Evaluation says of itself, made where the facts are known: ranges, weights, base rate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from calib.calibrators import CALIBRATORS, count_outside, name_of
+from calib.evaluate.fitting import Fitted
+from calib.kernel.wording import capital, listed, outside_range
+from calib.metrics import METRICS, takes_weights
+
+
+def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
+    """What the fitted calibrators say of themselves, where those of all folds say the same."""
+    for key, (first, *others) in calibrators.items():
+        for note in getattr(first, "notes_", ()):
+            if all(note in other.notes_ for other in others):
+                yield f"{CALIBRATORS[key].label}: {note}"
+
+
+def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
+    """How many test scores lie outside those that calibrated in their fold, and what each calibrator makes of them."""
+    ways: dict[str, list[str]] = {}
+    for method in (CALIBRATORS[key] for key in calibrators):
+        if method.beyond:
+            ways.setdefault(method.beyond, []).append(name_of(method.key))
+    scored = [(part.placed.scores, part.tests.scores) for part in fitted.parts if len(part.placed.scores)]
+    if not ways or not scored or fitted.recipe.placement == "full":
+        return  # full: the calibrators of a row have seen its score
+    ends = [(float(old.min()), float(old.max())) for old, _ in scored]
+    outside = sum(count_outside(new, *end) for (_, new), end in zip(scored, ends, strict=True))
+    if outside:
+        then = capital("; ".join(f"{listed(names)}: {way}" for way, names in ways.items()))
+        total, one = sum(len(new) for _, new in scored), ends[0] if len(ends) == 1 else None
+        yield f"{outside_range(outside, total, 'test score', one)} {then}."
+
+
+def unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
+    """The everyday metrics that cannot be told these weights."""
+    if weight is None:
+        return
+    names = [
+        metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)
+    ]
+    if names:
+        yield f"Not shown, since it takes no weights or counts whole rows only: {listed(names)}."

@@ -1,0 +1,341 @@
+"""The Evaluation: frozen arrays and tables of one Recipe on one Dataset, from which every figure and table is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from calib.calibrators import label_of
+from calib.evaluate.fitting import Counted, counted, score_column
+from calib.evaluate.notes import unweighted_notes
+from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
+from calib.kernel.memo import once, share
+from calib.kernel.records import Dataset, Predictions
+from calib.kernel.rows import Rows
+from calib.kernel.weights import are_whole, effective_weights, rows_behind, told
+from calib.kernel.wording import rows_told
+from calib.metrics import METRICS, metric_value
+from calib.recipe import Recipe
+from calib.splits import SPLITS
+
+HOOKS: dict[str, Callable[..., Any]] = {}
+"""Functions of higher floors behind methods of an Evaluation: verdict, recommendation, figure and html.
+
+``calib/__init__.py`` fills it, so that this file imports nothing from above."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Frozen results on the test rows, pooled over the folds.
+
+    Attributes
+    ----------
+    rows
+        Int array (m,), positions of the test rows in the dataset.
+    y
+        Their labels.
+    scores
+        The model's own.
+    predictions
+        Calibrator → Predictions.
+    refused
+        Calibrator → why it cannot answer here.
+    calibrators
+        Calibrator → the fitted ones, one a fold.
+    posterior
+        P(Y = 1 | x) of the test rows, or None.
+    calibration_scores, calibration_y
+        What the calibrators were fitted on, pooled.
+    weight, calibration_weight
+        Float arrays, how much each test row and each calibration row counts, or None. Whole numbers are rows.
+    flow
+        Of each fold, how many rows "train", "calibrate", "test" and are "unused", as in a gap of time.
+    before
+        The same at the table's base rate, where the Recipe states another; all above is then at the stated
+        one, the test rows by their weights.
+    """
+
+    recipe: Recipe
+    dataset: Dataset
+    rows: np.ndarray
+    y: np.ndarray
+    scores: np.ndarray
+    predictions: Mapping[str, Predictions]
+    refused: Mapping[str, str]
+    calibrators: Mapping[str, tuple[Any, ...]]
+    calibration_scores: np.ndarray
+    calibration_y: np.ndarray
+    posterior: np.ndarray | None
+    probability: bool
+    notes: tuple[str, ...]
+    seconds: float
+    weight: np.ndarray | None = None
+    calibration_weight: np.ndarray | None = None
+    flow: tuple[Mapping[str, Counted], ...] = ()
+    before: Evaluation | None = None
+
+    @property
+    def verdict(self) -> Any:
+        """Whether the first (uncalibrated) predictions are calibrated: ``.finding`` and ``.sentence`` (``Verdict``)."""
+        return HOOKS["verdict"](self)
+
+    def recommendation(self, **options: Any) -> Any:
+        """Which calibrator to use: ``.choice``, ``.answer``, ``.reasons``, ``.fit()`` (``Recommendation``)."""
+        return HOOKS["recommendation"](self, **options)
+
+    def figure(self, key: str = "reliability", **view: Any) -> Any:
+        """A Plotly figure of ``FIGURES`` of this Evaluation; ``view`` is what its ``prepare`` takes, as ``bins``."""
+        return HOOKS["figure"](self, key, **view)
+
+    def _repr_html_(self) -> str:
+        """Verdict, table and diagram, for notebooks."""
+        return HOOKS["html"](self)
+
+    @property
+    def size(self) -> int:
+        """How many rows the test rows stand for."""
+        return rows_behind(self.weight, len(self.y))
+
+    @property
+    def cluster(self) -> np.ndarray | None:
+        """Int array (m,), who each test row belongs to, where that is known."""
+        held = self.dataset.cluster
+        return None if held is None else held[self.rows]
+
+    @property
+    def tested(self) -> int:
+        """The number of test rows: where their weights are counts, of all that they stand for."""
+        held = self.weight if self.before is None else self.counts
+        return rows_behind(held if held is not None and are_whole(held) else None, len(self.y))
+
+    @property
+    def judged_by(self) -> str:
+        """The number of test rows in words: in how many lines, and what weights or a base rate leave of them."""
+        return rows_told(self.tested, len(self.y), self.size, "test row")
+
+    @property
+    def counts(self) -> np.ndarray | None:
+        """Float array (m,), how many rows each test row is, where its weight also says what each of them is worth.
+
+        Of a table of counts at a deployment base rate; else None.
+        """
+        held = None if self.before is None else self.before.weight
+        return held if held is not None and are_whole(held) else None
+
+    @property
+    def sample(self) -> Rows:
+        """The test rows as a sample: labels, weights, counts and clusters, from which all intervals are made."""
+        return Rows(self.y, weight=self.weight, counts=self.counts, cluster=self.cluster)
+
+    @property
+    def calibration_size(self) -> int:
+        """How many rows the calibration rows stand for."""
+        return rows_behind(self.calibration_weight, len(self.calibration_y))
+
+    @property
+    def calibrated_by(self) -> str:
+        """The number of calibration rows in words, as ``judged_by``."""
+        return told(self.calibration_weight, len(self.calibration_y), "calibration row")
+
+    @property
+    def share(self) -> float:
+        """The frequency of class 1 among the test rows."""
+        return float(np.average(self.y, weights=self.weight))
+
+    @property
+    def metrics(self) -> pd.DataFrame:
+        """One row a calibrator, one column an everyday metric; binned metrics use the Recipe's bins and binning."""
+        hidden = () if self.posterior is not None else ("posterior",)
+        return self.measured(key for key, m in METRICS.items() if m.everyday and m.needs not in hidden)
+
+    def measured(self, metrics: Iterable[str]) -> pd.DataFrame:
+        """The table of these metrics only, each computed once for all views that agree on its bins."""
+        columns = {key: [self._measure(key, one) for one in self.predictions.values()] for key in metrics}
+        return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
+
+    def _measure(self, key: str, predictions: Predictions) -> float:
+        metric, bins, binning = METRICS[key], self.recipe.bins, self.recipe.binning
+        call = partial(
+            metric_value,
+            metric,
+            predictions,
+            bins=bins,
+            strategy=binning,
+            posterior=self.posterior,
+            cluster=self.cluster if metric.clustered else None,
+            counts=self.counts if metric.clustered else None,
+        )
+        if metric.needs == "posterior":  # of which the predictions know nothing
+            return call()
+        return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
+
+    def fitted(self, key: str) -> tuple[Any, ...]:
+        """The fitted calibrators of a method, one a fold; refused, with the reason, where it has none."""
+        if key not in self.calibrators:
+            raise InputError(self.refused.get(key, f"{label_of(key)} is not among the calibrators."))
+        return self.calibrators[key]
+
+    def only_fitted(self, key: str, use: str) -> Any:
+        """The one fitted calibrator of a method; refused where folds have one each, of which none is the one for a use.
+
+        Parameters
+        ----------
+        use
+            What it would be taken for, as in "none of them is the one to keep".
+        """
+        fitted = self.fitted(key)
+        if len(fitted) > 1:
+            raise InputError(
+                f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one per fold, "
+                f"and none of them is the one {use}. Choose one test set instead of folds."
+            )
+        return fitted[0]
+
+    def with_view(self, recipe: Recipe) -> Evaluation:
+        """Show the numbers under another Recipe's view fields: nothing is fitted again."""
+        before = self.before and self.before.with_view(recipe)
+        viewed = replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")), before=before)
+        share(self, viewed)  # what is worked out for a whole Evaluation is the same in every view
+        return viewed
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        p: ArrayLike | Mapping[str, ArrayLike],
+        sample_weight: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
+        features: Any = None,
+    ) -> Evaluation:
+        """Evaluate probabilities that exist already, on all rows: nothing is fitted.
+
+        Parameters
+        ----------
+        y : (n,)
+            Labels of 0 and 1.
+        p : (n,) or (n, 2), or a mapping name → such an array
+            Probability of class 1; of two columns, as ``predict_proba`` gives them, the second one.
+        sample_weight : (n,)
+            How much each row counts; whole numbers are repeated rows.
+        cluster : (n,)
+            Equal for rows that belong together.
+        features : DataFrame (n, d)
+            Other columns, by which rows can be grouped.
+
+        Returns
+        -------
+        Evaluation
+            A row for each name, or one for "none", the uncalibrated model.
+
+        Raises
+        ------
+        InputError
+            For labels other than 0 and 1, values outside [0, 1], or arrays of different lengths.
+
+        Examples
+        --------
+        >>> y, p = [0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9]
+        >>> Evaluation.from_predictions(y, {"forest": p, "boosting": [0.0, 0.2, 0.8, 1.0]}).metrics["brier"]
+        forest      0.085
+        boosting    0.020
+        Name: brier, dtype: float64
+        """
+        given = p if isinstance(p, Mapping) else {"none": p}
+        if not given:
+            raise InputError("p holds no predictions: give one array, or a mapping name → array.")
+        columns = {str(name): _class_one(values, str(name)) for name, values in given.items()}
+        labels = binary_labels(y)
+        same_length(y=labels, **columns)
+        not_empty(labels, "y")
+        beside = {} if features is None else dict(pd.DataFrame(features).items())
+        same_length(y=labels, **{f"features[{name!r}]": each for name, each in beside.items()})
+        data = Dataset(
+            "predictions",
+            pd.DataFrame(columns),
+            labels,
+            predictions=True,
+            weight=None if sample_weight is None else np.asarray(sample_weight),
+            cluster=None if cluster is None else np.asarray(cluster),
+            beside={str(name): each.reset_index(drop=True) for name, each in beside.items()},
+        )
+        return judged_on_every_row(Recipe(content="predictions", calibrators=()), data, columns)
+
+    def on_every_row(self) -> Evaluation:
+        """Judge predictions that were made elsewhere on all rows; any other Evaluation stays as it is.
+
+        Rows are held out for calibrators alone, so that the predictions as they are need no test set. A split in time
+        or by file stays: it says which rows the model had not seen.
+        """
+        data = self.dataset
+        if not (data.predictions and self.probability and SPLITS[self.recipe.split].drawn):
+            return self
+        if len(self.rows) == data.n or "none" not in self.predictions:
+            return self
+        return once(self, "on_every_row", self._on_every_row)
+
+    def _on_every_row(self) -> Evaluation:
+        score = self.dataset.X[score_column(self.recipe, self.dataset)].to_numpy()
+        kept = (
+            "calibrators",
+            "calibration_scores",
+            "calibration_y",
+            "calibration_weight",
+            "notes",
+            "seconds",
+        )
+        found = judged_on_every_row(self.recipe, self.dataset, {"none": score})
+        return replace(found, **{name: getattr(self, name) for name in kept})
+
+    def frame(self) -> pd.DataFrame:
+        """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""
+        table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
+        if self.weight is not None:
+            table["weight"] = self.weight
+        if self.posterior is not None:
+            table["posterior"] = self.posterior
+        for key, predictions in self.predictions.items():
+            table[key] = predictions.p
+            if predictions.lower is not None:
+                table[f"{key}_lower"], table[f"{key}_upper"] = predictions.lower, predictions.upper
+        return table
+
+
+def _class_one(values: Any, name: str) -> np.ndarray:
+    """Probabilities of class 1 (n,), of two columns the second."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 2:
+        array = array[:, 1]
+    return probability_vector(array, "p" if name == "none" else f"p[{name!r}]")
+
+
+def judged_on_every_row(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
+    """The Evaluation of predictions (n,) that nothing was fitted for, on all rows of a Dataset."""
+    weight = None if data.weight is None else effective_weights(data.weight)
+    nothing, first = np.empty(0), next(iter(predicted.values()))
+    return Evaluation(
+        recipe=recipe,
+        dataset=data,
+        rows=np.arange(data.n),
+        y=data.y,
+        scores=first,
+        predictions=MappingProxyType(
+            {key: Predictions(data.y, p, weight=weight, cluster=data.cluster) for key, p in predicted.items()}
+        ),
+        refused=MappingProxyType({}),
+        calibrators=MappingProxyType({}),
+        calibration_scores=nothing,
+        calibration_y=nothing.astype(np.intp),
+        posterior=data.posterior,
+        probability=True,
+        notes=(*data.notes, *unweighted_notes(weight)),
+        seconds=0.0,
+        weight=weight,
+        flow=({"test": counted(data.y, data.weight)},),
+    )
