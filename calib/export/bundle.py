@@ -16,8 +16,9 @@ from calib.export.recipes import write_recipes
 from calib.export.report import report_html
 from calib.export.source import python_source
 from calib.export.tables import safe_csv, side_by_side_table
+from calib.export.titled import titled
 from calib.export.zipped import zipped
-from calib.figures import LIGHT, Theme
+from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
@@ -126,7 +127,7 @@ def _evaluation(
         figure, alt = chart.draw(theme), chart.record.alt
         yield f"charts/{chart.key}.html", standalone_html(figure, alt, theme, f"../../{PLOTLY}")
         yield f"charts/{chart.key}.csv", safe_csv(chart.record.to_frame())
-    yield from _images(drawn, theme, images, left_out)
+    yield from _images(drawn, evaluation, theme, images, left_out)
     for key in evaluation.recipe.calibrators:
         try:
             yield f"calibrators/{key}.json", calibrator_json(evaluation, key)
@@ -135,12 +136,16 @@ def _evaluation(
 
 
 def _images(
-    drawn: Sequence[Chart], theme: Theme, images: Sequence[str], left_out: list[str]
+    drawn: Sequence[Chart], evaluation: Evaluation, theme: Theme, images: Sequence[str], left_out: list[str]
 ) -> Iterator[tuple[str, bytes]]:
     if not images or not drawn:
         return
     try:
-        pictures = chromium.draw([chart.draw(theme) for chart in drawn], images)
+        figures = [
+            titled(chart.draw(theme), chart.record.title, evaluation, FIGURES[chart.key].label)
+            for chart in drawn
+        ]
+        pictures = chromium.draw(figures, images)
     except chromium.NoBrowser as error:
         left_out.append(f"Charts as {', '.join(images)}: {error}")
         return

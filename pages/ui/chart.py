@@ -114,7 +114,9 @@ def _interaction(
 ) -> dict[str, Any]:
     """What can be done with the pictures of a chart, as ``st.plotly_chart`` takes it."""
     image = st.session_state.get(f"{key}_image", downloads.CAMERA[0])
-    config = controls(*([] if on_pick else ["select2d"])) | {
+    # The camera would save the picture without its title, as no file of the Download menu is
+    camera = ["toImage"] if downloads.draws() else []
+    config = controls(*camera, *([] if on_pick else ["select2d"])) | {
         "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
     }
     if on_pick is not None:

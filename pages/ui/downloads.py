@@ -24,10 +24,11 @@ from calib.export import (
     read_calibrator,
     safe_csv,
     standalone_html,
+    titled,
     write_program,
 )
 from calib.figures import FIGURES
-from calib.figures.base import Record
+from calib.figures.base import FigureEntry, Record
 from calib.kernel.checks import InputError
 from pages.ui import current, state
 from pages.ui.text import plain
@@ -66,14 +67,6 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
     """Show the popover under a chart; its record was prepared from ``source`` and ``options``."""
     with st.popover("Download", key=f"{key}_downloads"):
         entry, theme = FIGURES[name], current.theme()
-        st.segmented_control(
-            "Camera icon saves",
-            CAMERA,
-            default=CAMERA[0],
-            key=f"{key}_image",
-            format_func=str.upper,
-            required=True,
-        )
         with st.container(horizontal=True):
             button(
                 "Numbers (CSV)", lambda: safe_csv(record.to_frame()), f"{key}.csv", "text/csv", f"{key}_csv"
@@ -86,10 +79,18 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
                 f"{key}_html",
             )
             for form, (label, mime) in PICTURES.items() if draws() else ():
-                make = partial(lambda form: draw([entry.draw(record, theme)], [form])[0][form], form)
+                make = partial(_picture, entry, record, source, form)
                 button(label, make, f"{key}.{form}", mime, f"{key}_{form}")
         if not draws():
             st.caption(NO_CHROMIUM)
+            st.segmented_control(
+                "Camera icon saves",
+                CAMERA,
+                default=CAMERA[0],
+                key=f"{key}_image",
+                format_func=str.upper,
+                required=True,
+            )
         evaluation = getattr(source, "evaluation", source)
         if isinstance(evaluation, Evaluation):
             calibrator(evaluation, key)
@@ -97,6 +98,12 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
         st.code(current.link(), language=None, wrap_lines=True)
         st.caption("Python code for these numbers")
         st.code(chart_source(name, source, options, state.files()) or current.python(), language="python")
+
+
+def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> bytes:
+    """Draw the figure with its title, which on the page stands above it."""
+    figure = titled(entry.draw(record, current.theme()), record.title, source, entry.label)
+    return draw([figure], [form])[0][form]
 
 
 def calibrator(evaluation: Evaluation, key: str) -> None:

@@ -27,12 +27,6 @@ def popover(tab):
     return body
 
 
-def saved_image(tab) -> bytes:
-    chart = tab.page.get_by_test_id("stPlotlyChart").first
-    chart.hover()
-    return tab.download(chart.locator('.modebar-btn[data-title^="Download plot"]').click)
-
-
 def read_csv(content: bytes, **options) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(content), encoding="utf-8-sig", **options)
 
@@ -42,12 +36,18 @@ def css(color: str) -> str:
 
 
 @pytest.mark.soak
-def test_the_camera_saves_an_svg_in_the_colours_of_the_page(tab):
-    content = saved_image(tab.open("explore_reliability", **QUERY))
+def test_the_menu_saves_an_svg_with_its_title_in_the_colours_of_the_page_and_there_is_no_camera(tab):
+    tab.open("explore_reliability", **QUERY)
+    chart = tab.page.get_by_test_id("stPlotlyChart").first
+    chart.hover()
+    assert chart.locator(".modebar-btn").count()
+    assert not chart.locator('.modebar-btn[data-title^="Download plot"]').count()
+    content = tab.download(popover(tab).get_by_role("button", name="Picture (SVG)").click)
     root = ElementTree.fromstring(content)
     assert root.tag == SVG
     words = " ".join(root.itertext())
     assert "Predicted probability" in words
+    assert "Reliability diagram" in words
     assert "Venn–Abers" in words
     text = content.decode().lower()
     assert "#0000" not in text
@@ -56,11 +56,9 @@ def test_the_camera_saves_an_svg_in_the_colours_of_the_page(tab):
 
 
 @pytest.mark.soak
-def test_the_camera_saves_a_png_when_that_is_chosen(tab):
+def test_the_menu_saves_a_png(tab):
     tab.open("explore_reliability", **QUERY)
-    popover(tab).get_by_text("PNG", exact=True).click()
-    tab.page.keyboard.press("Escape")
-    content = saved_image(tab.settle())
+    content = tab.download(popover(tab).get_by_role("button", name="Picture (PNG)").click)
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
     assert min(width, height) > 800  # twice the size on the page

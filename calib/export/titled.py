@@ -1,0 +1,81 @@
+"""A figure as it leaves the page: with a title, what it is of, and its legend under the plot."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from typing import Any
+
+import plotly.graph_objects as go
+
+from calib.evaluate import Evaluation
+from calib.export.chromium import HEIGHT, WIDTH
+from calib.kernel.wording import in_order
+from calib.models import MODELS
+
+SQUARE = 640  # pixels; a wider square diagram would be far from its title
+LETTER, LINE = 9.5, 24  # pixels that a letter and a line of the title take
+SMALL, UNDER, EDGE = 7.2, 19, 16  # the same of the line below it; pixels around both
+
+
+def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -> go.Figure:
+    """Return a copy with the title and, below it, the kind of figure, the data set and the model.
+
+    Parameters
+    ----------
+    title
+        The finding, as above the chart on its page.
+    source
+        What the figure was prepared from; an Evaluation names its data and model.
+    label
+        The kind of figure.
+    """
+    figure = go.Figure(figure)
+    square = any(axis.scaleanchor for axis in figure.select_yaxes())
+    width = int(figure.layout.width or (SQUARE if square else WIDTH))
+    heads = _wrapped(title, width, LETTER)
+    below = _wrapped(" · ".join(filter(None, [label, *_of(source)])), width, SMALL)
+    room = 2 * EDGE + LINE * len(heads) + UNDER * len(below)
+    small = f'<span style="font-size: 13px">{"<br>".join(below)}</span>'
+    text = "<br>".join([*(f"<b>{line}</b>" for line in heads), small])
+    height = (figure.layout.height or HEIGHT) + room + EDGE // 2
+    more = {"t": room, "l": EDGE, "r": EDGE, "b": EDGE // 2}  # words that touch a file's edge look cut off
+    figure.update_layout(
+        width=width,
+        height=height,
+        margin={side: _margin(figure, side) + extra for side, extra in more.items()},
+        title={
+            **{"text": text, "font": {"size": 17}, "xref": "container", "x": EDGE / width, "xanchor": "left"},
+            **{"yref": "container", "y": 1 - 1.5 * EDGE / height, "yanchor": "top"},
+        },
+    )
+    key = figure.layout.legend
+    if (
+        key.yref == "container" and key.yanchor == "top"
+    ):  # at the picture's upper edge, where the title is now
+        figure.update_layout(legend={"y": (key.y or 0) - room / height})
+    if square:
+        figure.update_layout(legend={"x": 0.5, "xanchor": "center"})
+    return figure
+
+
+def _margin(figure: go.Figure, side: str) -> float:
+    """Return the figure's own margin, else its template's."""
+    own = figure.layout.margin[side]
+    return (figure.layout.template.layout.margin[side] or 0) if own is None else own
+
+
+def _of(source: Any) -> tuple[str, ...]:
+    """Name the data set and the model, where they are known."""
+    evaluation = getattr(source, "evaluation", source)
+    if not isinstance(evaluation, Evaluation):
+        return ()
+    recipe = evaluation.recipe
+    given = recipe.content == "predictions" or recipe.onnx is not None
+    return (evaluation.dataset.name, *([] if given else [MODELS[recipe.model].label]))
+
+
+def _wrapped(text: str, width: int, letter: float) -> list[str]:
+    """Break a text into lines that fit the width; names in it are not markup."""
+    lines = textwrap.wrap(in_order(text), int((width - 2 * EDGE) / letter))
+    return [html.escape(line, quote=False) for line in lines]
