@@ -251,13 +251,13 @@ class Evaluation:
         Parameters
         ----------
         use
-            What it would be taken for, as in "none of them is the one to keep".
+            What the calibrator is needed for, as in "no single calibrator is the one to keep".
         """
         fitted = self.fitted(key)
         if len(fitted) > 1:
             raise InputError(
                 f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one per fold, "
-                f"and none of them is the one {use}. Choose one test part instead of folds."
+                f"so no single calibrator is the one {use}. Choose one test set instead of folds."
             )
         return fitted[0]
 
@@ -465,7 +465,7 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     if rarest < needed:
         raise InputError(
             f"The minority class has {rarest} {'row' if rarest == 1 else 'rows'}, but this evaluation needs at least "
-            f"{needed}: take more rows, use fewer folds, or choose another positive class."
+            f"{needed}. Use more rows or fewer folds, or choose another positive class."
         )
     splitter = splitter_of(recipe)
     if recipe.evaluation == "folds":
@@ -475,12 +475,12 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     for cut in cuts:
         if len(cut.test) == 0:  # counted rows go to a part one by one
             raise InputError(
-                f"split={recipe.split!r} leaves no row to a test part: take more rows, a larger test share or "
+                f"split={recipe.split!r} leaves a test set without rows. Use more rows, a larger test share or "
                 "fewer folds."
             )
         if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
             raise InputError(
-                f"split={recipe.split!r} leaves training rows of one class only: take more rows, another test share or "
+                f"split={recipe.split!r} leaves training rows of one class only. Use more rows, another test share or "
                 "fewer folds, or choose split='random'."
             )
     return cuts
@@ -494,7 +494,7 @@ def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
     except ValueError:
         raise InputError(
             f"{rows.n} rows are too few for a test share of {percent(recipe.test_size)}: "
-            "take more rows or choose a test share nearer to one half."
+            "use more rows, or a test share closer to one half."
         ) from None
     if cut.train_weight is not None:
         return cut
@@ -538,7 +538,7 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
     InputError
         With the field's name: it would have no effect.
     """
-    how = "Make it with calib.sources.load(recipe, …), or leave the field out."
+    how = "Load the Dataset with calib.sources.load(recipe, …), or remove the field from the Recipe."
     for role in ROLES:
         column = getattr(recipe, role)
         if column is not None and getattr(dataset, role) is None:
@@ -646,8 +646,8 @@ def _moving(placed: Placement, made: Any, stated: float) -> BaseRate:
     fitted = placed.base_rate(made)
     if not 0 < fitted < 1:
         raise InputError(
-            "base_rate: by their weights the rows that calibrate are of one class, so that there is no base rate to "
-            "move from. Take more rows, other weights, or no base rate."
+            "base_rate: all calibration rows with a positive weight are of one class, so there is no base rate to "
+            "adjust. Use more rows or other weights, or leave base_rate unset."
         )
     return BaseRate(fitted, stated)
 
@@ -778,9 +778,10 @@ def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: se
     ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
         f"At a deployment base rate of {stated:.3g} instead of the {found.share:.3g} of the test rows, all odds are "
-        f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class, and their means are as "
-        f"precise as those of {round(float(weight.sum())):,} rows. This is right if only the shares of the classes "
-        "differ from the table."
+        f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class; their means are as "
+        f"precise as those of {round(float(weight.sum())):,} rows. This is right only if "
+        f"the classes' shares are all that "
+        "differs from the table."
     )
 
 
@@ -804,7 +805,7 @@ def _unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
         metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)
     ]
     if names:
-        yield f"Not shown, since it takes no weights or counts whole rows only: {listed(names)}."
+        yield f"Not shown, because these metrics do not accept such weights: {listed(names)}."
 
 
 def _fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
