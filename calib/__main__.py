@@ -113,9 +113,11 @@ def _add_evaluate(commands: Any) -> None:
     _add_file(command, "--pdf", "write the report as PDF (needs Chromium)")
     for name in REPORT:
         command.add_argument(f"--{name}", metavar="TEXT", help=f"{name} on the first page of the report")
-    _add_file(command, "--csv", "write the predictions, one line per test row")
+    _add_file(command, "--csv", "write the predictions as CSV, one line per test row")
     command.add_argument(
-        "--metrics", metavar="KEY,KEY", help="metrics to print; by default the everyday metrics"
+        "--metrics",
+        metavar="KEY,KEY",
+        help="keys of the metrics to print, separated by commas; by default the everyday metrics",
     )
     command.add_argument("--format", choices=FORMS, default="table", help="format of the printed table")
     command.set_defaults(run=_evaluate)
@@ -134,11 +136,13 @@ def _add_simulate(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a setting other than its default",
+        help="give a setting another value than its default",
     )
     command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed, by default 0")
-    _add_file(command, "--html", "write the pictures as one self-contained page")
-    _add_file(command, "--csv", "write the numbers; further pictures get files whose names add their key")
+    _add_file(command, "--html", "write the figures as one self-contained HTML page")
+    _add_file(
+        command, "--csv", "write the numbers as CSV; each further figure gets a file with its key in the name"
+    )
     command.set_defaults(run=_simulate)
 
 
@@ -150,7 +154,7 @@ def _add_export(commands: Any) -> None:
         "calibrator",
         type=Path,
         metavar="CALIBRATOR.json",
-        help="calibrator file, as downloaded from the page",
+        help="calibrator file (JSON), downloaded from Compare and report",
     )
     language = command.add_mutually_exclusive_group(required=True)
     for key, entry in LANGUAGES.items():
@@ -166,7 +170,7 @@ def _add_export(commands: Any) -> None:
 
 def _add_study(commands: Any) -> None:
     command = commands.add_parser(
-        "study", help="run a paper's protocol or your own on data sets; can be resumed"
+        "study", help="run a paper's protocol, or your own, on data sets; a stopped study can be continued"
     )
     command.add_argument("protocol", metavar="PROTOCOL", help=f"a TOML file, or one of {', '.join(SHIPPED)}")
     command.add_argument(
@@ -175,7 +179,7 @@ def _add_study(commands: Any) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help='data files with the label in a column "target"; or openml:NUMBER, sample:KEY, synthetic:KEY',
+        help='data files whose label column is called "target"; or openml:NUMBER, sample:KEY, synthetic:KEY',
     )
     command.add_argument(
         "--setups",
@@ -185,22 +189,27 @@ def _add_study(commands: Any) -> None:
         help="run only these setups; all runs every setup of the protocol",
     )
     command.add_argument(
-        "--repeats", type=int, metavar="N", help="number of repeats instead of the protocol's"
+        "--repeats", type=int, metavar="N", help="number of repeats, instead of the protocol's number"
     )
     command.add_argument(
-        "--folds", type=int, metavar="N", help="number of cross-validation folds instead of the protocol's"
+        "--folds",
+        type=int,
+        metavar="N",
+        help="number of cross-validation folds, instead of the protocol's number",
     )
-    command.add_argument("--metrics", metavar="KEY,KEY", help="metrics instead of the protocol's")
-    command.add_argument("--retry-failed", action="store_true", help="repeat runs that failed before")
+    command.add_argument(
+        "--metrics", metavar="KEY,KEY", help="keys of the metrics, instead of the protocol's metrics"
+    )
+    command.add_argument("--retry-failed", action="store_true", help="run failed runs again")
     command.add_argument(
         "--store",
         type=Path,
         required=True,
         metavar="FILE",
-        help="results file (SQLite); give it again to continue a study",
+        help="results file (SQLite); name the same file to continue a study",
     )
     _add_file(command, "--csv", "write the results as CSV, one row per setup and fold")
-    _add_file(command, "--report", "write all tables, tests and diagrams of each metric as ZIP")
+    _add_file(command, "--report", "write the tables, tests and diagrams of every metric as a ZIP archive")
     command.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="number of parallel runs, by default 1"
     )
@@ -295,11 +304,13 @@ def _on_file(
     if target is None:
         likely = target_candidates(frame) or list(map(str, frame.columns))
         raise InputError(
-            f"target: you have not chosen the Label column. Set target in the Recipe to one of {', '.join(likely)}."
+            f"target: the Recipe does not name the label column. Set target in the Recipe to "
+            f"one of {', '.join(likely)}."
         )
     if target not in (recipe.target, "target"):
         print(
-            f"note: the Label column is taken to be {target!r}; to choose another, set target in the Recipe.",
+            f"note: the Recipe names no label column, so column {target!r} is used; to choose another, set target in "
+            "the Recipe.",
             file=sys.stderr,
         )
     asked, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
@@ -342,7 +353,7 @@ def _tell_lost(lost: Mapping[str, Any]) -> None:
     for name, value in lost.items():
         given = json.dumps(value, ensure_ascii=False)
         print(
-            f"note: the Recipe's {name}, {given}, is replaced by the files that you gave.",
+            f"note: the Recipe's {name}, {given}, does not apply: the files that you gave replace it.",
             file=sys.stderr,
         )
 
@@ -383,8 +394,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     recipe = Recipe.from_json(_read(args.recipe)).replace(**given)
     if not recipe.calibrators:
         raise InputError(
-            "calibrators: the Recipe names none, so there is nothing to evaluate. Add at least one, such "
-            "as none."
+            "calibrators: the Recipe's list is empty, so there is nothing to evaluate. Add at least one, such "
+            'as "none", the uncalibrated model.'
         )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in _listed(args.metrics) or ()]
     recipe, dataset, found = _on_file(recipe, args.data, args.judge_on, args.onnx)
@@ -430,7 +441,7 @@ def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
         raise
     except Exception as error:
         raise InputError(
-            f"evaluate fails on these data ({type(error).__name__}: {error}). Try another model or other settings."
+            f"The model fails on these data ({type(error).__name__}: {error}). Try another model or other settings."
         ) from error
 
 
@@ -440,7 +451,7 @@ def _say_price(recipe: Recipe, dataset: Dataset) -> None:
         once = _evaluated(recipe.replace(placement="split", **with_calibrators(recipe, ("none",))), dataset)
         calls, seconds = expected_cost(once, recipe.placement)
         price = f"{counted(calls, 'model fit')}, about {duration(seconds)}"
-        print(f"note: the placement {recipe.placement!r} needs {price}.", file=sys.stderr, flush=True)
+        print(f"note: placement={recipe.placement!r} needs {price}.", file=sys.stderr, flush=True)
 
 
 def _export(args: argparse.Namespace) -> int:
@@ -461,7 +472,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _simulate(args: argparse.Namespace) -> int:
     if args.experiment is None and (args.set or args.csv or args.html):
-        raise InputError("EXPERIMENT: name an experiment; --list prints all.")
+        raise InputError("EXPERIMENT is missing. Name an experiment; --list prints all.")
     if args.list or args.experiment is None:
         print(_experiments() if args.experiment is None else _settings(_experiment(args.experiment)))
         return 0
@@ -471,7 +482,7 @@ def _simulate(args: argparse.Namespace) -> int:
     for text in args.set:
         name, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"--set takes a setting as name=value, but got {text!r}.")
+            raise InputError(f"--set needs NAME=VALUE, but you gave {text!r}.")
         if name in settings:
             raise InputError(f"--set: {name!r} is given twice. Give it once.")
         settings[name] = read(value, allowed[name]) if name in allowed else value
@@ -502,8 +513,8 @@ def _study(args: argparse.Namespace) -> int:
     sets = load_sets(args.data or protocol.data.sets, protocol.data)
     if protocol.default and not args.setups:
         print(
-            f"note: {len(protocol.default)} of the {len(protocol.setups)} setups of {protocol.key} will run; choose "
-            "others with --setups, or all.",
+            f"note: {len(protocol.default)} of the {len(protocol.setups)} setups of {protocol.key} will run. Choose "
+            "others with --setups; --setups all runs every setup.",
             file=sys.stderr,
         )
     with Store(args.store, write=True) as store:
@@ -527,7 +538,7 @@ def _study(args: argparse.Namespace) -> int:
             )
             return 130
         except sqlite3.Error as error:
-            raise InputError(f"{args.store}: {error}. Results saved before are safe.") from None
+            raise InputError(f"{args.store}: {error}. Results that were already saved are safe.") from None
         if args.csv:
             _write(args.csv, _csv(store.rows(of=done.keys)))
         if args.report:
@@ -570,7 +581,7 @@ def _tell(store: Store, done: Summary, csv: bool, report: bool) -> None:
             *([] if report else ["--report for all tables and diagrams"]),
         ]
         print(
-            f"saved: {counted(len(done.keys), 'result')} in {store.path}. Open it on the page Results"
+            f"saved: {counted(len(done.keys), 'result')} in {store.path}. Open the file on the Results page"
             + (f", or add {', '.join(offers)}." if offers else "."),
             file=sys.stderr,
         )

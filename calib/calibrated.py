@@ -192,7 +192,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if type(self.placed_) is not OutOfBag:
             raise InputError(
-                f"Only the placement 'oob' draws reference rows, but this placement is {self.placement!r}."
+                f"Reference rows exist only with placement='oob', but placement is {self.placement!r}."
             )
         return self.placed_.index[self.placed_.reference(X)]
 

@@ -152,7 +152,7 @@ def _joined(
     assert recipe.judge_on is not None
     if recipe.split != "file" or recipe.part != FILE_PART:
         raise DataError(
-            "judge_on: another table is the test set of split='file'.",
+            "judge_on: a second table as the test set needs split='file'.",
             f"Choose split='file' and part={FILE_PART!r}, or remove judge_on.",
         )
     if target is None:

@@ -126,7 +126,7 @@ def test_out_of_bag_reference_is_a_row_of_the_training_set_whose_trees_score():
 
 @pytest.mark.parametrize("placement", ["split", "oob_whole"])
 def test_only_oob_draws_references(placement):
-    with pytest.raises(InputError, match=f"Only the placement 'oob'.*{placement}"):
+    with pytest.raises(InputError, match=f"only with placement='oob'.*{placement}"):
         CalibratedClassifier(FOREST, placement=placement).fit(X, Y).oob_reference(NEW)
 
 

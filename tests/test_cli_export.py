@@ -64,7 +64,7 @@ def test_the_score_has_the_name_that_is_asked_for(saved, capsys):
         (b"", "is not valid JSON"),
         (b"\xff\xfe", "is not valid JSON"),
         (b"[1]", "must be an object"),
-        (b'{"model": "svm"}', "is not a calibrator as the page saves it"),
+        (b'{"model": "svm"}', "not a calibrator file"),
         (b'{"format": "calib.calibrator", "version": 9}', "version must be one of 1"),
         (
             write_calibrator(VennAbers().fit([0, 1], [0, 1])).replace('"p0"', '"pO"').encode(),

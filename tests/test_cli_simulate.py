@@ -148,12 +148,12 @@ def test_the_lists_name_every_experiment_and_every_setting(capsys):
         (["pooling", "--set", "step=1.5"], "step must be a whole number"),
         (["pooling", "--set", "points=1:0 2:7"], "'2:7' is not"),
         (["theorem", "--set", "guess=1"], "has no setting 'guess'; its settings are predictor, objects"),
-        (["theorem", "--set", "gap"], "name=value, but got 'gap'"),
+        (["theorem", "--set", "gap"], "NAME=VALUE, but you gave 'gap'"),
         (["theorem", "--seed", "-1"], "seed must be a whole number from 0"),
         (["theorem", "--csv", "nowhere/a.csv"], "no folder"),
         (["theorem", "--csv", "."], "is a folder"),
-        (["--csv", "a.csv"], "EXPERIMENT: name an experiment; --list prints all"),
-        (["--set", "gap=1"], "EXPERIMENT: name an experiment"),
+        (["--csv", "a.csv"], "EXPERIMENT is missing"),
+        (["--set", "gap=1"], "EXPERIMENT is missing"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_is_allowed(capsys, arguments, words):

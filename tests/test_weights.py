@@ -268,7 +268,7 @@ def test_so_few_counts_that_none_is_tested_are_refused(how):
             evaluation = evaluate(recipe.replace(seed=seed), few)
             assert len(evaluation.y)
         except InputError as error:
-            refused += "leaves no row to a test part" in str(error)
+            refused += "leaves a test set without rows" in str(error)
     assert refused
 
 

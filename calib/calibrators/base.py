@@ -155,12 +155,12 @@ class ScoreCalibrator(BaseEstimator):
         InputError
             If it cannot be saved.
         """
-        raise InputError(f"{self.label} cannot be saved to a file: it defines neither to_map nor from_map.")
+        raise InputError(f"{self.label} cannot be saved to a file: it does not define to_map and from_map.")
 
     @classmethod
     def from_map(cls, fields: Fields) -> ScoreCalibrator:
         """Read the fitted calibrator from the fields that ``to_map`` wrote; a refusal names the field."""
-        raise InputError(f"{cls.label} cannot be read from a file: it defines neither to_map nor from_map.")
+        raise InputError(f"{cls.label} cannot be read from a file: it does not define to_map and from_map.")
 
     def formula(self, *scores: Term) -> dict[str, Term]:
         """Return the fitted map as formulas of the score: p, and before it p0 and p1 if the method has them.

@@ -21,7 +21,9 @@ def check_calibrator(method: Any) -> None:
         raise InputError(f"{method!r} is not a class that derives from calib.calibrators.ScoreCalibrator.")
     check_named(method, method.__name__)
     if not isinstance(getattr(method, "source", None), str):
-        raise InputError(f"{method.__name__}: source must be a text, such as the paper.")
+        raise InputError(
+            f"{method.__name__}: source must cite the method's paper or say where it comes from, as text."
+        )
     checks.one_of(method.input, READERS, f"{method.__name__}: input")
     if method.gives_interval != issubclass(method, IntervalCalibrator):
         raise InputError(

@@ -83,7 +83,7 @@ class Platt(ScoreCalibrator):
             "auto",
             choices=("auto", "log-odds", "score"),
             help="Auto: log-odds of probabilities, but margins unchanged. Log-odds: the sigmoid's own scale, better "
-            "on average over 39 data sets. Score: unchanged, as in the papers and in the class Platt.",
+            "on average over 39 data sets. Score: unchanged, as in the papers.",
             only_with=("score", ("probability",)),
         ),
         Parameter(

@@ -85,7 +85,7 @@ class Rank(ScoreCalibrator):
             counts = tree.numbers("counts", length=len(votes))
             if not counts.size or (counts < 1).any() or (counts % 1).any() or counts.sum() > room:
                 raise tree.refuse(
-                    "counts", f"must hold whole numbers of at least 1, in all at most {MOST_VOTES:,}"
+                    "counts", f"must hold whole numbers of at least 1, with a sum of at most {MOST_VOTES:,}"
                 )
             room -= int(counts.sum())
             ranked.append(np.repeat(votes, counts.astype(np.intp)))

@@ -191,7 +191,7 @@ class Spline(ScoreCalibrator):
             raise fields.refuse("values", "must be finite if there are several")
         wide, high = np.diff(knots), np.diff(values / STEEPEST)
         if (wide < NARROWEST).any() or (np.abs(high) > wide).any():
-            raise fields.refuse("values", "must rise and fall by finite slopes from knot to knot")
+            raise fields.refuse("values", "must have a finite slope between neighbouring knots")
         return cls()._with_learned(knots=knots, values=values)
 
 

@@ -72,7 +72,7 @@ class Venn(IntervalCalibrator):
             "Threshold",
             "number",
             0.5,
-            help="Scores above it are predicted 1; use 0 for margins.",
+            help="Scores above this threshold predict class 1; use 0 for margins.",
             only_with=("taxonomy", ("label",)),
         ),
         MERGE,

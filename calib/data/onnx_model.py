@@ -122,7 +122,7 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     scored, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
     if name in scored.columns:
         raise DataError(
-            f"The table has a column {name!r} already, which is the name for the model's output.",
+            f"The table has a column {name!r} already, which the program needs for the model's output.",
             "Rename it.",
         )
     scored[name] = np.concatenate(found)
@@ -176,7 +176,7 @@ def _refuse(model: Any) -> None:
     """What would run or read anything but the graph itself."""
     foreign = sorted({node.domain for node in _nodes(model.graph)} - set(DOMAINS))
     if foreign or model.functions:
-        what = f"operators of {', '.join(map(repr, foreign))}" if foreign else "functions of its own"
+        what = f"operators of {', '.join(map(repr, foreign))}" if foreign else "custom functions"
         raise DataError(
             f"The model has {what}, but only standard ONNX operators are run.", "Export it without them."
         )
@@ -250,7 +250,7 @@ def _fitting(inputs: Inputs) -> Inputs:
         raise DataError(
             f"The model takes {asked} columns, but besides the label the table has {len(given)}: "
             f"{', '.join(given[:20])}.",
-            "Upload the columns that the model was trained on, in their order.",
+            "Upload exactly the columns that the model was trained on, in the same order.",
         )
     if not inputs.fit:
         wrong = "; ".join(one.misfit for one in inputs.each if one.misfit)

@@ -330,7 +330,8 @@ def _without_counts(column: str) -> Problem:
     return Problem(
         "warning",
         column,
-        "Most scores occur once in each class, as in a table of counts. Without the counts they say nothing.",
+        "Most scores occur once in each class, as in a table of counts. Without the "
+        "counts, these scores cannot be evaluated.",
         "On the Data page, give the column of counts the role Weight or count.",
     )
 
@@ -374,7 +375,7 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
         )
         remedy = f"Choose the class that these scores predict as the positive class; it is now {positive!r}."
     else:
-        backwards = ", or rather in reverse" if area < 0.5 else ""
+        backwards = ", or even in reverse" if area < 0.5 else ""
         message = f"These scores rank the classes no better than chance{backwards}: {result}."
         remedy = (
             f"Check that they are scores of class {positive!r}, and that scores and labels belong together."

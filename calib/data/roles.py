@@ -191,7 +191,7 @@ def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | No
         first = int(np.argmax(values != np.floor(values)))
         raise DataError(
             f"weight_as: {name!r} cannot count rows, since it holds {values[first]:g} in row {first + 1}.",
-            "Choose weight_as='importance', or another column.",
+            "Choose weight_as='importance', or another weight column.",
         )
     return False
 
@@ -474,7 +474,7 @@ def _propose_part(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
         "warning",
         found.name,
         f"Says which rows train and which are the test set{'; a model would use it as a feature' if used else ''}.",
-        "Split by this column to get the same results as others with these parts.",
+        "Split by this column to reproduce results on the same training and test rows.",
         {"part": found.name, "split": "file", "evaluation": "holdout"},
         "Split by this column",
     )

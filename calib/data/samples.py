@@ -40,21 +40,21 @@ SAMPLES: dict[str, Sample] = {
             "Handwritten digits: odd or even",
             "digits.csv.gz",
             "odd",
-            "A random forest is nearly always right but very underconfident: its diagram is an S.",
+            "A random forest is nearly always right but very underconfident: its reliability curve is S-shaped.",
         ),
         Sample(
             "breast_cancer",
             "Breast cancer: malignant or not",
             "breast_cancer.csv.gz",
             "malignant",
-            "Easy and small: most probabilities are near 0 or 1, and few rows decide what calibration gains.",
+            "Easy and small: most probabilities are near 0 or 1, so the benefit of calibration depends on few rows.",
         ),
         Sample(
             "rare_faults",
             "Rare faults (one row in twenty)",
             "rare_faults.csv.gz",
             "fault",
-            "Imbalanced: accuracy looks excellent, but the probabilities of the few faults matter.",
+            "Imbalanced: accuracy looks excellent even if the few faults get wrong probabilities.",
         ),
         Sample(
             "loans",
@@ -73,10 +73,11 @@ SAMPLES: dict[str, Sample] = {
         ),
         Sample(
             "dated",
-            "Orders by date, with more and more returns",
+            "Orders by date, with a rising return rate",
             "dated.csv.gz",
             "returned",
-            "The rate drifts: a split by time shows what a random split hides. Give the date its role on the Data "
+            "The return rate rises over time: a split by time reveals it, a random split "
+            "hides it. Give the date its role on the Data "
             "page.",
         ),
         Sample(

@@ -406,7 +406,8 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
-            f"A table (pandas DataFrame) is needed, but this is {type(frame).__name__}.", "Read it first."
+            f"The data must be a table (pandas DataFrame), but you gave {type(frame).__name__}.",
+            "Read the file with read_table first.",
         )
     if frame.shape[1] == 0:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")

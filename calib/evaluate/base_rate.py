@@ -56,8 +56,8 @@ def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:
     fitted = placed.base_rate(made)
     if not 0 < fitted < 1:
         raise InputError(
-            "base_rate: by their weights the rows that calibrate are of one class, so that there is no base rate to "
-            "move from. Take more rows, other weights, or no base rate."
+            "base_rate: all calibration rows with a positive weight are of one class, so there is no base rate to "
+            "adjust. Use more rows or other weights, or leave base_rate unset."
         )
     return BaseRate(fitted, stated)
 
@@ -66,7 +66,7 @@ def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: se
     ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
         f"At a deployment base rate of {stated:.3g} instead of the {found.share:.3g} of the test rows, all odds are "
-        f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class, and their means are as "
-        f"precise as those of {round(float(weight.sum())):,} rows. This is right if only the shares of the classes "
-        "differ from the table."
+        f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class; their means are as "
+        f"precise as those of {round(float(weight.sum())):,} rows. This is right only if nothing but the shares of the "
+        "classes differs from the table."
     )

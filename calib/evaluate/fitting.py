@@ -168,7 +168,7 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
     InputError
         With the field's name: it would have no effect.
     """
-    how = "Make it with calib.sources.load(recipe, …), or leave the field out."
+    how = "Load the Dataset with calib.sources.load(recipe, …), or remove the field from the Recipe."
     for role in ROLES:
         column = getattr(recipe, role)
         if column is not None and getattr(dataset, role) is None:
@@ -246,7 +246,7 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     if rarest < needed:
         raise InputError(
             f"The minority class has {rarest} {'row' if rarest == 1 else 'rows'}, but this evaluation needs at least "
-            f"{needed}: take more rows, use fewer folds, or choose another positive class."
+            f"{needed}. Use more rows or fewer folds, or choose another positive class."
         )
     splitter = splitter_of(recipe)
     if recipe.evaluation == "folds":
@@ -256,12 +256,12 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     for cut in cuts:
         if len(cut.test) == 0:  # counted rows go to a part one by one
             raise InputError(
-                f"split={recipe.split!r} leaves no row to a test part: take more rows, a larger test share or "
+                f"split={recipe.split!r} leaves a test set without rows. Use more rows, a larger test share or "
                 "fewer folds."
             )
         if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
             raise InputError(
-                f"split={recipe.split!r} leaves training rows of one class only: take more rows, another test share or "
+                f"split={recipe.split!r} leaves training rows of one class only. Use more rows, another test share or "
                 "fewer folds, or choose split='random'."
             )
     return cuts
@@ -275,7 +275,7 @@ def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
     except ValueError:
         raise InputError(
             f"{rows.n} rows are too few for a test share of {percent(recipe.test_size)}: "
-            "take more rows or choose a test share nearer to one half."
+            "use more rows, or a test share closer to one half."
         ) from None
     if cut.train_weight is not None:
         return cut

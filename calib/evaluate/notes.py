@@ -46,4 +46,4 @@ def unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
         metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)
     ]
     if names:
-        yield f"Not shown, since it takes no weights or counts whole rows only: {listed(names)}."
+        yield f"Not shown, because these metrics do not accept such weights: {listed(names)}."

@@ -188,13 +188,13 @@ class Evaluation:
         Parameters
         ----------
         use
-            What it would be taken for, as in "none of them is the one to keep".
+            What the calibrator is needed for, as in "no single calibrator is the one to keep".
         """
         fitted = self.fitted(key)
         if len(fitted) > 1:
             raise InputError(
                 f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one per fold, "
-                f"and none of them is the one {use}. Choose one test set instead of folds."
+                f"so no single calibrator is the one {use}. Choose one test set instead of folds."
             )
         return fitted[0]
 

@@ -111,12 +111,12 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
     if isinstance(unmoved(fitted), RankMap):
         raise InputError(
             "Rank calibration out of bag ranks every tree's votes among the rows that this tree did not see. It needs "
-            "the forest and its samples, not only scores. Choose the placement split."
+            "the forest and its samples, not only scores. Choose placement='split'."
         )
     if evaluation.recipe.placement == "full" and fitted.gives_interval:
         raise InputError(
-            f"{label_of(key)} in the full placement refits the model twice for every row, so that no table answers for "
-            "new scores. Choose the placement split, cv or oob."
+            f"{label_of(key)} with placement='full' refits the model twice for every row, so no table can answer for "
+            "new scores. Choose placement='split', 'cv' or 'oob'."
         )
     _map_of(unmoved(fitted))
 
@@ -259,8 +259,8 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     top = parse(content, "The calibrator file")
     if "format" not in top:
         raise InputError(
-            "The calibrator file is not a calibrator as the page saves it: there is no format in it. "
-            "Take what Calibrator (JSON) on Compare and report gives."
+            "This is not a calibrator file: the field format is missing. "
+            "Use the file that Calibrator (JSON) on Compare and report saves."
         )
     top.choice("format", [FORMAT])
     top.choice("version", [VERSION])

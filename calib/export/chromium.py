@@ -167,7 +167,8 @@ def _ask(page: str, more: int, *switches: str) -> bytes:
     browser = find_chromium()
     if browser is None or os.name != "posix":
         raise NoBrowser(
-            "No Chromium was found on the PATH or in BROWSER_PATH: take the HTML or the camera instead."
+            "No Chromium was found on the PATH or in BROWSER_PATH: save the report as HTML, "
+            "or use the camera button of the figure."
         )
     seconds = SECONDS + more
     with (

@@ -40,7 +40,7 @@ def figure(
     entry = FIGURES[one_of(key, FIGURES, "figure")]
     if entry.reported is None:
         made = ", ".join(name for name, one in FIGURES.items() if one.reported is not None)
-        raise InputError(f"figure: {key!r} is not made of an Evaluation alone. Choose one of {made}.")
+        raise InputError(f"figure: {key!r} needs more than an Evaluation. Choose one of {made}.")
     source, options = entry.reported(evaluation)
     try:
         record = entry.prepare(source, **(options | view))

@@ -39,7 +39,7 @@ LATEX = {
     **{"≤": r"$\leq$", "≥": r"$\geq$", "→": r"$\to$", "√": r"$\surd$", "Σ": r"$\Sigma$", "ε": r"$\epsilon$"},
 }
 LATEX_SIGNS = re.compile("|".join(re.escape(sign) for sign in sorted(LATEX, key=len, reverse=True)))
-LETTERS = "names in other than Latin letters need XeLaTeX or LuaLaTeX"
+LETTERS = "names in non-Latin letters need XeLaTeX or LuaLaTeX"
 A_PAGE, A_LINE = 45, 40  # rows that fit on a page, and letters in a column that is not broken
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
@@ -82,7 +82,7 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
         return found
     note = "Not adjusted for the number of pairs."
     if summary.infinite:
-        note += " –, without colour: one of the two is infinite on some data set."
+        note += " – without colour: at least one of the two methods is infinite on some data set."
     options = {"alpha": alpha, "test": "one-sided paired t-tests", "note": note}
     found.append(Drawing("t_tests", "significance", summary.t_tests.loc[order, order], options))
     return found
@@ -111,7 +111,7 @@ def latex_table(table: Table) -> str:
     --------
     >>> frame = pd.DataFrame({"RF_d": [0.25]}, index=pd.Index(["kc1"], name="data"))
     >>> print(latex_table(Table("means", "Brier score", frame, "Lower is better.")))
-    % needs \usepackage{booktabs,graphicx}; names in other than Latin letters need XeLaTeX or LuaLaTeX
+    % needs \usepackage{booktabs,graphicx}; names in non-Latin letters need XeLaTeX or LuaLaTeX
     \begin{table}
     \centering
     \caption{Brier score. Lower is better.}

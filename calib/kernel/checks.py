@@ -333,7 +333,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 def text(value: Any, name: str) -> str:
     """Refuse anything but a text that is not empty."""
     if not isinstance(value, str) or not value:
-        raise InputError(f"{name} must be a text that is not empty, but is {shown(value)}.")
+        raise InputError(f"{name} must be text and not empty, but is {shown(value)}.")
     return value
 
 
@@ -393,14 +393,14 @@ def cut_line(text: Any, name: str) -> tuple[list[tuple[float, float, int | None]
     for part in text.split() if isinstance(text, str) else []:
         if part == "|":
             if not points or len(points) - 1 in cuts:
-                raise InputError(f'{name}: a cut "|" must stand between two points, and only once.')
+                raise InputError(f'{name}: there may be only one cut "|" between two points.')
             cuts.append(len(points) - 1)
         else:
             points.append(_point_on_line(part, name))
     if not 2 <= len(points) <= MOST_ON_LINE:
         raise InputError(f"{name} must have from 2 to {MOST_ON_LINE} points, but has {len(points)}.")
     if cuts and cuts[-1] == len(points) - 1:
-        raise InputError(f'{name}: a cut "|" must stand between two points, but one stands after the last.')
+        raise InputError(f'{name}: a cut "|" must be between two points, but one follows the last point.')
     for (left, *_), (right, *_) in pairwise(points):
         if left >= right:
             raise InputError(
@@ -408,7 +408,7 @@ def cut_line(text: Any, name: str) -> tuple[list[tuple[float, float, int | None]
             )
     if all(label is None for _, _, label in points):
         raise InputError(
-            f"{name}: at least one point must have a label 0 or 1, or no leaf could learn from any."
+            f"{name}: at least one point must have a label 0 or 1, because a leaf needs a label to learn from."
         )
     return points, cuts
 

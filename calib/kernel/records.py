@@ -48,7 +48,7 @@ def _times(values: Any) -> np.ndarray:
     if array.dtype.kind not in "iufM":
         raise InputError(f"time must be numbers or dates (datetime64), but is of type {array.dtype}.")
     if pd.isna(array).any():
-        raise InputError("time must not be missing. Leave out rows without a time.")
+        raise InputError("time must not be missing. Remove the rows without a time.")
     return array
 
 

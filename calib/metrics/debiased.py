@@ -79,7 +79,7 @@ DEBIASED = Metric(
     "Calibration error, bias-corrected",
     debiased_calibration_error,
     False,
-    "Root mean squared gap over bins, minus the part expected by chance; 0 if nothing remains.",
+    "Root mean squared gap over bins, minus the gap expected by chance; 0 if chance explains the gap.",
     binned=True,
     everyday=False,
     counted=True,

@@ -158,7 +158,7 @@ SMOOTH_DIFFERENCES = tuple(
             "e90",
             "E90",
             e90,
-            "Distance from a loess curve that 90 % of the rows do not exceed.",
+            "90th percentile of the distances of the predictions from a loess curve.",
             lambda found: found.quantile(0.9),
         ),
         (

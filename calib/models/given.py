@@ -92,17 +92,15 @@ ENTRY = ModelEntry(
     label="Existing scores",
     make=GivenScores,
     parameters=(
-        Parameter(
-            "score", "Score column", "choice", None, optional=True, help="Which column holds the scores."
-        ),
+        Parameter("score", "Score column", "choice", None, optional=True, help="Column with the scores."),
         Parameter(
             "probability",
             "Probabilities",
             "boolean",
             None,
             optional=True,
-            help="Unset: if all are in [0, 1].",
+            help="If unset, scores are probabilities when all are in [0, 1].",
         ),
     ),
-    help="Calibrates scores of another program; no model is trained.",
+    help="Calibrates scores from another program; no model is trained.",
 )

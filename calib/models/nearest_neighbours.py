@@ -42,7 +42,7 @@ ENTRY = ModelEntry(
             15,
             1,
             500,
-            help="Probabilities are multiples of one over this number.",
+            help="With equal weights, probabilities are multiples of 1 / this number.",
         ),
         Parameter(
             "weights",
@@ -50,8 +50,8 @@ ENTRY = ModelEntry(
             "choice",
             "uniform",
             choices=("uniform", "distance"),
-            help="Whether nearer rows count more.",
+            help="Count all neighbours equally, or nearer rows more.",
         ),
     ),
-    help="Makes no assumption about the boundary; gives few distinct probabilities.",
+    help="Assumes nothing about the boundary; gives only a few distinct probabilities.",
 )

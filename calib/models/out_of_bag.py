@@ -32,7 +32,7 @@ def no_bagging(name: str) -> InputError:
     """Return the refusal of a model without out-of-bag scores."""
     return InputError(
         f"Out-of-bag scores need a bagged ensemble, but {name} is not one. Choose a random forest or bagged trees, or "
-        "the placement split or cv."
+        "placement='split' or 'cv'."
     )
 
 
@@ -46,7 +46,7 @@ def refuse_without_bagging(model: Any) -> None:
     if not ensemble.bootstrap and getattr(ensemble, "max_samples", None) in (None, 1.0):
         raise InputError(
             f"Out-of-bag scores need bootstrap samples, but this {type(model).__name__} has bootstrap=False, so every "
-            "tree saw every row. Set bootstrap=True, or choose the placement split or cv."
+            "tree saw every row. Set bootstrap=True, or choose placement='split' or 'cv'."
         )
 
 

@@ -38,5 +38,5 @@ ENTRY = ModelEntry(
         ),
     ),
     score="margin",
-    help="Gives margins: only Platt scaling, isotonic regression and the Venn methods turn them into probabilities.",
+    help="Gives margins; Platt scaling, isotonic regression or a Venn method turns them into probabilities.",
 )

@@ -203,7 +203,7 @@ CURTAILED = ModelEntry(
             99,
             1,
             500,
-            help="Compares thresholds from 1 to this number.",
+            help="The search tries every threshold from 1 to this number.",
         ),
         _TREES,
     ),

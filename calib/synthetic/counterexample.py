@@ -41,5 +41,5 @@ ENTRY = SyntheticEntry(
     label="Sign example",
     build=lambda rng: SignExample(),
     parameters=(rows(1000),),
-    help="One feature whose sign agrees with the label for two rows in three; simplified Venn–Abers fails here.",
+    help="The sign of the one feature agrees with the label in two of three rows; simplified Venn–Abers fails here.",
 )

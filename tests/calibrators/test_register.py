@@ -155,7 +155,7 @@ def broken(**attributes):
         (broken(key="Mine"), "Broken: key must be lower-case"),
         (broken(key="platt"), "'platt' is taken"),
         (broken(label=None), "Broken: label must be"),
-        (broken(source=None), "Broken: source must be a text"),
+        (broken(source=None), "Broken: source must"),
         (broken(input="margin"), "Broken: input must be one of 'score'"),
         (broken(gives_interval=True), "derive from IntervalCalibrator"),
         (broken(parameters=(Parameter("a", "A", "number", 1.0),)), "parameters must name the options"),

@@ -227,7 +227,7 @@ def elsewhere_within():
         (elsewhere_within().SerializeToString(), "weights in another file"),
         (foreign().SerializeToString(), "operators of 'com.evil'"),
         (foreign_within().SerializeToString(), "operators of 'com.evil'"),
-        (of_functions().SerializeToString(), "functions of its own"),
+        (of_functions().SerializeToString(), "custom functions"),
         (elsewhere().SerializeToString(), "weights in another file"),
         (b"\x80\x04K\x01.", "ONNX model cannot be run"),
         (b"", "ONNX model cannot be run"),

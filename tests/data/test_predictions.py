@@ -173,7 +173,7 @@ def test_an_area_that_may_be_one_half_is_no_better_than_chance():
     frame = backwards(strength=0.02, seed=4)
     (found,) = ranking_problems(prepare_predictions(frame, "y"))
     assert 0.44 < roc_auc_score(frame["y"], frame["model"]) < 0.5
-    assert "no better than chance, or rather in reverse: AUC 0.4" in found.message
+    assert "no better than chance, or even in reverse: AUC 0.4" in found.message
     (found,) = ranking_problems(prepare_predictions(frame, "y", "0"))
     assert "no better than chance: AUC 0.5" in found.message
     assert found.fix is None

@@ -419,7 +419,7 @@ def document(**changes):
         ({"map__p0__breaks": [0.1, True]}, "map.p0.breaks must be a list of numbers"),
         ({"map__p1__values": [0.5]}, "map.p1.values must hold"),
         ({"map__p1__breaks": [], "map__p1__values": [1.5]}, r"map.p1.values must lie in \[0, 1\]"),
-        ({"map__p1__breaks": [], "map__p1__values": [0.0]}, "map.p0 must nowhere lie above p1"),
+        ({"map__p1__breaks": [], "map__p1__values": [0.0]}, "map.p0 must not exceed p1"),
         ({"map__p1__breaks": [10**400]}, "map.p1.breaks must hold finite numbers only"),
     ],
     ids=lambda value: str(value)[:60],
@@ -453,7 +453,7 @@ def test_what_is_no_such_file_gives_one_sentence(content, words):
         (
             Spline().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]),
             {"knots": [-1, 0, 1], "values": [1e308, -1e308, 0]},
-            "map.values must rise and fall by finite slopes",
+            "map.values must have a finite slope",
         ),
         (Beta().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]), {"clip": 0.1}, "map.clip"),
         (Beta().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]), {"a": -1.0}, "map.a"),

@@ -183,7 +183,7 @@ def test_setups_that_are_run_only_when_asked_for_are_said(tmp_path, capsys):
     files(tmp_path, text=PROTOCOL.replace('source = "made"', 'source = "made"\ndefault = ["Raw"]'))
     assert main(command(tmp_path, "--csv", tmp_path / "rows.csv")) == 0
     assert (
-        "note: 1 of the 3 setups of small will run; choose others with --setups, or all."
+        "note: 1 of the 3 setups of small will run. Choose others with --setups; --setups all runs every setup."
         in capsys.readouterr().err
     )
     assert set(pd.read_csv(tmp_path / "rows.csv")["setup"]) == {"Raw"}

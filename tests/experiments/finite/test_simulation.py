@@ -123,9 +123,9 @@ def test_a_label_turns_and_a_cut_moves_and_nothing_else_changes(label, cut):
         (" ".join(f"{i}:0.5:1" for i in range(14)), "from 2 to 13 points, but has 14"),
         ("1:0.1:0 1:0.5:1", "positions must rise from point to point, but 1 is followed by 1"),
         ("2:0.1:0 1:0.5:1", "but 2 is followed by 1"),
-        ("| 1:0.1:0 2:0.5:1", "must stand between two points"),
-        ("1:0.1:0 2:0.5:1 |", "one stands after the last"),
-        ("1:0.1:0 | | 2:0.5:1", "and only once"),
+        ("| 1:0.1:0 2:0.5:1", "between two points"),
+        ("1:0.1:0 2:0.5:1 |", "one follows the last point"),
+        ("1:0.1:0 | | 2:0.5:1", "only one cut"),
         (7, "from 2 to 13 points, but has 0"),
     ],
 )
