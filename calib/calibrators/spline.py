@@ -117,7 +117,7 @@ class Spline(ScoreCalibrator):
             12,
             low=3,
             high=40,
-            help="More knots allow more bends; the penalty limits them.",
+            help="With more knots the curve can bend more often; the penalty limits the bends.",
         ),
         Parameter(
             "penalty",
@@ -127,8 +127,8 @@ class Spline(ScoreCalibrator):
             low=0,
             high=1e9,
             optional=True,
-            help="Larger values pull the curve towards a straight line of the log-odds. Empty: chosen by "
-            "cross-validation.",
+            help="Larger values pull the curve towards a straight line in log-odds. If unset, cross-validation chooses "
+            "the value.",
         ),
     )
 
@@ -188,7 +188,7 @@ class Spline(ScoreCalibrator):
             raise fields.refuse("knots", "must not be empty")
         values = fields.numbers("values", infinite=True, length=len(knots))
         if len(knots) > 1 and not np.isfinite(values).all():
-            raise fields.refuse("values", "must be finite if there are several")
+            raise fields.refuse("values", "must be finite, unless there is only one")
         wide, high = np.diff(knots), np.diff(values / STEEPEST)
         if (wide < NARROWEST).any() or (np.abs(high) > wide).any():
             raise fields.refuse("values", "must have a finite slope between neighbouring knots")

@@ -54,7 +54,7 @@ class StepPairs(IntervalCalibrator):
             np.concatenate([breaks, np.nextafter(breaks, -np.inf), np.nextafter(breaks, np.inf)])
         ).T
         if (p0 > p1).any():
-            raise fields.refuse("p0", "must not exceed p1 anywhere")
+            raise fields.refuse("p0", "must not exceed p1")
         return pairs
 
     def set_steps(self, p0: tuple[Any, Any], p1: tuple[Any, Any]) -> StepPairs:

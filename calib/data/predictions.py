@@ -221,7 +221,7 @@ def prepare_predictions(
     finite = {column: np.isfinite(given) for column, given in values.items()}
     rows = np.logical_and.reduce([label.there, known.rows, *finite.values()])
     if not rows.any():
-        raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
+        raise DataError("No row has both a label and finite scores.", "Fill in missing labels and scores.")
     left_out = (*_left_out(label.there, finite), *known.notes)
     if drop_repeated:
         again = repeats(typed)
@@ -249,7 +249,7 @@ def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> l
     chosen = [str(score) for score in scores] if scores else score_columns(typed, target)
     if not chosen:
         raise DataError(
-            "No column of scores was found.", "Add a column with a probability or score for each row."
+            "There is no column of scores.", "Add a column with a probability or score for each row."
         )
     return chosen
 
@@ -258,7 +258,7 @@ def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[st
     reasons = {"because the label is missing": ~labelled}
     reasons |= {f"because {column!r} is missing or infinite": ~good for column, good in finite.items()}
     return [
-        f"Left out {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
+        f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
         for why, out in reasons.items()
         if out.any()
     ]
@@ -270,7 +270,7 @@ def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tup
     if len(names) == 1:
         return (
             names.pop(),
-            f"because {listed([repr(column) for column in named if named[column]])} names it",
+            f"because it is named in {listed([repr(column) for column in named if named[column]])}",
         )
     return conventional(list(counts)), f"by convention for {listed([repr(name) for name in counts])}"
 
@@ -330,9 +330,9 @@ def _without_counts(column: str) -> Problem:
     return Problem(
         "warning",
         column,
-        "Most scores occur once in each class, as in a table of counts. Without the "
-        "counts, these scores cannot be evaluated.",
-        "On the Data page, give the column of counts the role Weight or count.",
+        "Most scores occur once in each class, as in a table of counts. If this is one, "
+        "the scores cannot be evaluated without the counts.",
+        "On the Data page, assign the role Weight or count to the column of counts.",
     )
 
 
@@ -362,32 +362,31 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
     result = f"AUC {number(area)} [{number(interval[0])}, {number(interval[1])}]"
     # "not a" stands for several labels, none of which could be chosen.
     switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
-    action = f"Take {negative!r} as the positive class" if switch else ""
+    action = f"Make {negative!r} the positive class" if switch else ""
     scores = data.X[column]
     if scores.min() == scores.max():
         message = f"Every row has the same score, {number(float(scores.iloc[0]))}, so these scores cannot rank rows."
-        remedy = "Check that this is the score column."
+        remedy = "Check that you chose the right score column."
         switch, action = None, ""
     elif interval[1] < 0.5:
         message = (
             f"These scores rank the classes in reverse: {result}. "
-            f"They seem to be scores of class {negative!r}."
+            f"They seem to be scores for class {negative!r}."
         )
-        remedy = f"Choose the class that these scores predict as the positive class; it is now {positive!r}."
+        remedy = f"The positive class is {positive!r}: choose the class that these scores predict."
     else:
         backwards = ", or even in reverse" if area < 0.5 else ""
         message = f"These scores rank the classes no better than chance{backwards}: {result}."
-        remedy = (
-            f"Check that they are scores of class {positive!r}, and that scores and labels belong together."
-        )
+        remedy = f"Check that they are scores for class {positive!r}, and that each score is in the row of its label."
     return Problem("warning", column, message, remedy, switch, action)
 
 
 def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
     if column not in frame.columns or column == target:
-        raise DataError(f"There is no score column {column!r}.", f"Choose among {', '.join(frame.columns)}.")
+        raise DataError(f"There is no score column {column!r}.", f"Choose one of {', '.join(frame.columns)}.")
     if not is_number(frame[column]):
         raise DataError(
-            f"Score column {column!r} does not hold numbers only.", "Correct it, or choose another column."
+            f"Score column {column!r} contains values that are not numbers.",
+            "Correct them, or choose another column.",
         )
     return as_float(frame[column])

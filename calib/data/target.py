@@ -125,9 +125,7 @@ def _column(frame: pd.DataFrame, target: str) -> pd.Series:
     matches = [i for i, name in enumerate(frame.columns) if str(name) == str(target)]
     if len(matches) != 1:
         listed = ", ".join(map(repr, list(map(str, frame.columns))[:20]))
-        raise DataError(
-            f"There is no column {str(target)!r}.", f"Choose the label among the columns {listed}."
-        )
+        raise DataError(f"There is no column {str(target)!r}.", f"Choose one of the columns {listed}.")
     return frame.iloc[:, matches[0]]
 
 
@@ -215,7 +213,9 @@ def tidy_labels(
     for name in drop:
         if name not in counts:
             listed = ", ".join(map(repr, list(counts.index)[:MOST_CLASSES]))
-            raise DataError(f"There is no label {name!r} to leave out.", f"Labels are {listed}.")
+            raise DataError(
+                f"There is no label {name!r}, so it cannot be excluded.", f"The labels are {listed}."
+            )
         notes.append(f"Label {name!r} counts as missing: {counted(int(counts[name]), 'row')}.")
     tidy = frame.set_axis(list(map(str, frame.columns)), axis=1).assign(
         **{target: text.mask(text.isin(drop)).to_numpy()}
@@ -256,14 +256,14 @@ def choose_classes(
     """
     names = list(counts)
     if len(names) < 2:
-        got = f"only the label {names[0]!r}" if names else "no label at all"
+        got = f"only the label {names[0]!r}" if names else "no labels"
         raise DataError(
-            f"The label column holds {got}.", "Two classes are needed: choose another label column."
+            f"The label column contains {got}, but two classes are needed.", "Choose another label column."
         )
     if len(names) > MOST_CLASSES:
         raise DataError(
-            f"The label column holds {len(names):,} different values, which is too many for classes.",
-            "Choose a column with few values, or turn this column into two classes first.",
+            f"The label column contains {len(names):,} different values, too many to be classes.",
+            "Choose a column with fewer values, or turn this one into two classes first.",
         )
     chosen = (
         max(names, key=lambda name: (-counts[name], names.index(name)))
@@ -275,7 +275,7 @@ def choose_classes(
         negative = names[0] if names[1] == chosen else names[1]
         note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines})."
         if _number_text(negative) == "1" or _number_text(chosen) == "0":
-            note += f" In texts here, class 1 means this class, and class 0 means {negative!r}."
+            note += f" Below, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
     note = (
         f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."

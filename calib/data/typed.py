@@ -145,7 +145,7 @@ def _numbers(
     if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
         digits = pc.replace_substring(text, ".", "")
         note = (
-            f"Column {name!r}: dots were read as thousands separators, because the file has decimal commas."
+            f"Column {name!r}: dots were read as thousands separators, because the file uses decimal commas."
         )
     elif (values := _cast(text)) is not None:
         return values, text, None
@@ -406,8 +406,8 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
-            f"The data must be a table (pandas DataFrame), but you gave {type(frame).__name__}.",
-            "Read the file with read_table first.",
+            f"The data must be a table (pandas DataFrame), but are of type {type(frame).__name__}.",
+            "Read a file with calib.data.read_table.",
         )
     if frame.shape[1] == 0:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")

@@ -134,7 +134,7 @@ def _answers(
         except Exception as error:
             if key in CALIBRATORS.shipped or isinstance(error, Cancelled):
                 raise
-            refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."
+            refused[key] = f"{CALIBRATORS[key].label} fails on these data: {type(error).__name__}: {error}."
         else:
             predictions[key] = _pooled(y, outcomes, weight, cluster)
             calibrators[key] = tuple(fits)

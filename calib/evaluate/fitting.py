@@ -168,7 +168,7 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
     InputError
         With the field's name: it would have no effect.
     """
-    how = "Load the Dataset with calib.sources.load(recipe, …), or remove the field from the Recipe."
+    how = "Load the data with calib.sources.load(recipe, …), or remove the field from the Recipe."
     for role in ROLES:
         column = getattr(recipe, role)
         if column is not None and getattr(dataset, role) is None:
@@ -256,13 +256,13 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     for cut in cuts:
         if len(cut.test) == 0:  # counted rows go to a part one by one
             raise InputError(
-                f"split={recipe.split!r} leaves a test set without rows. Use more rows, a larger test share or "
+                f"With split={recipe.split!r}, a test set has no rows. Use more rows, a larger test share or "
                 "fewer folds."
             )
         if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
             raise InputError(
-                f"split={recipe.split!r} leaves training rows of one class only. Use more rows, another test share or "
-                "fewer folds, or choose split='random'."
+                f"With split={recipe.split!r}, all training rows are of one class. Use more rows, another "
+                "test share or fewer folds, or choose split='random'."
             )
     return cuts
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from calib.calibrators import CALIBRATORS, count_outside, name_of
 from calib.evaluate.fitting import Fitted
-from calib.kernel.wording import capital, listed, outside_range
+from calib.kernel.wording import listed, outside_range
 from calib.metrics import METRICS, takes_weights
 
 
@@ -33,9 +33,9 @@ def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
     ends = [(float(old.min()), float(old.max())) for old, _ in scored]
     outside = sum(count_outside(new, *end) for (_, new), end in zip(scored, ends, strict=True))
     if outside:
-        then = capital("; ".join(f"{listed(names)}: {way}" for way, names in ways.items()))
+        then = "; ".join(f"{way} ({listed(names)})" for way, names in ways.items())
         total, one = sum(len(new) for _, new in scored), ends[0] if len(ends) == 1 else None
-        yield f"{outside_range(outside, total, 'test score', one)} {then}."
+        yield f"{outside_range(outside, total, 'test score', one)} Their probabilities are {then}."
 
 
 def unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
@@ -46,4 +46,4 @@ def unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
         metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)
     ]
     if names:
-        yield f"Not shown, because these metrics do not accept such weights: {listed(names)}."
+        yield f"Some metrics are not shown, because they do not accept these weights: {listed(names)}."

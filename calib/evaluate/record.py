@@ -179,22 +179,24 @@ class Evaluation:
     def fitted(self, key: str) -> tuple[Any, ...]:
         """The fitted calibrators of a method, one a fold; refused, with the reason, where it has none."""
         if key not in self.calibrators:
-            raise InputError(self.refused.get(key, f"{label_of(key)} is not among the calibrators."))
+            raise InputError(
+                self.refused.get(key, f"{label_of(key)} is not among the calibrators of this evaluation.")
+            )
         return self.calibrators[key]
 
     def only_fitted(self, key: str, use: str) -> Any:
-        """The one fitted calibrator of a method; refused where folds have one each, of which none is the one for a use.
+        """Return the fitted calibrator of a method; refuse if there is one per fold.
 
         Parameters
         ----------
         use
-            What the calibrator is needed for, as in "no single calibrator is the one to keep".
+            What the calibrator is needed for, as in "there is no single calibrator to keep".
         """
         fitted = self.fitted(key)
         if len(fitted) > 1:
             raise InputError(
-                f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one per fold, "
-                f"so no single calibrator is the one {use}. Choose one test set instead of folds."
+                f"This evaluation has one {label_of(key)} calibrator per fold, {len(fitted)} in all, so there is "
+                f"no single calibrator {use}. Choose one test set instead of folds."
             )
         return fitted[0]
 
@@ -249,7 +251,9 @@ class Evaluation:
         """
         given = p if isinstance(p, Mapping) else {"none": p}
         if not given:
-            raise InputError("p holds no predictions: give one array, or a mapping name → array.")
+            raise InputError(
+                "p contains no predictions. Pass one array, or a dictionary of names and arrays."
+            )
         columns = {str(name): _class_one(values, str(name)) for name, values in given.items()}
         labels = binary_labels(y)
         same_length(y=labels, **columns)

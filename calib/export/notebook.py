@@ -40,12 +40,12 @@ def figure(
     entry = FIGURES[one_of(key, FIGURES, "figure")]
     if entry.reported is None:
         made = ", ".join(name for name, one in FIGURES.items() if one.reported is not None)
-        raise InputError(f"figure: {key!r} needs more than an Evaluation. Choose one of {made}.")
+        raise InputError(f"figure: {key!r} cannot be drawn from an Evaluation alone. Choose one of {made}.")
     source, options = entry.reported(evaluation)
     try:
         record = entry.prepare(source, **(options | view))
     except TypeError as error:
-        raise InputError(f"figure: {key!r} does not take these options: {error}.") from None
+        raise InputError(f"figure: {key!r} does not support these options ({error}).") from None
     return entry.draw(record, theme)
 
 

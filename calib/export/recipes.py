@@ -56,7 +56,7 @@ def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe
     named = top.object("recipes").value
     top.check_nothing_else()
     if not named or len(named) > MOST:
-        raise top.refuse("recipes", f"must hold 1 to {MOST} named Recipes")
+        raise top.refuse("recipes", f"must contain 1 to {MOST} named Recipes")
     return {name: _recipe(fields, name) for name, fields in named.items()}
 
 

@@ -14,7 +14,7 @@ from calib.recipe import Recipe
 from calib.sources import reading
 
 FILE = "YOUR FILE"
-HOW = "# Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py\n"
+HOW = "# Save as reproduce.py in the project's folder. After make run, run .venv/bin/python reproduce.py there.\n"
 
 REPORT = """
 from calib.export import report_html

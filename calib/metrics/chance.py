@@ -99,7 +99,8 @@ ECE_BY_CHANCE = Metric(
     "ECE by chance",
     ece_by_chance,
     None,
-    "A calibrated model stays below this ECE in 95 % of test sets of this size; a lower ECE shows no error.",
+    "A calibrated model has a lower ECE in 95 % of test sets of this size, so a lower ECE does not show "
+    "miscalibration.",
     binned=True,
     clustered=True,
 )

@@ -387,12 +387,14 @@ class Interval:
     how: str
 
 
-BY_CLASS = "Wilson for the share of class 1 and Student's t within each class (Zou & Donner 2008)"
+BY_CLASS = "Wilson for the share of class 1, and Student's t within each class (Zou and Donner 2008)"
 WALD = "Wald, with robust standard errors (HC3)"
-DISTANCE = "bounds for noisy gaps, which cover at least as often as stated"
+DISTANCE = "conservative bounds for noisy gaps"
 INTERVALS: Mapping[str, Interval] = {
     "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student's t"),
-    "observed_expected": Interval(_observed_expected, "Wilson for the events, over the mean prediction"),
+    "observed_expected": Interval(
+        _observed_expected, "Wilson for the observed events, divided by the expected events"
+    ),
     "in_the_large": Interval(_of_line("in_the_large"), WALD),
     "slope": Interval(_of_line("slope"), WALD),
     "intercept": Interval(_of_line("intercept"), WALD),

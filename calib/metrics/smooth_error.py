@@ -129,7 +129,7 @@ SMOOTH_ERROR = Metric(
     "Smooth calibration error",
     smooth_calibration_error,
     False,
-    "Mean difference between smoothed predicted and observed frequency, without bins; the kernel is as wide as that "
-    "difference.",
+    "Mean absolute difference between smoothed predictions and outcomes, without bins. The kernel is as wide as the "
+    "resulting error.",
     everyday=False,
 )

@@ -56,7 +56,9 @@ def metric_value(
     except Exception as error:
         if isinstance(error, checks.InputError) or METRICS.shipped.get(metric.key) is metric:
             raise
-        raise checks.InputError(f"{metric.label} fails here: {type(error).__name__}: {error}.") from error
+        raise checks.InputError(
+            f"{metric.label} fails on these data: {type(error).__name__}: {error}."
+        ) from error
 
 
 def _value(

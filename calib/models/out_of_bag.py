@@ -31,8 +31,8 @@ def ensemble_of(model: Any) -> Any:
 def no_bagging(name: str) -> InputError:
     """Return the refusal of a model without out-of-bag scores."""
     return InputError(
-        f"Out-of-bag scores need a bagged ensemble, but {name} is not one. Choose a random forest or bagged trees, or "
-        "placement='split' or 'cv'."
+        f"Out-of-bag scores need a bagged ensemble, but {name} is not bagged. Choose a random forest or "
+        "bagged trees, or placement='split' or 'cv'."
     )
 
 

@@ -172,7 +172,8 @@ class Placement(ABC):
             self.weight = self.rows.weight[calibrating]
         if self.rows.weight is not None and not self._weighs:
             self._note(
-                f"{type(last_step(self.estimator)).__name__} takes no weights, so it is trained on unweighted rows."
+                f"{type(last_step(self.estimator)).__name__} does not support weights, so it is trained on "
+                "unweighted rows."
             )
         return self
 
@@ -238,8 +239,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                f"Rank calibration needs scores of single trees on rows that the trees did not see, but "
-                f"placement={cls.key!r} has none. Choose placement='split' or 'oob'."
+                f"Rank calibration needs the scores of single trees for rows that the trees did not see, but "
+                f"placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
             )
 
     def base_rate(self, calibrator: Any) -> float:
@@ -311,7 +312,7 @@ class Placement(ABC):
         """The model trained on these rows; refused if they are of one class."""
         if y[index].min() == y[index].max():
             raise InputError(
-                f"split={self.split.key!r} leaves training rows of only one class. Choose fewer folds, another "
+                f"With split={self.split.key!r}, all training rows are of one class. Choose fewer folds, another "
                 "calibration_size, or split='random'."
             )
         own = self.rows.weight

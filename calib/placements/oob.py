@@ -76,7 +76,7 @@ class OutOfBag(Placement):
             )
         if missing:
             self.notes = (
-                f"{missing} of {len(y)} training rows were drawn by all of the {bag.shape[1]} trees. They have no "
+                f"{missing} of {len(y)} training rows are in the bags of all {bag.shape[1]} trees. They have no "
                 "out-of-bag score, so they are not calibration rows. Use more trees to include them.",
             )
         self.scores = scores[self.index]
@@ -89,8 +89,9 @@ class OutOfBag(Placement):
             return {}
         if not fit_takes(self.estimator, "groups"):
             raise InputError(
-                f"placement: {type(last_step(self.estimator)).__name__} draws bags row by row, which splits clusters "
-                "(split='cluster'). Choose the random forest or bagged trees, or placement='split' or 'cv'."
+                f"placement: {type(last_step(self.estimator)).__name__} draws bags row by row, so they split "
+                "the clusters of split='cluster'. Choose the random forest or bagged trees, or "
+                "placement='split' or 'cv'."
             )
         return {"groups": groups}
 
@@ -174,7 +175,10 @@ class OutOfBagWhole(OutOfBag):
 
     key = "oob_whole"
     label = "Out of bag, whole ensemble"
-    help = "Like “Out of bag”, but all trees score each new row. This is not exactly valid, but often slightly sharper."
+    help = (
+        "Like “Out of bag”, but all trees score each new row. The result is not exactly valid, but often slightly "
+        "sharper."
+    )
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         return Scored(class_one_score(self.model, X), X)

@@ -142,7 +142,9 @@ def _fits(
 ) -> list[tuple[Setup, ...]]:
     """The setups by model fit, each with the splits that are asked for."""
     if folds is not None and protocol.splits.kind != "folds":
-        raise InputError("--folds: this protocol uses random splits. Set their number with --repeats.")
+        raise InputError(
+            "--folds: this protocol uses random splits, not folds. Set their number with --repeats."
+        )
     fits: dict[str, list[Setup]] = {}
     for setup in protocol.chosen(setups):
         most = setup.splits.repeats if repeats is None else _at_most(setup, protocol, repeats)
@@ -194,6 +196,6 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     if np.bincount(data.y[train], minlength=2).min() < needed:
         rarest = int(np.bincount(data.y, minlength=2).min())
         raise InputError(
-            f"The minority class has {counted(rarest, 'row')}, too few of them training rows for {needed} folds. "
+            f"The minority class has {counted(rarest, 'row')}, of which too few are training rows for {needed} folds. "
             f"Use a smaller {name} in the protocol, or exclude this data set."
         )

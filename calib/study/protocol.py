@@ -129,8 +129,8 @@ def check_measurable(keys: Iterable[str], setups: Iterable[Setup], name: str) ->
     for key in keys:
         if METRICS[key].needs == "intervals":
             raise InputError(
-                f"{name}: {key!r} needs intervals, but no setup gives any. Remove the metric, or add a setup with "
-                "venn or venn_abers."
+                f"{name}: {key!r} needs intervals, but no setup gives intervals. Remove the metric, or add a "
+                "setup with venn or venn_abers."
             )
 
 
@@ -170,5 +170,7 @@ class Protocol:
             return self.setups
         for name in names:
             if name not in known:
-                raise InputError(f"--setups: {self.key} has no setup {name!r}; it has {', '.join(known)}.")
+                raise InputError(
+                    f"--setups: {self.key} has no setup {name!r}. Choose from {', '.join(known)}."
+                )
         return tuple(setup for setup in self.setups if setup.name in names)

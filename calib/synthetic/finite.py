@@ -159,5 +159,5 @@ ENTRY = SyntheticEntry(
     label="Finite example",
     build=lambda rng: FiniteExample(),
     parameters=(rows(500),),
-    help="Twelve points on a line with known probabilities: small enough to work out by hand.",
+    help="Twelve points on a line with known probabilities, small enough to work out by hand.",
 )

@@ -58,7 +58,7 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     for name in (s.name for s in formulas.scores):
         if name in formulas.answers:
             raise InputError(
-                f"score must not be {name!r} in ONNX, where an answer has that name. Choose another."
+                f"score must not be {name!r} in ONNX, because an output has this name. Choose another name."
             )
     graph = Graph({id(s): s.name for s in formulas.scores})
     bounds = [
