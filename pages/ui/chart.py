@@ -108,10 +108,11 @@ def show(
 def caption(text: str, key: str, hint: str = "") -> None:
     """Write what is drawn and what can be done, then, folded, how to read it; ``key`` names the chart."""
     drawn, how = parted(text)
-    st.caption(plain(f"{drawn} {hint}"))
-    if how:
-        with st.expander("How to read", key=f"how_{key}", type="compact"):
-            st.caption(plain(how))
+    with st.container(gap=None):
+        st.caption(plain(f"{drawn} {hint}"))
+        if how:
+            with st.expander("How to read", key=f"how_{key}", type="compact"):
+                st.caption(plain(how))
 
 
 def picture(name: str, source, **options) -> None:
