@@ -439,7 +439,7 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
 
 
 def data_problems(recipe: Recipe, uploads: Uploads | None = None) -> list[Problem]:
-    """What ``problems`` says of a Recipe's data; nothing of synthetic data.
+    """Return the ``problems`` of a Recipe's data; none for synthetic data.
 
     >>> [problem.severity for problem in data_problems(Recipe(data="sample:breast_cancer"))]
     []

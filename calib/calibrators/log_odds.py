@@ -51,7 +51,7 @@ def level(frequency: float) -> float:
 
 
 def count_clipped(p: Array) -> int:
-    """How many probabilities ``log_odds`` moves."""
+    """Count the probabilities that ``log_odds`` clips."""
     return int(((p < CLIP) | (p > 1 - CLIP)).sum())
 
 
@@ -95,7 +95,8 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
 
 
 def straight_on(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
-    """Where to take a curve for log-odds x (n,), and what to add beyond its ends: straight on, but never downhill.
+    """Extrapolate a curve at log-odds x (n,): return where to evaluate it and what to add beyond its ends, never
+    downhill.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class NaturalSpline:
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
 
     def columns(self, x: Array) -> Array:
-        """(n, k): value at x (n,), from the first knot to the last, of each of the k curves.
+        """Evaluate each of the k curves at x (n,), from the first knot to the last: array (n, k).
 
         Their weighted sum is the spline with those values.
         """
@@ -69,7 +69,7 @@ class NaturalSpline:
 
     @cached_property
     def bend(self) -> Array:
-        """(k, k): |B v|² is the integral of f″² of the spline with values v, f″ being linear between the knots."""
+        """Return B (k, k): |B v|² is the integral of f″² of the spline with values v; f″ is linear between knots."""
         second, h = self._through(self.knots, 2), np.diff(self.knots)
         mass = np.diag(np.append(h, 0) + np.append(0, h)) / 3 + (np.diag(h, 1) + np.diag(h, -1)) / 6
         return np.linalg.cholesky(mass).T @ second

@@ -11,7 +11,7 @@ from calib.kernel.wording import quoted
 
 
 def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
-    """The columns of ``known`` out of another table, in that order; all others are left out.
+    """Return the columns of ``known`` from another table, in that order, without any others.
 
     Infinite numbers count as missing, as they do in a Dataset.
 

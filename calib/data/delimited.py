@@ -30,7 +30,7 @@ TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
 def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.DataFrame:
-    """Delimited text → a typed table; remarks on how it was read in ``attrs["notes"]``.
+    """Read delimited text as a typed table; remarks on how it was read are in ``attrs["notes"]``.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def _lines(text: str, most: int) -> list[str]:
 
 
 def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """(the first rows as lists of trimmed cells, the line on which each begins); blank lines are not rows."""
+    """Return (the first rows as lists of trimmed cells, the line on which each begins); blank lines are skipped."""
     start = "\n".join(_lines(text, SAMPLE_LINES))
     reader = csv.reader(io.StringIO(start), delimiter=delimiter)
     rows, lines, line = [], [], 1
@@ -164,12 +164,12 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def sample(text: str, delimiter: str) -> list[list[str]]:
-    """The first rows as lists of trimmed cells; blank lines are not rows."""
+    """Return the first rows as lists of trimmed cells; blank lines are skipped."""
     return numbered(text, delimiter)[0]
 
 
 def sniff(text: str) -> str:
-    """The delimiter whose cells are most even from line to line; spaces only if nothing else makes columns.
+    """Guess the delimiter whose cells are most even from line to line; spaces only if nothing else makes columns.
 
     >>> sniff("x;y\\n1,5;2\\n"), sniff("x,y\\n1,5\\n"), sniff("1.0  2.0\\n3.0  4.0\\n")
     (';', ',', ' ')
@@ -195,7 +195,7 @@ def _first_lines(text: str) -> str:
 
 
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
-    """(column names, whether the file states them). The first row is data if its cells look like those below it.
+    """Return (column names, whether the file states them). The first row is data if its cells look like those below.
 
     Parameters
     ----------

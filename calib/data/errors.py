@@ -21,7 +21,7 @@ LARGEST_MODEL = 1 << 28  # bytes of an ONNX file
 
 
 class DataError(InputError):
-    """A table that cannot be read or used: what was found, and what to do instead.
+    """Error for a table that cannot be read or used: what was found, and what to do instead.
 
     >>> error = DataError("The file is empty.", "Choose another.")
     >>> str(error), error.remedy

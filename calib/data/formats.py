@@ -44,7 +44,7 @@ PLAIN = ("numeric", "integer", "real", "string", "date")
 # ---------------------------------------------------------------------------------------------------------
 # Parquet
 def read_parquet(content: bytes, name: str) -> pd.DataFrame:
-    """A Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
+    """Read a Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
     from pyarrow import parquet  # only here, as it takes long to load
 
     try:
@@ -146,7 +146,7 @@ def _moments(column: pa.ChunkedArray) -> pd.Series:
 # -----------------------------------------------------------------------------------------------------------
 # Excel
 def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | None = None) -> pd.DataFrame:
-    """A sheet as a typed table; formulas count as the values they were saved with.
+    """Read a sheet as a typed table; formulas count as their saved values.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def _from_cells(rows: Sequence[Row], headed: bool = True) -> dict[str, pd.Series
 # ------------------------------------------------------------------------------------------------------------
 # JSON
 def read_json(text: str) -> pd.DataFrame:
-    """A list of records, ``{"data": [records]}``, one record a line, or ``{column: [values]}``.
+    """Read a list of records, ``{"data": [records]}``, one record per line, or ``{column: [values]}``.
 
     >>> read_json('[{"a": 1, "y": "g"}, {"a": null, "y": "b"}]')["a"].tolist()
     [1.0, nan]
@@ -314,7 +314,7 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------------------------
 # ARFF
 def read_arff(text: str) -> pd.DataFrame:
-    """An ARFF file: nominal attributes become categories in the order declared, ``?`` is missing.
+    """Read an ARFF file: nominal attributes become categories in the declared order, ``?`` is missing.
 
     liac-arff parses names, quotes and sparse rows; numbers and dates go through it as text, because it would
     cut 1.5 declared INTEGER down to 1 and knows no dates.

@@ -28,7 +28,7 @@ def join_tables(
     merge: bool = False,
     drop: Collection[str] = (),
 ) -> pd.DataFrame:
-    """The rows of both in the columns of the first, and ``FILE_PART``.
+    """Join the rows of both tables in the columns of the first, and add ``FILE_PART``.
 
     Parameters
     ----------

@@ -91,7 +91,9 @@ class Matrix(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """The matrix (n, k), dense and finite. Levels never seen in training count as "other" if there is such."""
+        """Return the matrix (n, k), dense and finite. Levels not seen in training count as "other", if that level
+        exists.
+        """
         check_is_fitted(self)
         X = _table(X)
         absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]
@@ -131,7 +133,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def wording(self) -> Callable[[int, float, float], str]:
-        """How the rule low < column ≤ high reads in the words of the table; low or high may be infinite.
+        """Describe the rule low < column ≤ high in the words of the table; low or high may be infinite.
 
         >>> X = pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", "m"]})
         >>> say = Matrix(min_rows=1).fit(X).wording()
@@ -227,7 +229,7 @@ class Matrix(TransformerMixin, BaseEstimator):
 
 
 def preprocessor(X: pd.DataFrame) -> Matrix:
-    """An unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
+    """Return an unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
 
     Parameters
     ----------
@@ -250,7 +252,7 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
 
 
 def imputations(X: pd.DataFrame) -> list[str]:
-    """What ``Matrix`` puts in the place of the gaps of typed columns, with their counts: one sentence for each way.
+    """Describe how ``Matrix`` fills missing values of typed columns, with their counts: one sentence per way.
 
     >>> for sentence in imputations(pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", None]})):
     ...     print(sentence)

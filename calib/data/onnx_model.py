@@ -32,7 +32,7 @@ SCORE = "model_score"
 
 @dataclass(frozen=True)
 class Input:
-    """One number or text that a model asks for, and the column of the table that gives it.
+    """Number or text that a model needs, and the column of the table that supplies it.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Input:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a model asks of a table.
+    """Inputs that a model needs, and the columns of a table that supply them.
 
     Attributes
     ----------

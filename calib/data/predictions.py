@@ -88,7 +88,7 @@ def _is_margin(column: pd.Series) -> bool:
 
 
 def looks_like_predictions(frame: pd.DataFrame) -> bool:
-    """Whether a table is a label with scores rather than rows to learn from, with hardly a doubt.
+    """Return whether a table clearly contains labels with scores rather than rows to learn from.
 
     Every column of numbers is then a score, but for weights, times, folds and what names rows. Words and
     dates may stand beside scores that are called so, or beside a label that is called the truth.
@@ -124,14 +124,14 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
 
 
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
-    """Columns that a model would learn from and that another model seems to have made: called so, and within [0, 1]."""
+    """Return features that another model seems to have made, by name and with values in [0, 1]."""
     called = [name for name in typed if SCORE_NAME.search(name) or MODEL_NAME.search(name)]
     numbers = _numbers(_but(target, typed[called]))
     return [column.name for column in numbers if in_unit_interval(typed[column.name])]
 
 
 def named_class(column: str, names: Sequence[str]) -> str | None:
-    """The label whose probability a column says by its name that it holds, or None.
+    """Return the label whose probability a column contains according to its name, or None.
 
     >>> [named_class(name, ["no", "yes"]) for name in ("p_yes", "probNo", "P(yes) of model 2", "no", "p_model")]
     ['yes', 'no', 'yes', 'no', None]
@@ -180,7 +180,7 @@ def prepare_predictions(
     weight_as: str | None = None,
     drop_repeated: bool = False,
 ) -> Dataset:
-    """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
+    """Prepare a Dataset whose X (n, k) contains the score columns as float64, for calibration without a model.
 
     Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``,
     which also report scores that rank the classes in reverse.
@@ -295,7 +295,7 @@ def _add_up(columns: Collection[np.ndarray]) -> bool:
 
 
 def ranking_problems(data: Dataset) -> list[Problem]:
-    """Score columns that rank the two classes backwards, or no better than chance: one Problem each.
+    """Report score columns that rank the two classes in reverse or no better than chance: one Problem each.
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
@@ -337,7 +337,7 @@ def _without_counts(column: str) -> Problem:
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
-    """Score columns that may be percentages, and would be treated as scores other than probabilities.
+    """Report score columns that may be percentages and would not be treated as probabilities.
 
     >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [2.5, 70.0, 99.0]})
     >>> scale_problems(prepare_predictions(table, "y"))[0].remedy

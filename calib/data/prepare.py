@@ -39,7 +39,7 @@ def prepare(
     weight_as: str | None = None,
     drop_repeated: bool = False,
 ) -> Dataset:
-    """A two-class Dataset from a table; ``X.index`` holds the positions of its rows in the table, from 0.
+    """Prepare a two-class Dataset from a table; ``X.index`` contains the positions of its rows in the table, from 0.
 
     Rows without a label are left out, as are columns that are empty, constant, identifiers or free text;
     infinite values count as missing. ``notes`` says so, and how gaps are filled.

@@ -191,7 +191,7 @@ def _recognise(content: bytes) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A file at hand, from which tables are read as Recipes ask; the last one is kept."""
+    """File in memory, from which tables are read as Recipes ask; the last table is kept."""
 
     name: str
     content: bytes

@@ -60,7 +60,7 @@ def doubts(data: Dataset) -> tuple[str, ...]:
 
 
 def left_out(again: np.ndarray) -> tuple[str, ...]:
-    """Say which rows, bool (n,), were left out because they repeat an earlier one."""
+    """Say which rows, bool (n,), were excluded because they repeat an earlier one."""
     told = f"{counted(int(again.sum()), 'row')} ({row_numbers(again)})"
     return (f"Excluded because they repeat an earlier row: {told}.",) if again.any() else ()
 

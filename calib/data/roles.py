@@ -69,7 +69,7 @@ AMBIGUOUS = "dates were read as day, month, year."
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What the columns of roles hold.
+    """Contents of the columns that have a role.
 
     Attributes
     ----------
@@ -90,11 +90,11 @@ class Read:
 
     @property
     def lines(self) -> str:
-        """What lines of the table are called: rows, unless they stand for many."""
+        """Return the word for lines of the table: "rows", or "lines" if they count several rows."""
         return "lines" if self.counts else "rows"
 
     def of(self, rows: np.ndarray) -> dict[str, Any]:
-        """Role → its values in the rows chosen, bool (n,): the fields of a Dataset.
+        """Return the values of each role in the chosen rows, bool (n,): the fields of a Dataset.
 
         This function alone decides the meaning of whole weights: in a Dataset, whole weights are
         counts. Equal weights that are not counts are ignored.
@@ -113,7 +113,7 @@ def read_roles(
     notes: Collection[str] = (),
     weight_as: str | None = None,
 ) -> Read:
-    """The columns that have a role, checked.
+    """Read and check the columns that have a role.
 
     Rows with a weight of 0, or without a weight, time or part, are left out; one without a cluster is its
     own.
@@ -197,7 +197,7 @@ def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | No
 
 
 def named_as(name: str) -> str | None:
-    """What a weight column says by its name that its whole numbers are, one of ``WEIGHT_AS``, or None.
+    """Infer from a weight column's name what its whole numbers are: one of ``WEIGHT_AS``, or None.
 
     >>> [named_as(name) for name in ("n", "rowCount", "freq_weight", "sampling_weight", "survey_n", "weight")]
     ['counts', 'counts', 'counts', 'importance', None, None]
@@ -321,7 +321,7 @@ def propose_roles(
     columns: Collection[Column] | None = None,
     weight_as: str | None = None,
 ) -> Iterator[Problem]:
-    """A role for each column that looks like it, by name and content, where that role is not given yet.
+    """Propose a role for each column that looks like it, by name and content, unless the role is already given.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ DEFAULT_SAMPLE = "digits"
 
 
 def sample_frame(key: str) -> tuple[pd.DataFrame, str, str]:
-    """(table, label column, positive class) of a sample.
+    """Return (table, label column, positive class) of a sample.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def _read(file: str) -> pd.DataFrame:
 
 
 def load_sample(key: str) -> Dataset:
-    """A sample as a Dataset.
+    """Load a sample as a Dataset.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or 
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row a column: column, type, missing, missing %, distinct, examples.
+    """One row per column: column, type, missing, missing %, distinct, examples.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal comm
 
 @dataclass(frozen=True)
 class Typed:
-    """A typed column, how the file spelt its values where that differs, and a remark on the way it was read."""
+    """Typed column, the file's spelling of its values if different, and a remark on how it was read."""
 
     values: pd.Series
     spelling: Mapping[Any, str]
@@ -77,7 +77,8 @@ class Typed:
 
 
 def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
-    """Numbers, dates or text, whichever the whole column is; gaps become missing, outer spaces go.
+    """Convert text to numbers, dates or text, whichever fits the whole column; gaps become missing, outer spaces are
+    removed.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def validate(
     weight_as: str | None = None,
     drop_repeated: bool = False,
 ) -> list[Problem]:
-    """Problems of a table, errors first. An empty list: nothing stands out.
+    """List the problems of a table, errors first; an empty list if nothing stands out.
 
     Parameters
     ----------

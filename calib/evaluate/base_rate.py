@@ -19,7 +19,7 @@ from calib.placements.moved import Moved
 
 
 def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation:
-    """Move an Evaluation to a deployment base rate, each fold's answers from the rate that they are right for.
+    """Move an Evaluation to a deployment base rate; each fold starts from the rate at which its calibrators are right.
 
     The true probabilities move from their own mean over the whole table.
     """
@@ -52,7 +52,7 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
 
 
 def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:
-    """From where the calibrator was fitted to the stated rate."""
+    """Return the change from the base rate of the calibration rows to the deployment base rate."""
     fitted = placed.base_rate(made)
     if not 0 < fitted < 1:
         raise InputError(

@@ -14,7 +14,7 @@ from calib.metrics import METRICS, takes_weights
 
 
 def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
-    """What the fitted calibrators say of themselves, where those of all folds say the same."""
+    """Yield the notes of fitted calibrators that are the same in all folds."""
     for key, (first, *others) in calibrators.items():
         for note in getattr(first, "notes_", ()):
             if all(note in other.notes_ for other in others):
@@ -22,7 +22,7 @@ def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
 
 
 def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
-    """How many test scores lie outside those that calibrated in their fold, and what each calibrator makes of them."""
+    """State how many test scores are outside the calibration scores of their fold, and what each calibrator does."""
     ways: dict[str, list[str]] = {}
     for method in (CALIBRATORS[key] for key in calibrators):
         if method.beyond:
@@ -39,7 +39,7 @@ def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
 
 
 def unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
-    """The everyday metrics that cannot be told these weights."""
+    """Name the everyday metrics that do not accept these weights."""
     if weight is None:
         return
     names = [

@@ -105,7 +105,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
     Raises
     ------
     InputError
-        With reason and remedy: there is no such calibrator, one a fold, or one that needs more than scores.
+        With reason and remedy: there is no such calibrator, one per fold, or one that needs more than scores.
     """
     fitted = evaluation.only_fitted(key, "to keep")
     if isinstance(unmoved(fitted), RankMap):
@@ -122,7 +122,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:
-    """A fitted calibrator of an evaluation in the format above.
+    """Write a fitted calibrator of an evaluation in the format above.
 
     Parameters
     ----------
@@ -179,12 +179,12 @@ def write_calibrator(
     made: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """A fitted calibrator in the format above: one line a field.
+    """Write a fitted calibrator in the format above, with one line per field.
 
     Parameters
     ----------
     fitted
-        Any calibrator of CALIBRATORS, or one a fold; its answers may be moved to another base rate.
+        Any calibrator of CALIBRATORS, or one per fold; its answers may be moved to another base rate.
     classes
         (negative, positive), as the data spelt them.
     calibration, made
@@ -237,7 +237,7 @@ def _map_of(fitted: Any) -> dict[str, Any]:
 
 
 def read_calibrator(content: str | bytes) -> SavedCalibrator:
-    """The calibrator of a file in the format above.
+    """Read a calibrator file in the format above.
 
     Parameters
     ----------

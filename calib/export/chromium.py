@@ -60,18 +60,18 @@ MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 class NoBrowser(InputError):
-    """There is no Chromium here, or it does not answer."""
+    """Chromium is missing or does not answer."""
 
 
 def find_chromium() -> str | None:
-    """BROWSER_PATH, else the first of the usual names on the PATH; None where there is none."""
+    """Return BROWSER_PATH, or the first of the usual names on the PATH; None if there is none."""
     names = (os.environ.get("BROWSER_PATH"), *NAMES)
     return next((path for name in names if name and (path := shutil.which(name))), None)
 
 
 @lru_cache(maxsize=1)
 def can_draw() -> bool:
-    """Whether a Chromium is here and draws; tried once, which takes a second or two."""
+    """Return whether Chromium is available and draws; tried once, which takes a second or two."""
     try:
         return bool(draw([go.Figure()], ("svg",)))
     except NoBrowser:
@@ -79,7 +79,7 @@ def can_draw() -> bool:
 
 
 def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list[dict[str, bytes]]:
-    """For each figure its files by format.
+    """Draw each figure, and return its files by format.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list
 
 
 def print_pdf(html: str) -> bytes:
-    """A document with its charts as PDF, on A4.
+    """Print a document with its charts as PDF, on A4.
 
     Parameters
     ----------

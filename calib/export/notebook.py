@@ -23,7 +23,7 @@ METRICS = ("brier", "log_loss", "ece", "ece_chance", "slope", "auc", "accuracy")
 def figure(
     evaluation: Evaluation, key: str = "reliability", *, theme: Theme = LIGHT, **view: Any
 ) -> go.Figure:
-    """The figure of an Evaluation by its key in ``FIGURES``.
+    """Draw a figure of an Evaluation by its key in ``FIGURES``.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def figure(
 
 
 def html(evaluation: Evaluation) -> str:
-    """Verdict, metric table and reliability diagram as one piece of HTML without scripts.
+    """Return verdict, metric table and reliability diagram as one piece of HTML without scripts.
 
     >>> from calib import check
     >>> "Too few rows" in html(check([0, 1], [0.2, 0.7]))

@@ -42,7 +42,7 @@ class Applied:
 
 @dataclass(frozen=True, eq=False)
 class SavedCalibrator:
-    """What a calibrator file holds.
+    """Contents of a calibrator file.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class SavedCalibrator:
         return isinstance(self.calibrator, FoldCalibrators) or self.calibrator.gives_interval
 
     def predict(self, scores: Any) -> Outcome:
-        """The probability of class 1, with p0 and p1 where the method has them, for scores (m,) or (m, columns).
+        """Return the probability of class 1, with p0 and p1 if the method has them, for scores (m,) or (m, columns).
 
         Raises
         ------
@@ -113,7 +113,7 @@ class SavedCalibrator:
         return Outcome.of_pair(self.calibrator.predict_interval(scores), self.calibrator.predict(scores))
 
     def apply(self, frame: pd.DataFrame, columns: Sequence[str]) -> Applied:
-        """The table with the calibrated probability p beside it, and p0, p1; a row without a score has no answer.
+        """Return the table with the calibrated probability p, and p0 and p1; a row without a score has no probability.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class SavedCalibrator:
 
 
 def own_notes(fitted: Any) -> tuple[str, ...]:
-    """What a fitted calibrator, or all of one a fold, says of its fit, after its name.
+    """Return the notes of a fitted calibrator (or of all folds' calibrators) about its fit, after its name.
 
     >>> from calib.calibrators import Platt
     >>> own_notes(Platt(on="log-odds").fit([0.2, 0.8], [0, 1]))[0]
@@ -170,7 +170,7 @@ def own_notes(fitted: Any) -> tuple[str, ...]:
 
 
 def number_columns(frame: pd.DataFrame) -> list[str]:
-    """The columns of a table that can be scores.
+    """Return the columns of a table that can be scores.
 
     Parameters
     ----------

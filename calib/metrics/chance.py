@@ -23,7 +23,8 @@ LEVEL = 0.95
 
 
 def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, seed: int = 0) -> Array:
-    """(repeats, k): gaps Σ w (y* − p) / Σ w in k cells, with labels redrawn from p (n,); ``at`` (n,) names the cells.
+    """Return gaps Σ w (y* − p) / Σ w in k cells, (repeats, k), with labels redrawn from p (n,); ``at`` (n,) names the
+    cells.
 
     Many rows, and rows of real weights, are redrawn by the normal law of their sums; so are rows in clusters, with the
     spread of their residuals.
@@ -47,7 +48,8 @@ def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, s
 def chance_range(
     rows: Rows, p: Array, bins: int = 20, strategy: str = "uniform", level: float = LEVEL
 ) -> tuple[float, float]:
-    """(low, high) of the ECE of a calibrated model with these predictions (n,) in ``level`` of all draws of the labels.
+    """Return (low, high) of the ECE of a calibrated model with these predictions (n,) in ``level`` of all draws of
+    labels.
 
     NaN from a single cluster.
     """

@@ -165,7 +165,7 @@ METRICS: Registry[Metric] = Registry(
             "Log loss, clipped",
             log_loss_clipped,
             False,
-            "Log loss with probabilities at least 2.2e-16 from 0 and 1, as in the 2025 tables.",
+            "Log loss with probabilities at least 2.2e-16 from 0 and 1, as in Shaker and Hüllermeier (2025).",
             everyday=False,
         ),
         Metric(
@@ -192,7 +192,7 @@ METRICS: Registry[Metric] = Registry(
             squared_ece,
             False,
             "Mean squared difference between mean prediction and observed frequency, over non-empty bins of "
-            "equal weight. The 2025 paper's ECE tables show this.",
+            "equal weight. The ECE tables of Shaker and Hüllermeier (2025) show this number.",
             binned=True,
             everyday=False,
         ),

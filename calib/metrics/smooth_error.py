@@ -50,7 +50,7 @@ class Smoothed:
 
     @property
     def observed(self) -> Array:
-        """(m,) smoothed frequency of class 1 at the points, in [0, 1]."""
+        """Return the smoothed frequency (m,) of class 1 at the points, in [0, 1]."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.clip(self.points - self.residual / self.density, 0, 1)
 

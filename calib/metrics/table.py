@@ -94,7 +94,8 @@ def _value(
 
 
 def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayLike | None) -> Any:
-    """What several metrics and a figure read of a method, worked out once for each set of names in ``draws``.
+    """Return the intermediate result that several metrics and a figure share, computed once per set of names in
+    ``draws``.
 
     Parameters
     ----------

@@ -177,7 +177,7 @@ def fit_model(
 
 
 def model_name(estimator: BaseEstimator) -> str:
-    """What a message calls a model, alone or at the end of a pipeline: its class, or the column that stands for one."""
+    """Return the name of a model in messages, alone or at the end of a pipeline: its class, or "the score column"."""
     model = last_step(estimator)
     return "the score column" if getattr(model, "trained_elsewhere", False) else type(model).__name__
 
@@ -190,7 +190,7 @@ def last_step(estimator: BaseEstimator) -> BaseEstimator:
 
 
 def before_last_step(estimator: BaseEstimator, X: Any) -> Any:
-    """What a fitted pipeline hands to its last step for the rows X."""
+    """Return what a fitted pipeline passes to its last step for the rows X."""
     while isinstance(estimator, Pipeline):
         if len(estimator.steps) > 1:
             X = estimator[:-1].transform(X)

@@ -62,7 +62,7 @@ def in_bag(ensemble: Any) -> np.ndarray:
 
 
 def tree_voters(ensemble: Any) -> Iterator[Callable[[Any], np.ndarray]]:
-    """For each tree the function from rows of ``voting_matrix`` to its votes for class 1."""
+    """Return for each tree the function from rows of ``voting_matrix`` to its votes for class 1."""
     if isinstance(ensemble, BaggingClassifier):
         for member, features in zip(ensemble.estimators_, ensemble.estimators_features_, strict=True):
             yield partial(_member_vote, member, features)

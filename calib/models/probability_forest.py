@@ -201,7 +201,7 @@ class ProbabilityForest(RandomForestClassifier):
         return (p > 0.5).astype(float) if self.vote == "class" else p
 
     def with_leaf(self, leaf: str) -> Self:
-        """This fitted forest with another estimate in its leaves; its trees are not grown again."""
+        """Return the fitted forest with another leaf estimate, without growing its trees again."""
         check_is_fitted(self)
         check_leaf(leaf, self.curtail, self.m, self.prior)
         other = copy(self)

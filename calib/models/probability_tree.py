@@ -112,7 +112,7 @@ class ProbabilityTree(DecisionTreeClassifier):
         return self
 
     def with_leaf(self, leaf: str) -> Self:
-        """This fitted tree with another estimate in its leaves; it is not grown again."""
+        """Return the fitted tree with another leaf estimate, without growing it again."""
         check_is_fitted(self)
         check_leaf(leaf, self.curtail, self.m, self.prior)
         other = copy(self)

@@ -190,7 +190,7 @@ class Placement(ABC):
         return None if getattr(last_step(self.estimator), "trained_elsewhere", False) else X
 
     def with_model(self, model: BaseEstimator) -> Self:
-        """This placement around another fitted model of the same rows, such as the same trees with other leaves.
+        """Return this placement with another fitted model of the same rows, such as the same trees with other leaves.
 
         Nothing is fitted; the calibration rows are scored again. For placements whose model scores them
         itself.
@@ -288,7 +288,7 @@ class Placement(ABC):
 
     @staticmethod
     def fits(cv: int, n: int) -> int:
-        """How many times the model is fitted, with ``cv`` folds and for ``n`` new rows."""
+        """Return the number of model fits, with ``cv`` folds and for ``n`` new rows."""
         return 1
 
     @property
@@ -377,7 +377,7 @@ def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
 
 
 def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(the two labels in sorted order, y coded as 0 and 1). Refuses any other number of classes."""
+    """Return (the two labels in sorted order, y coded as 0 and 1); refuse any other number of classes."""
     if y is None:
         raise InputError("Calibration requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)

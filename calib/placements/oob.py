@@ -89,9 +89,8 @@ class OutOfBag(Placement):
             return {}
         if not fit_takes(self.estimator, "groups"):
             raise InputError(
-                f"placement: {type(last_step(self.estimator)).__name__} draws bags row by row, so they split "
-                "the clusters of split='cluster'. Choose the random forest or bagged trees, or "
-                "placement='split' or 'cv'."
+                f"placement: {type(last_step(self.estimator)).__name__} draws its bags row by row, which would divide "
+                "clusters (split='cluster'). Choose the random forest or bagged trees, or placement='split' or 'cv'."
             )
         return {"groups": groups}
 
@@ -105,7 +104,7 @@ class OutOfBag(Placement):
         return mean_out_of_bag(ensemble, rows(self._matrix, self.index), self.bag, own)
 
     def reference(self, X: Any) -> np.ndarray:
-        """For each row of X the position in the calibration set of the row z_r drawn for it, int (m,)."""
+        """Return for each row of X the position in the calibration set of the row z_r drawn for it, int (m,)."""
         if self.weight is None:
             return (row_hash(X, self._seed) % np.uint64(len(self.index))).astype(np.intp)
         ends = np.cumsum(self.weight)  # a row that counts w times is drawn as often

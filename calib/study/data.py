@@ -26,7 +26,7 @@ TARGET = "target"
 
 
 def stem(name: str) -> str:
-    """What a file is called in tables: its name without the ending, and without .gz before that.
+    """Return the name of a file in tables: without its ending, and without .gz before that.
 
     >>> stem("data/jEdit_4.0_4.2.csv.gz"), stem("openml:40")
     ('jEdit_4.0_4.2', 'openml:40')

@@ -83,7 +83,7 @@ def grid(
 
 @dataclass(frozen=True)
 class Extent:
-    """What a study comes to.
+    """Number of runs and fits in a study.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def extent(
     repeats: int | None = None,
     folds: int | None = None,
 ) -> Extent:
-    """How much ``grid`` would hand out, told without making it; parameters as there.
+    """Count what ``grid`` would hand out, without making it; parameters as for ``grid``.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def check_rows_for(splits: Splits, data: Dataset) -> None:
 
 
 def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(training rows, test rows) of a cell, as sorted positions."""
+    """Return (training rows, test rows) of a cell, as sorted positions."""
     splits, seed = cell.splits, cell.splits.seed + cell.repeat
     rows, at_random = RowInfo(data.y), AtRandom(splits.stratified)
     if splits.kind == "random":

@@ -29,7 +29,7 @@ SUMMARY_ROWS = ("Mean", "Mean rank", "Rank", "Runtime")
 
 @dataclass(frozen=True)
 class Rule:
-    """Which printed numbers cannot be compared, or only with a remark; what is None holds for all.
+    """Rule about published numbers that cannot be compared, or only with a remark; None matches everything.
 
     Attributes
     ----------

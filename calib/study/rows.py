@@ -29,7 +29,7 @@ FIT_SECONDS = Metric(
 
 
 def measure(key: str) -> Metric:
-    """What a column of results is: its label, and which end is best.
+    """Describe a column of results: its label, and whether higher or lower is better.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ Runs = Callable[[Sequence[Task]], Generator[Numbered]]
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to.
+    """Result of running a study.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def _wanted(cells: Sequence[Cell], sets: Mapping[str, Dataset], store: Store) ->
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a study is.
+    """Progress of a study.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def standing(
     repeats: int | None = None,
     folds: int | None = None,
 ) -> Standing:
-    """What of a study a store holds; parameters as for ``run_study``.
+    """Return how much of a study a store already contains; parameters as for ``run_study``.
 
     Parameters
     ----------

@@ -316,7 +316,7 @@ class Store:
     def predictions(
         self, data: str, setup: str, repeat: int | None = None, merge: str = ""
     ) -> Iterator[tuple[int, int, Predictions]]:
-        """(repeat, fold, predictions) of a setup on a data set, in order.
+        """Yield (repeat, fold, predictions) of a setup on a data set, in order.
 
         Parameters
         ----------
@@ -354,7 +354,7 @@ class Store:
 
 
 class Repeats(Mapping[tuple[str, str, int], Predictions]):
-    """(data, setup, repeat) → predictions of that repeat's folds, read from the store when they are asked for."""
+    """Map (data, setup, repeat) to the predictions of that repeat's folds, read from the store on demand."""
 
     def __init__(self, store: Store, keys: Iterable[tuple[str, str, int]]) -> None:
         self._store, self._keys = store, dict.fromkeys(keys)

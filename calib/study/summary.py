@@ -130,7 +130,8 @@ class MetricSummary:
 
     @property
     def significant(self) -> pd.DataFrame | None:
-        """Where the row's setup is significantly better than the column's, by Bergmann–Hommel: bool, setups × setups.
+        """Return where the row's setup is significantly better than the column's (Bergmann–Hommel): bool, setups ×
+        setups.
 
         The matrices of Johansson et al. (2019), Tables 3 and 5, have a "v" there.
         """
@@ -146,7 +147,9 @@ class MetricSummary:
 
     @cached_property
     def wins(self) -> Array:
-        """On how many data sets the row's setup is better than, equal to and worse than the column's, (k, k, 3)."""
+        """Count the data sets on which the row's setup is better than, equal to and worse than the column's, (k, k,
+        3).
+        """
         return comparison.wins(*self._direction)
 
     @cached_property

@@ -113,7 +113,7 @@ def overall_table(summary: MetricSummary) -> Table:
     lines.append((f"Nemenyi CD, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
     frame = pd.DataFrame(lines, columns=["test", "degrees of freedom", "value", "p-value"]).set_index("test")
     note = (
-        f"The tests show whether {counted(k, 'setup')} differ over {counted(n, 'data set')} by more than chance. "
+        f"The tests ask whether {counted(k, 'setup')} differ by more than chance over {counted(n, 'data set')}. "
         "CD is the critical difference of average ranks."
     )
     return Table("tests", "Tests of all setups at once", frame, note)

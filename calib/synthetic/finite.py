@@ -23,7 +23,7 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """What a partition of the line into leaves predicts for each point, and what it costs.
+    """Predictions and losses of a partition of the line into leaves, for each point.
 
     Parameters
     ----------

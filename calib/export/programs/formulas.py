@@ -37,7 +37,7 @@ class Formulas:
 
 
 def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formulas:
-    """The formulas of a fitted calibrator, of one a fold, of that of a CalibratedClassifier, or of one out of a file.
+    """Return the formulas of a fitted calibrator, of one per fold, of a CalibratedClassifier, or of a file.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def parts(term: Term) -> tuple[Term, ...]:
 
 
 def uses(terms: Sequence[Term]) -> Counter[int]:
-    """How often each term, by its id, stands in these."""
+    """Count how often each term occurs in these formulas, by its id."""
     counted: Counter[int] = Counter()
 
     def visit(term: Term) -> None:
