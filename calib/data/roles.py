@@ -21,7 +21,8 @@ from calib.kernel.weights import are_whole, importance_weights, told
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
-WEIGHT_AS = ("counts", "importance")  # each line stands for so many rows, or it counts so much
+WEIGHT_AS = {"counts": "repeats the row", "importance": "weights the row"}
+"""What whole weights may be, with what each line of the table does then."""
 SYNONYMS = {
     "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
     "calibrate": (

@@ -278,7 +278,7 @@ _FEATURES = Parameter(
     "Features per split",
     "choice",
     "sqrt",
-    choices=("sqrt", "log2", None),
+    choices={"sqrt": "sqrt", "log2": "log2", None: "all columns"},
     help="Fewer features make the trees differ more; None uses all.",
 )
 

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis import explain as explaining
-from calib.calibrators import MERGE_RULES, interval_methods, label_of
+from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
 from calib.figures import FIGURES
@@ -26,7 +26,6 @@ from pages.ui.points import Point
 from pages.ui.text import plain
 
 NEAR, MOST_STILL = 24, 20_000  # places of calibration rows that can be dragged; that a page takes along
-COLORS = {"label": "Label", "width": "Width", "score": "Score"}
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
@@ -73,9 +72,9 @@ def headline(result: Evaluation) -> None:
 def switches(recipe: Recipe) -> None:
     """Which method is drawn, what its colours say, and how a pair becomes one probability."""
     with st.container(horizontal=True, key="switches"):
-        controls.setting("venn_abers.interval", recipe, format_func=label_of)
-        controls.setting("venn_abers.color", recipe, format_func=COLORS.get)
-        controls.choice("merge", recipe, MERGE_RULES, "Combine p0 and p1 with")
+        controls.choice("venn_abers.interval", recipe)
+        controls.choice("venn_abers.color", recipe)
+        controls.choice("merge", recipe)
 
 
 def chosen_row(result: Evaluation) -> int:
@@ -113,7 +112,7 @@ def rows(result: Evaluation, row: int) -> None:
         none="the widest interval",
         min_value=1,
         step=1,
-        help=controls.recipes_help("venn_abers.row"),
+        help=SETTINGS["venn_abers.row"].help,
     )
     st.dataframe(
         table.assign(label=table["label"].map(dict(enumerate(map(short_class, result.dataset.classes))))),
@@ -281,7 +280,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         selection_mode="multi",
         format_func=lambda key: kind_of(key).capitalize(),
         store=tuple,
-        help=controls.recipes_help("venn_abers.beside"),
+        help=SETTINGS["venn_abers.beside"].help,
     )
     found = []
     for key in beside:
