@@ -72,7 +72,7 @@ def _named(data: str, field: str) -> tuple[str, str]:
         )
     registry = known[kind]
     if registry is not None and key not in registry:
-        raise DataError(f"{field}: there is no {kind} set {key!r}; there are {', '.join(registry)}.")
+        raise DataError(f"{field}: there is no {kind} data set {key!r}. Choose one of {', '.join(registry)}.")
     return kind, key
 
 
@@ -126,14 +126,14 @@ def _table(
         return _uploaded(uploads[key], asked), None, None
     if asked:
         raise DataError(
-            f"data_params.{next(iter(asked))} is an option of reading a file, but data is {kind}:{key}.",
-            "Leave it out, or name a file.",
+            f"data_params.{next(iter(asked))} is an option for reading a file, but data is {kind}:{key}.",
+            "Remove the option, or choose a file.",
         )
     if kind == "sample":
         return sample_frame(key)
     if kind == "openml":
         return *fetch_openml(key), None
-    raise DataError("A synthetic data set is simulated, not read, so it has no table.")
+    raise DataError("A synthetic data set is simulated, so it has no table to read.")
 
 
 def _again(file: str | None, key: str) -> str:
@@ -153,7 +153,7 @@ def _joined(
     assert recipe.judge_on is not None
     if recipe.split != "file" or recipe.part != FILE_PART:
         raise DataError(
-            "judge_on: a second table as the test set needs split='file'.",
+            "judge_on: to use a second table as the test set, split must be 'file'.",
             f"Choose split='file' and part={FILE_PART!r}, or remove judge_on.",
         )
     if target is None:
@@ -185,7 +185,7 @@ def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str |
     if recipe.onnx is None or target is None:
         return frame
     if recipe.content != "predictions":
-        raise DataError("onnx: an existing model is not trained.", "Choose content='predictions'.")
+        raise DataError("onnx: an existing model is evaluated, not trained.", "Choose content='predictions'.")
     with _naming_the_model(recipe):
         return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
 
@@ -243,7 +243,7 @@ def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]
         return named
     left = tuple(name for name in score_columns(frame, target) if name not in recipe.exclude)
     if not left:
-        raise DataError("exclude: no score column remains.", "Exclude fewer columns.")
+        raise DataError("exclude: no score column is left.", "Exclude fewer columns.")
     return left
 
 
@@ -357,7 +357,7 @@ def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any])
     for name, value in asked.items():
         if given.attrs.get(name, value) != value:
             message = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
-            raise DataError(message, f"Read the file again: read_table(…, {name}={value!r}).")
+            raise DataError(message, f"Read the file again with read_table(…, {name}={value!r}).")
     return given
 
 
@@ -429,7 +429,7 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
 
 
 def data_problems(recipe: Recipe, uploads: Uploads | None = None) -> list[Problem]:
-    """What ``problems`` says of a Recipe's data; nothing of synthetic data.
+    """Return the ``problems`` of a Recipe's data; none for synthetic data.
 
     >>> [problem.severity for problem in data_problems(Recipe(data="sample:breast_cancer"))]
     []

@@ -36,7 +36,7 @@ with left:
 with right:
     chart.show("width_by_score", evaluation, calibrator=method, row=row, on_click=venn_abers.choose_row)
 
-headings.part("Do the intervals hold, and how wide are they?")
+headings.part("Are the intervals valid, and how wide are they?")
 chart.show("interval_bins", evaluation, calibrator=method, **recipe.given("reliability", "axes"))
 venn_abers.side_by_side(recipe, evaluation)
 frame.notes(evaluation.notes)

@@ -44,7 +44,7 @@ class Venn(IntervalCalibrator):
     label = "Venn predictor"
     name = "the Venn predictor"
     source = "Vovk et al. 2004; Johansson et al. 2019, eq. 3–6"
-    beyond = "the answer of the category, or [0, 1] if it is empty"
+    beyond = "taken from their category, or from 0 to 1 if it has no calibration rows"
     complexity = 6
     kind = "pairs"
     weighted = True
@@ -55,7 +55,7 @@ class Venn(IntervalCalibrator):
             "choice",
             "label",
             choices={"label": "Label", **STRATEGIES},
-            help="Compare a row with calibration rows of the same predicted label, or of the same score bin.",
+            help="Compare a row with calibration rows of the same predicted label, or in the same score bin.",
         ),
         Parameter(
             "bins",

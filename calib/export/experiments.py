@@ -17,7 +17,7 @@ from calib.recipe import Recipe
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """An experiment with all its settings, and its pictures."""
+    """Experiment with all its settings, and its figures."""
 
     experiment: Experiment
     values: dict[str, Any]
@@ -28,7 +28,7 @@ class Run:
 def run_experiment(
     name: str, settings: Mapping[str, Any] | None = None, seed: int = 0, watch: Watch | None = None
 ) -> Run:
-    """All pictures of an experiment.
+    """Run an experiment and return all its figures.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def run_experiment(
 
 
 def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
-    """Question, pictures, settings, what to notice and the source, as one page that stands alone.
+    """Return question, figures, settings, what to notice and the source as one self-contained page.
 
     Parameters
     ----------

@@ -236,14 +236,14 @@ class Predictions(Rows):
 
     @property
     def pairs(self) -> np.ndarray:
-        """(m, 2): p0 and p1 of a method with intervals, as the method gives them."""
+        """Return p0 and p1 (m, 2) of a method with intervals, as the method gives them."""
         if self.p0 is None or self.p1 is None:
             raise ValueError("This method gives no intervals.")
         return np.column_stack([self.p0, self.p1])
 
     @property
     def width(self) -> np.ndarray:
-        """(m,): from the lower to the upper end of each interval."""
+        """Return the width (m,) of each interval."""
         if self.lower is None or self.upper is None:
             raise ValueError("This method gives no intervals.")
         return self.upper - self.lower
