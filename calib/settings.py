@@ -26,6 +26,7 @@ from calib.study.rows import FIT_SECONDS
 
 METRICS_COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
 DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size", "base_rate")
+INTERVAL_DETAILS = ("explained", "steps", "held", "kinds")
 LAYOUTS = ("overlaid", "side")
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
@@ -127,6 +128,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             optional=True,
             help="Row 1 is the first below the header. You can also click a point, or a row of the table.",
         ),
+        Parameter(
+            "details",
+            "Details",
+            "choice",
+            INTERVAL_DETAILS[0],
+            choices=INTERVAL_DETAILS,
+            help="What to show under the picture.",
+        ),
         Parameter("fold", "Fold", "integer", 1, low=1),
         Parameter("what_if", "Calibration rows moved by hand", "moves", ""),
         Parameter(
@@ -210,19 +219,19 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
     "decide": (
         Parameter(
             "cost_false_alarm",
-            "Cost of a false alarm (false positive)",
+            "Cost of a false alarm",
             "number",
             FALSE_ALARM,
             *COSTS,
-            help="The cost of acting on a row of the negative class.",
+            help="The cost of acting on a row of the negative class (false positive).",
         ),
         Parameter(
             "cost_miss",
-            "Cost of a miss (false negative)",
+            "Cost of a miss",
             "number",
             MISS,
             *COSTS,
-            help="The cost of not acting on a row of the positive class.",
+            help="The cost of not acting on a row of the positive class (false negative).",
         ),
         Parameter("interval", "Intervals of", "choice", explain.METHOD, choices=interval_methods),
         Parameter(

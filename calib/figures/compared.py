@@ -24,7 +24,8 @@ from calib.kernel.wording import brief, briefly, counted, number, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS, View
 
-LANE, HEAD, SPREAD = 54, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+LANES, HEAD, SPREAD = 300, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+LANE = (54, 160)  # pixels of one lane, at least and at most
 KEY = 100  # pixels of the legend, at most: four lines and their frame
 LONGEST = 28  # letters of a Recipe's name on the axis
 
@@ -155,7 +156,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=HEAD + LANE * count,
+            height=HEAD + count * min(max(LANES // count, LANE[0]), LANE[1]),
             margin={"l": 12, "r": 16, "t": 56, "b": 48},
             xaxis={"title": {"text": METRICS[record.metric].label}, "range": ends},
             yaxis={

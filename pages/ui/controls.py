@@ -17,7 +17,7 @@ from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter, that_matter
-from calib.kernel.wording import listed, percent
+from calib.kernel.wording import counted, listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
@@ -54,6 +54,10 @@ LABELS = {
     "variability": "Variability",
     "sample_size": "Rows needed",
     "base_rate": "Base rate",
+    "explained": "One prediction",
+    "steps": "Calibration rows",
+    "held": "Do the intervals hold?",
+    "kinds": "Kinds of calibration data",
     "log": "Log loss",
     "square": "Square loss",
     "midpoint": "Midpoint",
@@ -63,6 +67,17 @@ LABELS = {
     "frequency": "Frequency",
     "laplace": "Laplace",
 }
+
+
+# The fields of each part of the view, beside the number of bins, and how the button of the view names their values
+VIEWED = {
+    "bins": ("binning",),
+    "axes": ("reliability.axes",),
+    "curve": ("curve", "band"),
+    "layout": ("reliability.layout",),
+}
+NOUNS = {"binning": " bins", "reliability.axes": " axes", "curve": " curve", "band": " band"}
+SAID = {"uniform": "Equal-width", "quantile": "Equal-count", "binned": "Binned", "none": "No"}
 
 
 def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
@@ -502,20 +517,38 @@ def _base_rate(recipe: Recipe) -> None:
 
 
 def _view(recipe: Recipe, parts: Collection[str]) -> None:
+    """What only changes pictures, behind a button that is always in sight and says what differs from the defaults."""
     shown = {
-        "bins": _bins,
+        "bins": bins,
         "axes": partial(setting, "reliability.axes"),
         "curve": _curve,
         "layout": partial(setting, "reliability.layout"),
     }
-    if set(shown) & set(parts):
-        st.header("View", anchor=False)
-    for part, show in shown.items():
-        if part in parts:
-            show(recipe)
+    if not set(shown) & set(parts):
+        return
+    with st.container(key="view"), st.popover(_viewed(recipe, parts), width="stretch", wrap=True):
+        for part, show in shown.items():
+            if part in parts:
+                show(recipe)
 
 
-def _bins(recipe: Recipe) -> None:
+def _viewed(recipe: Recipe, parts: Collection[str]) -> str:
+    """The number of bins, and every choice of the view that is not the default."""
+    said = [counted(recipe.bins, "bin")] if "bins" in parts else []
+    for part, fields in VIEWED.items():
+        for field in fields if part in parts else ():
+            own, default = (
+                (recipe.setting(field), SETTINGS[field].default)
+                if field in SETTINGS
+                else (getattr(recipe, field), getattr(Recipe(), field))
+            )
+            if own != default:
+                word = SAID.get(own, LABELS[own])
+                said.append(f"{word if word.isupper() else word.lower()}{NOUNS.get(field, '')}")
+    return f"View: {', '.join(said)}" if said else "View"
+
+
+def bins(recipe: Recipe) -> None:
     control(
         st.slider,
         "bins",
