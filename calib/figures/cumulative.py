@@ -134,7 +134,8 @@ def _line(key: str, walk: CumulativeDifferences) -> go.Scatter:
         name=label_of(key),
         legendgroup=key,
         line={"color": mark.color, "width": 2, "dash": mark.dash},
-        hovertemplate="%{x:.1%} of the rows: %{y:.4f}",
+        customdata=100 * walk.share[shown],
+        hovertemplate="%{customdata:.1f} % of the rows: %{y:.4f}",
     )
 
 

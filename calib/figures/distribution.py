@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from calib.analysis.curves import Histogram, histogram
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry, as_text, itself, predictions_of
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
@@ -125,7 +126,7 @@ def _ticks(top: float) -> dict[str, list]:
     step = next((size for size in (0.5, 0.2, 0.1, 0.05, 0.02, 0.01) if top / size >= 2), 0.01)
     upwards = np.arange(0, top, step)
     values = np.r_[-upwards[:0:-1], upwards]
-    return {"tickvals": values.tolist(), "ticktext": [f"{abs(100 * value):.0f}%" for value in values]}
+    return {"tickvals": values.tolist(), "ticktext": percent_ticks(abs(values))["ticktext"]}
 
 
 def _bars(
@@ -141,8 +142,8 @@ def _bars(
         legendgroup=name,
         showlegend=named,
         marker={"color": rgba(color, 0.75), "line": {"width": 0}},
-        customdata=share,
-        hovertemplate="%{customdata:.1%} of its class around %{x:.2f}",
+        customdata=100 * share,
+        hovertemplate="%{customdata:.1f} % of its class around %{x:.2f}",
     )
 
 

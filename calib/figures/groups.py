@@ -189,7 +189,7 @@ def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
         error_x=reach(x, first["lower"], first["upper"], rgba(theme.muted, 0.4), 6),
         customdata=first[["count", "lower", "upper"]].to_numpy(),
         hovertemplate="observed %{x:.3f} in %{customdata[0]:,d} rows"
-        "<br>95% interval from %{customdata[1]:.3f} to %{customdata[2]:.3f}<extra></extra>",
+        "<br>95 % interval from %{customdata[1]:.3f} to %{customdata[2]:.3f}<extra></extra>",
     )
 
 

@@ -581,7 +581,7 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> dict[str,
     """Some points, with what a reader wants to know of each on hover and what a click on it selects."""
     known = np.stack([shape.low, shape.high, shape.count, *shape.confidence], axis=1)[rows]
     points = [list(map(probability, pair)) for pair in zip(shape.x[rows], shape.y[rows], strict=True)]
-    interval = "<br>95% interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
+    interval = "<br>95 % interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
     return dict(
         x=shape.x[rows],
         y=shape.y[rows],

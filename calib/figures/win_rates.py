@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.figures.axes import percent_ticks
 from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
 from calib.figures.ink import lanes, outlined, reach
 from calib.figures.theme import LIGHT, Theme, layout
@@ -103,8 +104,7 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
             xaxis={
                 "title": {"text": "Win-rate against all others"},
                 "range": [-0.02, 1.02],
-                "tickformat": ".0%",
-                "nticks": 6,
+                **percent_ticks(np.linspace(0, 1, 6)),
             },
             yaxis=lanes(names),
             uirevision="win_rates",

@@ -7,6 +7,7 @@ import pickle
 import zlib
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
+from calib.experiments.shared.findings import Finding
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry
 from calib.figures.projector import PROJECTED, for_a_room
@@ -80,6 +82,8 @@ def show(
         except InputError as error:
             st.info(plain(error))
             return None
+        if headings.asked() and isinstance(record, Finding):
+            record = record.covered()
         if heading is None:
             with nullcontext() if staged else sentence or nullcontext():
                 headings.heading(entry.label if headings.asked() else finding or record.title)
@@ -101,9 +105,15 @@ def show(
     return record
 
 
-def picture(name: str, source, **options) -> None:
-    """Draw FIGURES[name] alone, to be looked at: without finding, caption, toolbar and downloads."""
-    entry = FIGURES[name]
+def picture(name: str, source, draw: Callable, **options) -> None:
+    """Draw FIGURES[name] alone, to be looked at: without finding, caption, toolbar and downloads.
+
+    Parameters
+    ----------
+    draw
+        Draws its record, as the entry's own ``draw`` does.
+    """
+    entry = replace(FIGURES[name], draw=draw)
     interaction = {"config": {"displayModeBar": False}}
     record = entry.prepare(source, **options)
     _pictures(entry, record, "chart_picture", None, interaction, "panels", "first")

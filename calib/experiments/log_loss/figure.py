@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.experiments.shared.six_methods import METHODS, Compared
+from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
@@ -105,7 +106,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
                 "title": {"text": "Runs still finite"},
                 "range": [-0.03, 1.05],
                 "domain": [0, 0.44],
-                "tickformat": ".0%",
+                **percent_ticks([0, 0.5, 1]),
             },
             annotations=[
                 heading(f"Run {record.run}", "y"),
@@ -120,8 +121,9 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             end = int(np.argmin(finite))
             last = trace[end - 1] if end else 0.0
             figure.add_trace(_end(key, end + 1, min(last, 0.97 * top), theme))
-        share = _line(key, record.finite[key], "%{y:.0%} finite after %{x} rows")
-        figure.add_trace(share.update(yaxis="y2", showlegend=False, line_shape="hv"))
+        share = _line(key, record.finite[key], "%{customdata:.0f} % finite after %{x} rows")
+        lower = {"customdata": 100 * record.finite[key], "yaxis": "y2", "line_shape": "hv"}
+        figure.add_trace(share.update(showlegend=False, **lower))
     return figure
 
 

@@ -51,6 +51,7 @@ XAXIS = {
 }
 THIRD = ("venn_abers", "rf_opt", "rf_d")
 """Coloured beside the uncalibrated forest if the headline names no other method."""
+LEGEND = -0.2  # of the height of two rows, from them to the legend; a window may make the rows lower
 SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 
@@ -83,7 +84,8 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
     return Panels(
         title=title,
-        caption="At the left both classes are the same, at the right they hardly overlap. Coloured lines are "
+        caption=f"The headline is about {each[0][0]} dimensions. At the left both classes are the same, at the right "
+        "they hardly overlap. Coloured lines are "
         f"calibrators of the {BASES[base].lower()}, which is trained on the remaining rows. The thick grey line is "
         "this forest uncalibrated. Black lines (white in dark mode) are forests that learn from all rows. "
         f"{how_made(found)}{_of_all(steps)}{GREY}",
@@ -158,7 +160,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     best = calibrated.loc[step].idxmin()
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
-        f"In {d} dimensions calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
+        f"Calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
         f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {within(best)}); most "
         f"methods harm it at {steps}"
     )
@@ -195,6 +197,8 @@ def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
         xaxis=XAXIS,
         yaxis={"rangemode": "tozero"},
     )
+    if record.columns < len(record.panels) <= 2 * record.columns:
+        figure.update_layout(legend_y=LEGEND)
     shared = len({measure for _, _, measure in record.panels}) == 1
     everything = pd.concat([rows for _, rows, _ in record.panels])
     for i, (_, rows, measure) in enumerate(record.panels):

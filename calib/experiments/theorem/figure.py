@@ -121,15 +121,15 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
             "tickformat": ",d",
         },
         yaxis={
-            "title": {"text": "Mean of label − probability"},
+            "title": {"text": "Label − probability"},
             "range": [-1.25 * reach, 1.25 * reach],
-            "domain": [0.6, 1],
+            "domain": [0.64, 1],
         },
         xaxis2={"title": {"text": "P_Y"}, "range": [-0.02, 1.02], "anchor": "y2"},
         yaxis2={
             "title": {"text": "Frequency of class 1"},
             "range": [-0.02, 1.02],
-            "domain": [0, 0.45],
+            "domain": [0, 0.38],
         },
         annotations=[heading("Mean error over the draws", "y"), heading("Draws grouped by P_Y", "y2")],
     )
