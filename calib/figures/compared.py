@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from calib.metrics.confidence import INTERVALS, View
 LANES, HEAD, SPREAD = 300, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
 LANE = (54, 160)  # pixels of one lane, at least and at most
 KEY = 100  # pixels of the legend, at most: four lines and their frame
-LONGEST = 28  # letters of a Recipe's name on the axis
+LONGEST, LONGEST_IN_TITLE = 28, 22  # letters of a Recipe's name on the axis, and in a line of words
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +94,15 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"{what.help} Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
+        f"{_recommended(table, evaluations)}{what.help} Each lane is a Recipe and each mark a calibrator; the ring "
+        f"marks the best value.{_bars(table)} "
         f"{_same_rows(evaluations)}",
         f"{what.label} of the Recipes side by side. {summary}.",
     )
 
 
 def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
-    """The best value, how many share its place or clearly do not, and the method recommended if it is another."""
+    """The best value, and how many share its place or clearly do not: one line of a page."""
     label, first = METRICS[metric].label, table[table["best"]]
     if first.empty:
         ends = table.loc[[table.value.idxmin(), table.value.idxmax()]]
@@ -108,20 +110,24 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
     line, rest = next(first.itertuples()), table[~table["best"]]
     others = list(zip(rest["recipe"], rest["calibrator"], strict=True))
     sure = how_sure(evaluations, (line.recipe, line.calibrator), others, metric)
-    where = f" in {line.recipe}" if len(set(table["recipe"])) > 1 else ""
+    where = f" in {unescape(as_text(line.recipe, LONGEST_IN_TITLE))}" if len(set(table["recipe"])) > 1 else ""
     equal = f", and {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
     extreme = "Highest" if METRICS[metric].higher_is_better else "Lowest"
-    beside = _recommended(table, evaluations[line.recipe], line) if len(first) == 1 else ""
-    return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}{beside}"
+    return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}"
 
 
-def _recommended(table: pd.DataFrame, evaluation: Evaluation, best: Any) -> str:
-    """The method that the advice names for the same Recipe, with its value, if it is another one."""
-    choice = recommend(evaluation).choice
-    own = table[(table["recipe"] == best.recipe) & (table["calibrator"] == choice)]
-    if choice is None or own.empty or choice == best.calibrator:
+def _recommended(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> str:
+    """The method that the advice names for the Recipe of the one best value, if it is another than the best."""
+    first = table[table["best"]]
+    if len(first) != 1:
         return ""
-    return f"; its recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])})"
+    line = next(first.itertuples())
+    choice = recommend(evaluations[line.recipe]).choice
+    own = table[(table["recipe"] == line.recipe) & (table["calibrator"] == choice)]
+    if choice is None or own.empty or choice == line.calibrator:
+        return ""
+    where = f"For {line.recipe}, the" if len(set(table["recipe"])) > 1 else "The"
+    return f"{where} recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])}). "
 
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:

@@ -67,7 +67,8 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
     return Setups(
         table,
         "Too few rows to compare the setups" if few else _finding(table),
-        ("" if few else _how_sure(table)) + "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
+        ("" if few else _how_sure(table))
+        + "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
         "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
         "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
         "rows inflate it, and methods with few different probabilities have few such bins. In the last panel, thick "

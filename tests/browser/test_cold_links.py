@@ -192,7 +192,7 @@ def shown(tab) -> dict[str, list[str]]:
     """What each control shows, and what the button of the view says."""
     view = tab.by_key("view").get_by_role("button").all_inner_texts()
     said = [text.partition(": ")[2].split("\n")[0].split(", ") for text in view]
-    return tab.page.evaluate(SHOWN, MARK) | {"view": sum(said, [])}
+    return tab.page.evaluate(SHOWN, MARK) | {"view": [word for words in said for word in words]}
 
 
 def differing(tab, expected) -> dict[str, object]:

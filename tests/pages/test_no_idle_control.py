@@ -60,7 +60,9 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
 } | {name: ("explore_reliability", QUICK | {"reliability.details": name}) for name in DETAILS}
 LEARN = ("algorithms", "cl_gl", "validity", "finite_example", "tree_depth", "which_model")
 INTERVALS = ("steps", "held", "kinds")
-CASES |= {f"pairs: {name}": ("explore_venn_abers", QUICK | {"venn_abers.details": name}) for name in INTERVALS}
+CASES |= {
+    f"pairs: {name}": ("explore_venn_abers", QUICK | {"venn_abers.details": name}) for name in INTERVALS
+}
 CASES |= {page: (f"learn_{page}", {}) for page in LEARN}
 LONG = {
     "overlap": ("steps", "results", "repetitions", "n", "share"),

@@ -174,8 +174,7 @@ def rows(result: Evaluation, row: int) -> None:
         width="stretch",
         column_config={"row": st.column_config.NumberColumn(format="%d")}
         | {
-            name: st.column_config.NumberColumn(format="%.3g")
-            for name in ("score", "p0", "p1", "p", "width")
+            name: st.column_config.NumberColumn(format="%.3g") for name in ("score", "p0", "p1", "p", "width")
         },
         alt="Test rows with score, p0, p1, p and width",
     )
