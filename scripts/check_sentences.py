@@ -64,9 +64,7 @@ class Said:
 def said(evaluation: Evaluation) -> Said:
     found = recommend(evaluation)
     compared = FIGURES["compared"].prepare({"one": evaluation}, "brier")
-    title = compared.title
-    if "recommended calibrator" in compared.caption:  # its first sentence
-        title += f". {compared.caption}"
+    title = f"{compared.title}. {compared.recommended}" if compared.recommended else compared.title
     verdict = verdict_of(evaluation).sentences
     return Said(verdict, found.answer, found.reasons, found.warnings, headline(evaluation), title)
 

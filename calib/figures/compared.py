@@ -42,6 +42,8 @@ class Compared:
         interval, NaN if it has none), best; a line per Recipe and calibrator.
     names
         Of the Recipes.
+    recommended
+        A sentence on the recommended method, if another one has the best value.
     """
 
     table: pd.DataFrame
@@ -50,6 +52,7 @@ class Compared:
     title: str
     caption: str
     alt: str
+    recommended: str
 
     def to_frame(self) -> pd.DataFrame:
         """One row a Recipe and calibrator."""
@@ -94,10 +97,10 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"{_recommended(table, evaluations)}{what.help} Each lane is a Recipe and each mark a calibrator; the ring "
-        f"marks the best value.{_bars(table)} "
-        f"{_same_rows(evaluations)}",
+        f"Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
+        f"{_same_rows(evaluations)} {what.label}: {what.help}",
         f"{what.label} of the Recipes side by side. {summary}.",
+        _recommended(table, evaluations),
     )
 
 
@@ -127,7 +130,7 @@ def _recommended(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> 
     if choice is None or own.empty or choice == line.calibrator:
         return ""
     where = f"For {line.recipe}, the" if len(set(table["recipe"])) > 1 else "The"
-    return f"{where} recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])}). "
+    return f"{where} recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])})."
 
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:

@@ -142,7 +142,7 @@ def test_the_recommended_method_is_named_below_the_picture_if_another_one_has_th
     record, choice = prepare({"one": evaluation}), recommend(evaluation).choice
     brier = evaluation.metrics["brier"]
     said = f"recommended calibrator is {name_of(choice)} ({brief(brier[choice])})"
-    assert (said in record.caption) == (brier.idxmin() != choice)
+    assert (said in record.recommended) == bool(record.recommended) == (brier.idxmin() != choice)
     assert name_of(brier.idxmin()) in record.title
 
 

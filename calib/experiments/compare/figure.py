@@ -74,9 +74,9 @@ def prepare(found: Compared) -> Compare:
     return Compare(
         title=f"{METHODS[best.method]} comes closest to the true probabilities, with a TCE of {brief(best.tce)}"
         + (f"; {METHODS[second.method]}, {brief(second.tce)}, is not clearly different" if tied else ""),
-        caption="The first picture shows TCE, the mean squared distance to the true probability, with two standard "
-        "errors over the draws; lower is better. The second picture shows the frequency of class 1 in ten groups of "
-        "similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "
+        caption="The first picture shows TCE, the mean squared distance to the true probability; lower is better. "
+        "Bars are two standard errors over the draws. The second picture shows the frequency of class 1 in ten groups "
+        "of similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "
         "training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here.")
         + GREY,

@@ -173,8 +173,10 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
 
 
 def picture(evaluations: Mapping[str, Evaluation], view: Recipe, sentence: Any) -> None:
-    """One metric of every calibrator and Recipe, and the answer below it."""
-    chart.show("compared", evaluations, metric=view.setting("compared.metric"), sentence=sentence)
+    """One metric of every calibrator and Recipe; below it the recommended method, and the answer."""
+    record = chart.show("compared", evaluations, metric=view.setting("compared.metric"), sentence=sentence)
+    if record is not None and record.recommended:
+        st.markdown(plain(record.recommended))
     if answer(evaluations):
         st.markdown(f"**{plain(answer(evaluations))}**")
 
