@@ -512,6 +512,14 @@ class Recipe:
         """
         return dict(self.settings).get(name, declared.SETTINGS[name].default)
 
+    def value(self, name: str) -> Any:
+        """Return a field, or a setting of a page or an experiment.
+
+        >>> Recipe(bins=7).value("bins"), Recipe().value("order.objects")
+        (7, 6)
+        """
+        return self.setting(name) if "." in name else getattr(self, name)
+
     def page(self, key: str) -> SimpleNamespace:
         """Return all settings that a page or an experiment declares, as attributes.
 

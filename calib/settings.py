@@ -34,6 +34,12 @@ DETAILS = {
     "sample_size": "Rows needed",
     "base_rate": "Base rate",
 }
+INTERVAL_DETAILS = {
+    "explained": "One prediction",
+    "steps": "Calibration rows",
+    "held": "Do the intervals hold?",
+    "kinds": "Kinds of calibration data",
+}
 LAYOUTS = {"overlaid": "Overlaid", "side": "Side by side"}
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
@@ -138,6 +144,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             about="columns",
             help="Row 1 is the first below the header. You can also click a point, or a row of the table.",
         ),
+        Parameter(
+            "details",
+            "Details",
+            "choice",
+            "explained",
+            choices=INTERVAL_DETAILS,
+            help="What to show under the picture.",
+        ),
         Parameter("fold", "Fold", "integer", 1, low=1, about="columns"),
         Parameter("what_if", "Calibration rows moved by hand", "moves", "", about="columns"),
         Parameter(
@@ -223,19 +237,19 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
     "decide": (
         Parameter(
             "cost_false_alarm",
-            "Cost of a false alarm (false positive)",
+            "Cost of a false alarm",
             "number",
             FALSE_ALARM,
             *COSTS,
-            help="The cost of acting on a row of the negative class.",
+            help="The cost of acting on a row of the negative class (false positive).",
         ),
         Parameter(
             "cost_miss",
-            "Cost of a miss (false negative)",
+            "Cost of a miss",
             "number",
             MISS,
             *COSTS,
-            help="The cost of not acting on a row of the positive class.",
+            help="The cost of not acting on a row of the positive class (false negative).",
         ),
         Parameter("interval", "Intervals of", "choice", explain.METHOD, choices=interval_methods),
         Parameter(

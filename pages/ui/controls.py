@@ -16,7 +16,7 @@ from calib.data.predictions import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter, that_matter
-from calib.kernel.wording import listed, percent
+from calib.kernel.wording import counted, listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
@@ -29,6 +29,15 @@ from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
 LOWEST_PERCENT = 1e-4  # one in a million
+
+
+# The fields of each part of the view, beside the number of bins
+VIEWED = {
+    "bins": ("binning",),
+    "axes": ("reliability.axes",),
+    "curve": ("curve", "band"),
+    "layout": ("reliability.layout",),
+}
 
 
 def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
@@ -438,24 +447,42 @@ def _base_rate(recipe: Recipe) -> None:
 
 
 def _view(recipe: Recipe, parts: Collection[str]) -> None:
+    """What only changes pictures, behind a button that is always in sight and says what differs from the defaults."""
     shown = {
-        "bins": ("bins", "binning"),
-        "axes": ("reliability.axes",),
-        "curve": ("curve", "band"),
-        "layout": ("reliability.layout",),
+        "bins": bins,
+        "axes": partial(choice, "reliability.axes"),
+        "curve": _curve,
+        "layout": partial(choice, "reliability.layout"),
     }
-    if set(shown) & set(parts):
-        st.header("View", anchor=False)
-    for part, names in shown.items():
-        if part in parts:
-            for name in names:
-                _number_of_bins(recipe) if name == "bins" else choice(name, recipe)
+    if not set(shown) & set(parts):
+        return
+    with st.container(key="view"), st.popover(_viewed(recipe, parts), width="stretch", wrap=True):
+        for part, show in shown.items():
+            if part in parts:
+                show(recipe)
 
 
-def _number_of_bins(recipe: Recipe) -> None:
-    bins = recipe.parameter("bins")
-    ends = {"min_value": bins.low, "max_value": bins.high}
-    control(st.slider, "bins", recipe.bins, bins.label, **ends, step=1, help=bins.help)
+def _viewed(recipe: Recipe, parts: Collection[str]) -> str:
+    """The number of bins, and every choice of the view that is not the default."""
+    said = [counted(recipe.bins, "bin")] if "bins" in parts else []
+    for part, names in VIEWED.items():
+        for name in names if part in parts else ():
+            value, declared = recipe.value(name), recipe.parameter(name)
+            if value != declared.default:
+                said.append(f"{declared.label.lower()} {declared.in_words(value).lower()}")
+    return f"View: {', '.join(said)}" if said else "View"
+
+
+def bins(recipe: Recipe) -> None:
+    declared = recipe.parameter("bins")
+    ends = {"min_value": declared.low, "max_value": declared.high}
+    control(st.slider, "bins", recipe.bins, declared.label, **ends, step=1, help=declared.help)
+    choice("binning", recipe)
+
+
+def _curve(recipe: Recipe) -> None:
+    choice("curve", recipe)
+    choice("band", recipe)
 
 
 def choice(
@@ -469,7 +496,7 @@ def choice(
         The value shown and the choices, if they are not the Recipe's value and all choices.
     """
     parameter = recipe.parameter(name)
-    value = value or (recipe.setting(name) if "." in name else getattr(recipe, name))
+    value = value or recipe.value(name)
     args = (name, value, parameter.label, tuple(offered or parameter.offered()))
     usual = {"help": parameter.help, "format_func": parameter.in_words, "required": True}
     control(st.segmented_control, *args, **(usual | more))
