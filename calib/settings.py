@@ -244,6 +244,26 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             help="Highest threshold of the decision curve.",
         ),
     ),
+    "watch": (
+        Parameter(
+            "alpha",
+            "Highest probability of a false alarm",
+            "number",
+            0.05,
+            0.0001,
+            0.5,
+            help="Over the whole time, however often you look. The alarm is at an evidence of 1 / this.",
+        ),
+        Parameter(
+            "horizon",
+            "Steps ahead",
+            "integer",
+            1,
+            1,
+            366,
+            help="For how many days (rows without a time) ahead the predictions were made.",
+        ),
+    ),
     "compared": (Parameter("metric", "Metric", "choice", METRICS_COMPARED[0], choices=METRICS_COMPARED),),
     "report": tuple(
         Parameter(name, label, "text", None, optional=True, help=f"{label} on the first page of the report.")

@@ -95,6 +95,22 @@ SAMPLES: dict[str, Sample] = {
             "The result of GROUP BY on a billion rows: score, label and count. Give the count its role.",
             predictions=True,
         ),
+        Sample(
+            "drift_abrupt",
+            "Predictions by day, with a sudden change",
+            "drift_abrupt.csv.gz",
+            "yes",
+            "A deployed model that is calibrated for 300 days, then predicts too little. Open it on the page Watch.",
+            predictions=True,
+        ),
+        Sample(
+            "drift_slow",
+            "Predictions by day, with a slow change",
+            "drift_slow.csv.gz",
+            "yes",
+            "A deployed model that slowly becomes overconfident from day 200 on. Open it on the page Watch.",
+            predictions=True,
+        ),
     )
 }
 DEFAULT_SAMPLE = "digits"

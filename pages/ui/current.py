@@ -69,6 +69,12 @@ PAGES = {
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
+            "pages/explore_watch.py",
+            "Watch",
+            "Is the model still calibrated?",
+            ("model", "placement", "calibrators"),
+        ),
+        Page(
             "pages/explore_compare.py",
             "Compare and report",
             "Which settings work best, and what should I export?",
