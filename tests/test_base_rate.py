@@ -257,4 +257,4 @@ def test_rows_of_one_class_by_weight_have_no_rate_to_move_from():
         with pytest.raises(InputError, match="base_rate: .* are of one class") as error:
             evaluate(recipe.replace(seed=seed), light)
         told.add(str(error.value))
-    assert any("no base rate to move from" in message for message in told)
+    assert any("no base rate to adjust" in message for message in told)

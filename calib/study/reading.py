@@ -403,8 +403,8 @@ def check_possible(model: str, placement: str, calibrator: str, paper_model: str
     >>> check_possible("svm", "split", "beta")
     Traceback (most recent call last):
     ...
-    calib.kernel.checks.InputError: Beta calibration needs probabilities, but 'svm' gives margins (any real number). \
-Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model.
+    calib.kernel.checks.InputError: Beta calibration needs probabilities, but 'svm' gives margins, which can be any \
+number. Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model.
     """
     method, name = CALIBRATORS[calibrator], repr(paper_model or model)
     entry = PAPER_MODELS[paper_model] if paper_model else MODELS[model]

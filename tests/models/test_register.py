@@ -80,4 +80,4 @@ def test_one_that_fails_on_these_rows_alone_is_told_on_the_command_line_without_
     (tmp_path / "data.csv").write_text("x,target\n" + "1,a\n2,b\n" * 40, encoding="utf-8")
     assert main(["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / "data.csv")]) == 2
     said = capsys.readouterr().err
-    assert "evaluate fails on these data (TypeError: no such rows). Try another model" in said
+    assert "fails on these data (TypeError: no such rows). Try another model" in said

@@ -187,7 +187,7 @@ def test_a_saved_calibrator_is_applied_to_a_new_file(saved):
 
 def test_files_that_are_none_are_refused_each_in_its_place(saved):
     at = bring(page("explore_compare", **QUICK), "calibrator_file", "x.json", b"{}")
-    assert any("is not a calibrator as the page saves it" in text for text in messages(at))
+    assert any("is not a calibrator file" in text for text in messages(at))
     bad = json.loads(saved) | {"version": 99}
     at = bring(at, "calibrator_file", "x.json", json.dumps(bad).encode())
     assert any("version must be one of 1" in text for text in messages(at))

@@ -110,7 +110,7 @@ def test_the_table_s_changes_become_a_line(changes, text):
         (change({1: {"position": 3}}), "3 is followed by 3"),
         (change({0: {"label": None}, 2: {"label": None}}), "at least one point must have a label"),
         (change(deleted=[0, 1]), "from 2 to 13 points, but has 1"),
-        (change({2: {"cut": True}}), "one stands after the last"),
+        (change({2: {"cut": True}}), "must be between two points"),
     ],
 )
 def test_a_table_that_is_no_line_is_refused_by_one_message(changes, words):
