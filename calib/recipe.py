@@ -25,6 +25,7 @@ from calib.data import DEFAULT_SAMPLE, WEIGHT_AS
 from calib.kernel import checks, declared, fields
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
+from calib.kernel.period import check_period
 from calib.kernel.records import Parameter, that_matter
 from calib.kernel.wording import listed
 from calib.metrics import METRICS
@@ -305,6 +306,13 @@ class Recipe:
         _optional_share,
         "Share of the positive class in deployment (prevalence).",
         "Deployment base rate",
+    )
+    period: str | None = _field(
+        "calibrate",
+        None,
+        check_period,
+        "Only the test rows of this period, as first..last: dates, numbers, or row numbers without a time column.",
+        "Period",
     )
     bins: int = _field(
         "view",

@@ -252,7 +252,8 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             0.05,
             0.0001,
             0.5,
-            help="Over the whole time, however often you look. The alarm is at an evidence of 1 / this.",
+            help="Over the whole time, however often you look. The alarm is raised when the evidence reaches 1 divided "
+            "by this number.",
         ),
         Parameter(
             "horizon",
@@ -261,7 +262,23 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             1,
             1,
             366,
-            help="For how many days (rows without a time) ahead the predictions were made.",
+            help="How many days (without a time column: rows) ahead the predictions were made.",
+        ),
+        Parameter(
+            "skip_unlabelled",
+            "Leave out rows without a label",
+            "boolean",
+            False,
+            help="Otherwise all later rows wait for the label. Leave out only labels that will never come: labels that "
+            "are merely late would cause false alarms.",
+        ),
+        Parameter(
+            "calibrator",
+            "Predictions to watch",
+            "choice",
+            "none",
+            choices=CALIBRATORS,
+            help="The calibrator whose probabilities are watched.",
         ),
     ),
     "compared": (Parameter("metric", "Metric", "choice", METRICS_COMPARED[0], choices=METRICS_COMPARED),),

@@ -277,7 +277,7 @@ def judging(other: str | None, file: str | None = None, before: Recipe | None = 
 OF_CLASS: Mapping[str, Any] = {"base_rate": None}
 OF_TARGET: Mapping[str, Any] = {"positive": None, **OF_CLASS}
 OF_COLUMNS: Mapping[str, Any] = {
-    **{"target": None, "exclude": (), "keep": (), "score": None, "split": "random"},
+    **{"target": None, "exclude": (), "keep": (), "score": None, "split": "random", "period": None},
     **{**dict.fromkeys((*ROLES, "weight_as")), **NOT_ELSEWHERE, **OF_TARGET},
     **{"reliability.selection": (), "reliability.group": None, "reliability.others": ()},
     **{
@@ -464,6 +464,8 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
             changes["score"] = None
     if recipe.judge_on is not None and changes.get("part", FILE_PART) != FILE_PART:
         changes |= {"judge_on": None, "judge_file": None}
+    if changes.get("time", recipe.time) != recipe.time:
+        changes["period"] = None  # which names its values
     if changes.get("weight", recipe.weight) != recipe.weight:
         changes["weight_as"] = None  # which was said of another column
     needed = SPLITS[recipe.split].needs

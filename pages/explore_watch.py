@@ -7,20 +7,21 @@ from pages.ui import chart, evaluations, frame, headings
 from pages.ui.explore import watch
 
 recipe = frame.open_page("pages/explore_watch.py")
-watch.controls(recipe)
-evaluation = evaluations.evaluation(recipe).on_every_row()
+evaluation = evaluations.evaluation(watch.whole(recipe))
 
 frame.refusals(evaluation)
 found = watch.found(evaluation, recipe)
 if found is None:
     st.stop()
 
+pick = watch.picking(found)
 place = headings.finding()
-with place.words:
-    watch.headline(found)
 with place.picture:
-    chart.show("watch_evidence", found, sentence=place.sentence)
-chart.show("watch_moved", found)
-chart.show("watch_periods", found)
+    chart.show("watch_evidence", found, sentence=place.sentence, on_click=pick, hint=watch.HINT)
+with place.words:
+    watch.headline(found, evaluation)
+    watch.controls(recipe)
+chart.show("watch_moved", found, on_click=pick)
+chart.show("watch_periods", found, on_click=pick)
 watch.table(found)
 frame.notes(evaluation.notes)

@@ -93,6 +93,19 @@ class Read:
         """What lines of the table are called: rows, unless they stand for many."""
         return "lines" if self.counts else "rows"
 
+    def unlabelled(self, there: np.ndarray) -> Any:
+        """Time, or without a time column the number, of the first row without a label; None if all have one.
+
+        Parameters
+        ----------
+        there : bool (n,)
+            Whether a row has a label.
+        """
+        missing = np.flatnonzero(~there & self.rows)
+        if not len(missing):
+            return None
+        return self.values["time"][missing].min() if "time" in self.values else int(missing[0]) + 1
+
     def of(self, rows: np.ndarray) -> dict[str, Any]:
         """Role → its values in the rows chosen, bool (n,): the fields of a Dataset.
 

@@ -1,4 +1,4 @@
-"""Watching over time: the evidence, what moved, and the reliability of each period beside the first one's."""
+"""Watching over time: the evidence, what changed, and the reliability of each period beside that of the first."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.watch.over_time import OverTime, moved, summary
+from calib.analysis.watch.table import evidence_words
 from calib.figures.base import FigureEntry
-from calib.figures.panels import axes, panels
+from calib.figures.panels import axes, heading, panels
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
 
-MOST_POINTS = 1500
 MOST_PANELS = 12
+ABOVE, BELOW = 5, -3  # powers of ten that are drawn above the alarm, and below 1
+AXES = {"date": "Date", "number": "Time", "row": "Row"}
+INVISIBLE = {"size": 8, "opacity": 0}  # a line has nothing to click
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,76 +36,63 @@ class Evidence:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per day, or row: when, log10 of the evidence."""
+        """One line per day, or row: when, rows, log10 of the evidence, period."""
         return self.table
 
 
-def _at(moments: np.ndarray, kind: str) -> Any:
-    """Return times as Plotly takes them."""
-    if kind == "date":
-        return pd.to_datetime(np.asarray(moments, dtype="int64"))
-    return np.asarray(moments) + (1 if kind == "row" else 0)
-
-
-def _thinned(values: np.ndarray) -> np.ndarray:
-    """Positions to draw: of many, the highest of each stretch, so that no peak is lost."""
-    n = len(values)
-    if n <= MOST_POINTS:
-        return np.arange(n)
-    cuts = np.linspace(0, n, MOST_POINTS + 1).astype(int)[:-1]
-    ends = np.append(cuts[1:], n)
-    return np.array([a + int(np.argmax(values[a:b])) for a, b in zip(cuts, ends, strict=True)])
+def _at(moments: Any, kind: str) -> Any:
+    """Return times as Plotly takes them: those of an alarm are whole nanoseconds."""
+    return pd.to_datetime(np.asarray(moments, dtype="int64")) if kind == "date" else np.asarray(moments)
 
 
 def prepare_evidence(found: OverTime) -> Evidence:
-    """Thin the evidence of each day, or row, for a picture."""
-    watched = found.watched
-    log = np.asarray(watched.path["log"]) / np.log(10)
-    kept = _thinned(log)
-    when = _at(found.moments[kept], found.kind)
-    table = pd.DataFrame({"when": when, "rows": found.ends[kept], "log10_evidence": log[kept]})
-    alarm = watched.found
-    since = None
-    at = None
+    """Evidence of each day, or row, and the alarm."""
+    watched, alarm = found.watched, found.watched.found
+    table = found.points.assign(period=found.table["period"].to_numpy()[found.points["period"]])
+    table = table.rename(columns={"moment": "when", "log10": "log10_evidence"})
+    since = at = None
     if alarm is not None:
-        at = _at(np.array([alarm.moment]), found.kind)[0]
-        moments = np.array([alarm.earliest_moment, alarm.since_moment, alarm.latest_moment])
-        since = tuple(_at(moments, found.kind))
-    top = float(log.max()) if len(log) else 0.0
+        moments = [alarm.earliest_moment, alarm.since_moment, alarm.latest_moment]
+        at, since = _at([alarm.moment], found.kind)[0], tuple(_at(moments, found.kind))
+    highest = evidence_words(float(table["log10_evidence"].max()) * np.log(10))
     return Evidence(
         table,
-        {"date": "Date", "number": "Time", "row": "Row"}[found.kind],
+        AXES[found.kind],
         watched.threshold,
         at,
         since,
         summary(found),
-        "Evidence against calibration, on a log axis. If the model is calibrated, it ever reaches the line, "
-        f"{watched.threshold:g}, with a probability of at most {watched.alpha:g}, however often you look. "
-        "Shaded: 95 % interval of where the change began.",
-        f"Evidence over {watched.rows:,} rows; highest {number(10 ** min(top, 300))}. {summary(found)}.",
+        f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
+        f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
+        + ("" if alarm is None else "Shaded: 95 % interval of the beginning of the change."),
+        f"Evidence against calibration over {watched.rows:,} rows; highest {highest}. {summary(found)}.",
     )
 
 
 def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
     """One line on a log axis, the threshold, the alarm and the interval of the beginning."""
-    log = record.table["log10_evidence"]
+    log = record.table["log10_evidence"].to_numpy()
     limit = float(np.log10(record.threshold))
-    low, high = min(-2.0, float(log.min()) - 0.3), max(limit + 1, float(log.max()) * 1.05)
-    low = max(low, -6.0)
+    high, low = limit + ABOVE, float(BELOW)
+    beyond = np.flatnonzero(log > high)
+    ticks = np.arange(low, high + 0.01)
+    texts = [f"{10**t:,.6g}" if -4 < t <= 4 else f"10<sup>{t:.0f}</sup>" for t in ticks]
     figure = go.Figure(
         layout=layout(
             theme,
             height=460,
             showlegend=False,
             xaxis={"title": {"text": record.axis}},
-            yaxis={"title": {"text": "Evidence"}, "range": [low, high], "automargin": True},
-            clickmode="event+select",
+            yaxis={
+                "title": {"text": "Evidence against calibration"},
+                "range": [low - 0.1, high + 0.2],
+                "tickvals": ticks,
+                "ticktext": texts,
+                "automargin": True,
+            },
+            hovermode="closest",
         )
     )
-    step = max(1, int(np.ceil((high - low) / 8)))
-    ticks = np.arange(np.ceil(low), high + 0.01, step)
-    texts = [f"{10**t:,.6g}" if -4 <= t <= 5 else f"10<sup>{t:.0f}</sup>" for t in ticks]
-    figure.update_yaxes(tickvals=ticks, ticktext=texts)
     if record.since is not None:
         figure.add_vrect(
             x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.18, line_width=0
@@ -118,28 +108,46 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
         yanchor="bottom",
         font={"color": theme.positive},
     )
-    evidence = [f"{10**v:,.3g}" if abs(v) < 6 else f"10<sup>{v:.1f}</sup>" for v in log]
+    words = [evidence_words(value * np.log(10)) for value in log]
     figure.add_trace(
         go.Scatter(
             x=record.table["when"],
-            y=np.maximum(log, low),
-            customdata=np.column_stack([evidence, record.table["rows"]]),
-            mode="lines",
+            y=np.clip(log, low, high + 0.1),
+            customdata=np.column_stack([words, record.table["rows"], record.table["period"]]),
+            mode="lines+markers",
+            marker=INVISIBLE,
             line={"color": theme.negative, "width": 2},
             hovertemplate="%{x}<br>evidence %{customdata[0]}<br>after %{customdata[1]} rows<extra></extra>",
         )
     )
     if record.alarm is not None:
         figure.add_vline(x=record.alarm, line={"color": theme.positive, "width": 1.5})
+    if len(beyond):
+        figure.add_annotation(
+            x=1,
+            xref="x domain",
+            y=high,
+            text=f"off the scale: {words[-1]} at the end ↑"
+            if log[-1] > high
+            else f"off the scale: {words[int(log.argmax())]} ↑",
+            showarrow=False,
+            xanchor="right",
+            yanchor="top",
+            yshift=-6,
+            font={"color": theme.negative},
+        )
     return figure
 
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Numbers of each period."""
+    """Numbers of each period, and the level so far."""
 
     table: pd.DataFrame
+    middle: Any
+    axis: str
     band: pd.DataFrame
+    since: Any
     title: str
     caption: str
     alt: str
@@ -150,96 +158,135 @@ class Moved:
 
 
 def prepare_moved(found: OverTime) -> Moved:
-    """Compare the periods: scores, base rate, and observed minus predicted."""
-    rows = found.band["batch"]
-    band = pd.DataFrame(
-        {
-            "when": _at(found.moments[rows], found.kind),
-            "gap": found.band["level"],
-            "low": found.band["low"],
-            "high": found.band["high"],
-        }
-    )
+    """Compare the periods: scores, base rate, and observed minus predicted; and the level so far."""
+    begin, end = found.table["begin"], found.table["end"]
+    if found.kind == "date":
+        first, last = pd.to_datetime(begin), pd.to_datetime(end)
+    else:
+        first, last = begin.astype(float), end.astype(float)
+    alarm = found.watched.found
     return Moved(
-        found.periods,
-        band,
+        found.table,
+        first + (last - first) / 2,
+        AXES[found.kind],
+        found.band,
+        None if alarm is None else _at([alarm.since_moment], found.kind)[0],
         moved(found),
-        "Top: scores, median and middle 80 %, which need no labels. Middle: observed share, and the base rate estimated "
-        "from scores alone (EM). Bottom: observed minus predicted per period, with a band that holds at every look. "
-        "If only the top moves, the cases changed. If the bottom leaves 0, the calibration changed.",
-        "By period: " + "; ".join(f"{r.period} {number(r.gap)}" for r in found.periods.itertuples()) + ".",
+        "If only the scores shift, the cases changed; if observed minus predicted leaves 0, the calibration changed. "
+        "Scores (median and middle 80 %) and the estimated base rate (EM) need no labels. EM assumes that the "
+        "scores within each class stay as they were. The level so far has a band that holds at every look.",
+        f"{moved(found)}. Observed minus predicted by period: "
+        + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
+        + ".",
     )
 
 
 def draw_moved(record: Moved, theme: Theme = LIGHT) -> go.Figure:
-    """Three panels above each other on one axis of periods."""
-    table = record.table
-    x = table["period"]
-    share = {"automargin": True}
+    """Four panels above each other on one axis of time."""
+    names = (
+        "Scores: median and middle 80 %",
+        "Base rate: observed, and by EM (dashed)",
+        "Observed − predicted, per period",
+        "Observed − predicted, so far",
+    )
+    tops = [1 - 0.262 * i for i in range(4)]
+    share = {"automargin": True, "nticks": 5}
+    domains = {
+        f"yaxis{i + 1 if i else ''}": {"domain": [top - 0.2, top], **share} for i, top in enumerate(tops)
+    }
     figure = go.Figure(
         layout=layout(
             theme,
-            height=620,
-            xaxis={"title": {"text": "Period"}, "type": "category", "anchor": "y3", "automargin": True},
-            yaxis={"title": {"text": "Score"}, "domain": [0.7, 1], "rangemode": "tozero", **share},
-            yaxis2={"title": {"text": "Base rate"}, "domain": [0.36, 0.64], "rangemode": "tozero", **share},
-            yaxis3={"title": {"text": "Observed − predicted"}, "domain": [0, 0.3], **share},
-            hovermode="x unified",
+            height=760,
+            showlegend=False,
+            margin={"t": 28},
+            xaxis={"title": {"text": record.axis}, "anchor": "y4"},
+            hovermode="closest",
+            **domains,
         )
     )
-    ink = {"color": theme.negative, "width": 2}
+    for i, name in enumerate(names):
+        figure.add_annotation(heading(name, f"y{i + 1 if i else ''}", "x"))
+    table, x = record.table, record.middle
+    known = {"customdata": table[["period"]].to_numpy(), "x": x}
 
-    def interval(low: str, high: str, y: str, color: str, name: str) -> None:
-        for column, fill in ((low, None), (high, "tonexty")):
+    def band(x: Any, low: Any, high: Any, axis: str, color: str) -> None:
+        for values, fill in ((low, None), (high, "tonexty")):
             figure.add_trace(
                 go.Scatter(
                     x=x,
-                    y=table[column],
-                    yaxis=y,
+                    y=values,
+                    yaxis=axis,
                     mode="lines",
                     line={"width": 0, "color": color},
                     fill=fill,
-                    opacity=0.3,
-                    name=name,
-                    showlegend=False,
+                    fillcolor=_pale(color),
                     hoverinfo="skip",
                 )
             )
 
-    interval("p10", "p90", "y", theme.negative, "middle 80 %")
-    interval("low", "high", "y3", theme.calibration, "band")
+    band(x, table["p10"], table["p90"], "y", theme.negative)
+    band(x, table["low"], table["high"], "y3", theme.calibration)
+    band(record.band["moment"], record.band["low"], record.band["high"], "y4", theme.calibration)
     for column, axis, name, line in (
-        ("p50", "y", "median score", ink),
-        ("observed", "y2", "observed share", {"color": theme.positive, "width": 2}),
-        (
-            "base_rate",
-            "y2",
-            "estimated without labels",
-            {"color": theme.grouping, "width": 2, "dash": "dash"},
-        ),
+        ("p50", "y", "median score", {"color": theme.negative, "width": 2}),
+        ("base_rate", "y2", "estimated", {"color": theme.grouping, "width": 2, "dash": "dash"}),
+        ("observed", "y2", "observed", {"color": theme.positive, "width": 2}),
         ("gap", "y3", "observed − predicted", {"color": theme.calibration, "width": 2}),
     ):
         figure.add_trace(
             go.Scatter(
-                x=x,
+                **known,
                 y=table[column],
                 yaxis=axis,
                 mode="lines+markers",
                 line=line,
-                name=name,
-                hovertemplate="%{y:.3f}",
+                hovertemplate=f"%{{customdata[0]}}<br>{name} %{{y:.3f}}<extra></extra>",
             )
         )
-    figure.add_hline(y=0, line={"color": theme.diagonal, "width": 1}, yref="y3")
+    figure.add_trace(
+        go.Scatter(
+            x=record.band["moment"],
+            y=record.band["level"],
+            yaxis="y4",
+            mode="lines",
+            line={"color": theme.calibration, "width": 2},
+            hovertemplate="%{x}<br>so far %{y:.4f}<extra></extra>",
+        )
+    )
+    for axis in ("y3", "y4"):
+        figure.add_hline(y=0, line={"color": theme.diagonal, "width": 1}, yref=axis)
+    if record.since is not None:
+        for i in range(4):
+            figure.add_shape(
+                type="line",
+                x0=record.since,
+                x1=record.since,
+                y0=0,
+                y1=1,
+                yref=f"y{i + 1 if i else ''} domain",
+                line={"color": theme.positive, "width": 1, "dash": "dot"},
+            )
+    # The first rows say so little that their band would hide all that follows
+    later = record.band.iloc[len(record.band) // 10 :]
+    if len(later):
+        reach = 1.1 * float(max(later["high"].max(), -later["low"].min(), 1e-3))
+        figure.update_layout(yaxis4={"range": [-reach, reach]})
     return figure
 
 
+def _pale(color: str) -> str:
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.2)"
+
+
 @dataclass(frozen=True, eq=False)
-class Periods:
+class Reliabilities:
     """Reliability of each period."""
 
     table: pd.DataFrame
     names: tuple[str, ...]
+    after: tuple[bool, ...]
     title: str
     caption: str
     alt: str
@@ -249,44 +296,46 @@ class Periods:
         return self.table
 
 
-def prepare_periods(found: OverTime) -> Periods:
+def prepare_periods(found: OverTime) -> Reliabilities:
     """Group each period's rows by their predictions."""
-    names = list(found.curves)
+    names, curves = list(found.periods.curves), found.periods.curves
+    places = np.arange(len(names))
     if len(names) > MOST_PANELS:
-        chosen = np.unique(np.linspace(0, len(names) - 1, MOST_PANELS).astype(int))
-        names = [names[i] for i in chosen]
-    table = pd.concat(
-        [
-            pd.DataFrame(
-                dict(zip(("predicted", "observed", "rows"), found.curves[name], strict=True))
-            ).assign(period=name)
-            for name in names
-        ],
-        ignore_index=True,
-    )
-    worst = found.periods.loc[found.periods["gap"].abs().idxmax()]
-    return Periods(
-        table,
-        tuple(names),
+        places = np.unique(np.linspace(0, len(names) - 1, MOST_PANELS).round().astype(int))
+    columns = ("predicted", "observed", "rows")
+    parts = [
+        pd.DataFrame(dict(zip(columns, curves[names[i]], strict=True))).assign(period=names[i])
+        for i in places
+    ]
+    changed = found.changed_in
+    worst = found.table.loc[found.table["gap"].abs().idxmax()]
+    left_out = f" {len(places)} of {len(names)} periods are drawn." if len(places) < len(names) else ""
+    return Reliabilities(
+        pd.concat(parts, ignore_index=True),
+        tuple(names[i] for i in places),
+        tuple(changed is not None and bool(i >= changed) for i in places),
         f"Largest gap in {worst.period}: observed {number(worst.observed)}, predicted {number(worst.predicted)}",
-        "Reliability of each period, in groups of equally many rows. Grey is the first period. On the diagonal, "
-        "predictions match outcomes.",
-        f"Reliability diagrams of {len(names)} periods; largest gap in {worst.period}, {number(worst.gap)}.",
+        "On the diagonal, predictions match outcomes; the dotted grey line is the first period. Each mark is a group "
+        f"of about equally many rows. Orange diamonds: periods since the change.{left_out}",
+        f"Reliability diagrams of {len(places)} periods. Largest gap in {worst.period}: {number(worst.gap)}.",
     )
 
 
-def draw_periods(record: Periods, theme: Theme = LIGHT) -> go.Figure:
+def draw_periods(record: Reliabilities, theme: Theme = LIGHT) -> go.Figure:
     """Small panels on equal axes, each with the first period in grey."""
-    axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.5, 1]}
+    axis = {"range": [-0.03, 1.03], "tickvals": [0, 1]}
     figure = panels(
         theme,
-        [(name,) for name in record.names],
+        [(_short_name(name),) for name in record.names],
         min(4, len(record.names)),
         height=150,
         xaxis={**axis, "title": {"text": "Predicted"}},
         yaxis={**axis, "title": {"text": "Observed"}},
         showlegend=False,
+        hovermode="closest",
     )
+    spare = figure.layout.margin.b - 56  # room for a legend that is not there
+    figure.update_layout(height=figure.layout.height - spare, margin={"b": 56})
     first = record.table[record.table["period"] == record.names[0]]
     for i, name in enumerate(record.names):
         x, y = axes(i)
@@ -302,26 +351,41 @@ def draw_periods(record: Periods, theme: Theme = LIGHT) -> go.Figure:
                 hoverinfo="skip",
             )
         )
-        for table, line in (
-            (first, {"color": theme.muted, "width": 1.5, "dash": "dot"}),
-            (own, {"color": theme.negative, "width": 2}),
-        ):
+        if i:
             figure.add_trace(
                 go.Scatter(
-                    x=table["predicted"],
-                    y=table["observed"],
-                    customdata=table["rows"],
+                    x=first["predicted"],
+                    y=first["observed"],
                     xaxis=x,
                     yaxis=y,
-                    mode="lines+markers",
-                    marker={"size": 5},
-                    line=line,
-                    hovertemplate="predicted %{x:.3f}<br>observed %{y:.3f}<br>%{customdata} rows<extra></extra>",
+                    mode="lines",
+                    line={"color": theme.muted, "width": 1.5, "dash": "dot"},
+                    hoverinfo="skip",
                 )
             )
+        color, symbol = (theme.positive, "diamond") if record.after[i] else (theme.negative, "circle")
+        figure.add_trace(
+            go.Scatter(
+                x=own["predicted"],
+                y=own["observed"],
+                customdata=own[["period", "rows"]].to_numpy(),
+                xaxis=x,
+                yaxis=y,
+                mode="lines+markers",
+                marker={"size": 5, "symbol": symbol},
+                line={"color": color, "width": 2},
+                hovertemplate="%{customdata[0]}<br>predicted %{x:.3f}<br>observed %{y:.3f}<br>%{customdata[1]} rows"
+                "<extra></extra>",
+            )
+        )
     return figure
 
 
+def _short_name(name: str) -> str:
+    """Write a range of rows in the width of a panel."""
+    return name.removeprefix("rows ").removeprefix("week of ").replace(" to ", "–")
+
+
 WATCH_EVIDENCE = FigureEntry("watch_evidence", "Evidence over time", prepare_evidence, draw_evidence)
-WATCH_MOVED = FigureEntry("watch_moved", "What moved", prepare_moved, draw_moved)
+WATCH_MOVED = FigureEntry("watch_moved", "What changed", prepare_moved, draw_moved)
 WATCH_PERIODS = FigureEntry("watch_periods", "Reliability by period", prepare_periods, draw_periods)

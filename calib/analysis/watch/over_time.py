@@ -1,27 +1,24 @@
-"""An Evaluation's predictions watched over time, and cut into periods: months, or stretches of equally many rows."""
+"""Watch an Evaluation's predictions over time: evidence, level and periods, thinned to what a picture shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from calib.analysis.label_shift import estimate_base_rate
-from calib.analysis.watch.sequences import half_width
+from calib.analysis.watch.periods import Periods, periods
 from calib.analysis.watch.watcher import ALPHA, Watched, level_band, shown_moment, watch
 from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
 from calib.kernel.checks import Array, InputError
-from calib.kernel.wording import number
+from calib.kernel.wording import counted
 
-PERIODS = 12  # of predictions without dates
-MOST_PERIODS = 24
 FITS = {"offset": "offset", "recalibration": "logistic", "refit": "logistic"}
-POINTS = 8  # of the reliability curve of a period
-STARTING = 0.3  # share of the rows whose base rate counts as the old one
+MOST_POINTS = 1500
+CLEAR = 0.01  # level of the test whether the scores shifted; low, because people look often
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,42 +28,69 @@ class OverTime:
     Attributes
     ----------
     watched
-        Evidence, alarm and intervals.
-    moments
-        Of each batch, its time; positions in order without times.
+        Alarm and intervals; its arrays of one value per row are empty.
+    points
+        Evidence after at most 1,500 days, or rows: moment, rows, log10 (of the evidence), period (its number). Of many
+        neighbours the highest is kept.
+    band
+        The mean of observed − predicted so far, with its band: moment, level, low, high.
     kind
         "date", "number" or "row".
-    name
-        Of the calibrator.
     periods
-        One line per period: period, begin, end, rows, events, predicted, observed, gap, low, high (95 % band of the
-        gap), score quantiles p10, p50, p90, and base_rate by EM without labels.
-    curves
-        Period → (predicted, observed, rows) of groups of equally many rows.
-    band
-        Mean of observed − predicted so far, with its band.
+        Months, or stretches of rows.
+    order
+        Positions of the watched test rows, in the order of time.
+    waiting
+        Rows that wait because the label of an earlier row is missing.
     """
 
     evaluation: Evaluation
     calibrator: str
     watched: Watched
-    moments: Array
+    points: pd.DataFrame
+    band: pd.DataFrame
     kind: str
-    periods: pd.DataFrame
-    curves: Mapping[str, tuple[Array, Array, Array]]
-    band: Mapping[str, Array]
-    y: Array
-    p: Array
+    periods: Periods
     order: Array
+    waiting: int
 
     @property
     def name(self) -> str:
         return label_of(self.calibrator)
 
     @property
-    def ends(self) -> Array:
-        """Number of the last row of each batch."""
-        return np.asarray(self.watched.path["rows"], dtype=int)
+    def table(self) -> pd.DataFrame:
+        """One line per period."""
+        return self.periods.table
+
+    @property
+    def changed_in(self) -> int | None:
+        """Number of the period in which the change began; None without an alarm."""
+        found = self.watched.found
+        if found is None:
+            return None
+        return int(np.searchsorted(self.periods.starts, found.since, side="right")) - 1
+
+    @property
+    def from_the_start(self) -> bool:
+        """Whether the model may have been miscalibrated from the first row."""
+        found = self.watched.found
+        return found is not None and found.earliest == 0
+
+    @property
+    def shifted(self) -> str | None:
+        """The period whose scores differ most from those of the first; None if no period differs clearly.
+
+        Kolmogorov–Smirnov tests, corrected for the number of periods. Unlike the evidence they hold for one look.
+        """
+        later = self.table.iloc[1:]
+        if not len(later) or later["moved_p"].min() * len(later) >= CLEAR:
+            return None
+        return str(later["period"].iloc[int(later["moved"].to_numpy().argmax())])
+
+    def shown(self, moment: Any) -> str:
+        """Write a time of the alarm for a person: a date, a number, or the number of the row in the table."""
+        return shown_moment(moment - 1 if self.kind == "row" else moment, self.kind)
 
     def fit(self) -> Any:
         """The calibrator that the advice names, fitted to the rows since the change; refused without an alarm."""
@@ -74,125 +98,115 @@ class OverTime:
         if found is None:
             raise InputError("There is no alarm, so there is nothing to recalibrate.")
         rows = self.order[found.since :]
-        return CALIBRATORS[FITS[found.advice]]().fit(self.p[rows], self.y[rows])
+        made = CALIBRATORS[FITS[found.advice]]()
+        return made.fit(self.evaluation.predictions[self.calibrator].p[rows], self.evaluation.y[rows])
 
 
-def over_time(evaluation: Evaluation, calibrator: str, alpha: float = ALPHA, horizon: int = 1) -> OverTime:
+def over_time(
+    evaluation: Evaluation,
+    calibrator: str,
+    alpha: float = ALPHA,
+    horizon: int = 1,
+    skip_unlabelled: bool = False,
+) -> OverTime:
     """Watch the predictions of one calibrator on the test rows, in the order of the time column or of the table.
+
+    Parameters
+    ----------
+    skip_unlabelled
+        Leave out rows without a label, instead of waiting for them: they and all later rows do not count.
 
     Raises
     ------
     InputError
-        For weights, of which a watch knows nothing.
+        For weights and a deployment base rate, and if all rows wait for labels.
     """
+    if evaluation.recipe.base_rate is not None:
+        raise InputError("Watch shows probabilities as they were predicted. Remove the deployment base rate.")
     if evaluation.weight is not None:
-        raise InputError(
-            "Watch counts each row once, in the order of prediction. Remove the weights, or the deployment base rate."
-        )
-    p, y = evaluation.predictions[calibrator].p, evaluation.y
-    time = None if evaluation.dataset.time is None else evaluation.dataset.time[evaluation.rows]
-    if time is not None:
-        watched = watch(y, p, time, horizon, alpha)
-        kind = "date" if time.dtype.kind == "M" else "number"
-        order = watched.order
-    else:
-        kind, order = "row", np.argsort(evaluation.rows, kind="stable")
-        watched = watch(y[order], p[order], None, horizon, alpha)
-    periods, curves = _periods(y[order], p[order], None if time is None else time[order], kind, alpha)
+        raise InputError("Watch counts each row once, in the order of prediction. Remove the role weight.")
+    if calibrator == "none":
+        evaluation = evaluation.on_every_row()
+    data, rows, when = evaluation.dataset, evaluation.rows, evaluation.when
+    there, waiting = np.arange(len(rows)), 0
+    if data.unlabelled is not None and not skip_unlabelled:
+        there = np.flatnonzero(when < data.unlabelled)
+        waiting = len(rows) - len(there)
+        if not len(there):
+            raise InputError(
+                "The first row has no label, and all later rows wait for it. Leave out rows without a label."
+            )
+    p, y = evaluation.predictions[calibrator].p[there], evaluation.y[there]
+    watched = watch(y, p, when[there], horizon, alpha)
+    order = watched.order
+    when = when[there][order]
+    kind = "row" if data.time is None else "date" if when.dtype.kind == "M" else "number"
+    ends = np.asarray(watched.path["rows"], dtype=int)
+    firsts = np.append(0, ends[:-1])
+    cut = periods(y[order], p[order], when, kind, alpha)
+    log = np.asarray(watched.path["log"]) / np.log(10)
+    kept = _highest(log)
+    points = {
+        "moment": when[firsts[kept]],
+        "rows": ends[kept],
+        "log10": log[kept],
+        "period": np.searchsorted(cut.starts, firsts[kept], side="right") - 1,
+    }
+    band = level_band(watched)
+    level = {"moment": when[firsts[band.pop("batch")]], **band}
+    empty = np.zeros(0)
+    thin = replace(watched, evidence=empty, log_evidence=empty, path={}, order=empty.astype(int))
     return OverTime(
         evaluation,
         calibrator,
-        watched,
-        watched.path["moment"],
+        thin,
+        pd.DataFrame(points),
+        pd.DataFrame(level),
         kind,
-        periods,
-        curves,
-        level_band(watched),
-        y,
-        p,
-        order,
+        cut,
+        there[order],
+        waiting,
     )
 
 
-def _periods(
-    y: Array, p: Array, time: Array | None, kind: str, alpha: float
-) -> tuple[pd.DataFrame, dict[str, tuple[Array, Array, Array]]]:
-    """Numbers of each period, in order of time."""
-    n = len(y)
-    names: list[str]
-    if kind == "date" and time is not None:
-        days = time.astype("datetime64[M]")
-        months, codes = np.unique(days, return_inverse=True)
-        step = -(-len(months) // MOST_PERIODS)
-        codes = codes // step
-        names = [str(month) for month in months[::step]]
-    else:
-        many = min(PERIODS, n)
-        codes = np.arange(n) * many // n
-        starts = np.searchsorted(codes, np.arange(many))
-        names = [f"rows {a + 1:,} to {b:,}" for a, b in zip(starts, np.append(starts[1:], n), strict=True)]
-    lines, curves = [], {}
-    early = y[: max(1, int(STARTING * n))].mean()
-    for code, name in enumerate(names):
-        rows = np.flatnonzero(codes == code)
-        ys, ps = y[rows], p[rows]
-        gap = ys - ps
-        before = np.append(0.0, np.cumsum(gap)[:-1]) / np.maximum(np.arange(len(rows)), 1)
-        spread = ((gap - np.clip(before, -ps, 1 - ps)) ** 2).sum()
-        width = float(half_width(np.array(spread), alpha)) / len(rows)
-        low, middle, high = np.quantile(ps, [0.1, 0.5, 0.9])
-        begin, end = (str(time[rows[i]])[:10] if time is not None else str(rows[i] + 1) for i in (0, -1))
-        lines.append(
-            {
-                "period": name,
-                "begin": begin,
-                "end": end,
-                "rows": len(rows),
-                "events": int(ys.sum()),
-                "predicted": ps.mean(),
-                "observed": ys.mean(),
-                "gap": gap.mean(),
-                "low": max(gap.mean() - width, -1),
-                "high": min(gap.mean() + width, 1),
-                "p10": low,
-                "p50": middle,
-                "p90": high,
-                "base_rate": _rate(ps, float(early)),
-            }
-        )
-        groups = np.array_split(np.argsort(ps, kind="stable"), min(POINTS, max(1, len(rows) // 10)))
-        curves[name] = (
-            np.array([ps[group].mean() for group in groups]),
-            np.array([ys[group].mean() for group in groups]),
-            np.array([len(group) for group in groups]),
-        )
-    return pd.DataFrame(lines), curves
-
-
-def _rate(p: Array, base_rate: float) -> float:
-    """The base rate by EM, without labels; NaN if the predictions cannot tell."""
-    try:
-        return estimate_base_rate(p, base_rate).rate
-    except InputError:
-        return float("nan")
+def _highest(values: Array) -> Array:
+    """Positions to draw: of many, the highest of each stretch, so that no peak is lost."""
+    n = len(values)
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    cuts = np.linspace(0, n, MOST_POINTS + 1).astype(int)
+    return np.array([a + int(np.argmax(values[a:b])) for a, b in pairwise(cuts)])
 
 
 def summary(found: OverTime) -> str:
     """The finding in one sentence."""
-    watched = found.watched
-    if watched.found is None:
-        return f"{found.name} is still calibrated, as far as {watched.rows:,} rows show: evidence {number(watched.now)}"
-    alarm = watched.found
-    return (
-        f"{found.name} is no longer calibrated: alarm at {shown_moment(alarm.moment, found.kind)}, change since about "
-        f"{shown_moment(alarm.since_moment, found.kind)}"
-    )
+    alarm = found.watched.found
+    if alarm is None:
+        return f"No alarm: still calibrated, as far as {counted(found.watched.rows, 'row')} show"
+    at = f"{'on' if found.kind == 'date' else 'at'} {found.shown(alarm.moment)}"
+    if found.from_the_start:
+        return f"Alarm {at}: miscalibrated, probably from the start"
+    return f"Alarm {at}: miscalibrated since about {found.shown(alarm.since_moment)}"
 
 
 def moved(found: OverTime) -> str:
-    """Say what moved from the first period to the last: the scores, their calibration, or both."""
-    first, last = found.periods.iloc[0], found.periods.iloc[-1]
-    return (
-        f"Mean prediction {number(first.predicted)} → {number(last.predicted)}; observed minus predicted "
-        f"{number(first.gap)} → {number(last.gap)}."
-    )
+    """Say what changed: the scores (which needs no labels), their calibration, both or neither."""
+    period, alarm = found.shifted, found.watched.found is not None
+    if alarm and period is None:
+        return "The calibration is off, but the scores show no clear shift"
+    if alarm:
+        return f"The calibration is off, and the scores shifted too (most in {period})"
+    if period is None:
+        return "No clear change, neither of the scores nor of their calibration"
+    return f"The scores shifted (most in {period}), but their calibration shows no change"
+
+
+def unlabelled(found: OverTime) -> str | None:
+    """Say how many rows wait, and from when on."""
+    first: Any = found.evaluation.dataset.unlabelled
+    if first is None:
+        return None
+    if found.kind == "date":
+        first = np.datetime64(first, "ns").astype(np.int64)
+    rows = counted(found.waiting, "labelled row")
+    return f"A label is missing at {found.shown(first)}. {rows} from then on wait for it."
