@@ -360,8 +360,8 @@ def test_the_changelog_counts_what_there_is():
     text = TEXTS["CHANGELOG.md"].lower()
     for words, count in (
         ("fifteen calibrators", len(CALIBRATORS)),
-        ("eight lessons", len(LESSONS)),
-        ("seventeen experiments", len(EXPERIMENTS)),
+        ("nine lessons", len(LESSONS)),
+        ("eighteen experiments", len(EXPERIMENTS)),
         ("ten samples", len(SAMPLES)),
         ("protocols of four papers", len(SHIPPED) - 1),
     ):

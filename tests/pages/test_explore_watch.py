@@ -2,6 +2,7 @@
 
 from calib.analysis.watch.over_time import over_time, summary
 from calib.analysis.watch.table import evidence_words
+from pages.ui.text import plain
 from tests.evaluated import evaluated
 from tests.pages.app import faults, headline, messages, page
 
@@ -14,7 +15,7 @@ def test_the_page_tells_of_the_sudden_change():
     found = over_time(evaluated(at.session_state["recipe"]), "none")
     assert found.watched.cause == "level"
     assert headline(at)["Evidence now"] == evidence_words(found.watched.log_now)
-    assert any(summary(found) in each.value for each in at.header)
+    assert any(plain(summary(found)) in each.value for each in at.header)
     assert any("intercept-only" in each.value for each in at.markdown)
     assert len(at.get("plotly_chart")) == 3
     at.number_input(key="watch.alpha").set_value(0.001).run()

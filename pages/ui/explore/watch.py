@@ -182,8 +182,8 @@ def table(seen: OverTime) -> None:
         alt="Numbers of each period",
     )
     st.caption(
-        "“Shift” is the largest difference between the cumulative shares of the scores and those of the first period "
-        "(Kolmogorov–Smirnov), with its p-value for a single look."
+        "“Shift” compares the scores with those of the first period: the largest difference of the cumulative shares "
+        "(Kolmogorov–Smirnov). Its p-value holds for a single look."
     )
     download("Periods (CSV)", lambda: safe_csv(named), "periods.csv")
 
