@@ -407,7 +407,10 @@ def test_still_calibrated_only_the_calibration_changes():
 
 
 def test_still_calibrated_the_slow_change_is_found_later_and_needs_more_than_an_offset():
-    """("still_calibrated", 4), ("still_calibrated", 3), ("still_calibrated", 2): day 200 is 21 July 2023; the sudden change is found within weeks."""
+    """("still_calibrated", 4): day 200 is 21 July 2023. The sudden change, ("still_calibrated", 2), is found in weeks.
+
+    ("still_calibrated", 3) shows the same data.
+    """
     sudden, slow = watched(2), watched(4)
     assert np.datetime64("2023-01-02") + 200 == np.datetime64("2023-07-21")
     late = day(slow, slow.watched.found.moment) - 200

@@ -18,7 +18,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.memo import is_known, once
 from calib.kernel.period import write_period
 from calib.kernel.wording import counted, number
-from calib.recipe import Recipe
+from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import headings, state
 from pages.ui.tables import download
 from pages.ui.text import plain
@@ -133,6 +133,14 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
         st.caption(
             "Rows count in the order of the table. On the Data page you can give a date the role time."
         )
+        if seen.evaluation.recipe.data == DEFAULT_DATA:
+            sample = {
+                "data": "sample:drift_abrupt",
+                "content": "predictions",
+                "time": "day",
+                "calibrators": "none",
+            }
+            st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
     if watched.clipped:
         st.caption(f"{counted(watched.clipped, 'prediction')} of 0 or 1 were moved to 0.000001 or 0.999999.")
     waits = unlabelled(seen)
