@@ -26,6 +26,7 @@ from calib.data import DEFAULT_SAMPLE, WEIGHT_AS
 from calib.kernel import checks, declared, fields
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
+from calib.kernel.period import check_period
 from calib.kernel.records import Parameter, that_matter
 from calib.kernel.wording import listed
 from calib.metrics import METRICS
@@ -405,6 +406,16 @@ class Recipe:
         optional=True,
         about="class",
         extra={"open_ends": True},
+    )
+    period: str | None = _field(
+        "calibrate",
+        "text",
+        None,
+        "Period",
+        "Only the test rows of this period, as first..last: dates, numbers, or row numbers without a time column.",
+        check=check_period,
+        optional=True,
+        about="columns",
     )
     bins: int = _field(
         "view",

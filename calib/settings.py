@@ -271,6 +271,43 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             help="Highest threshold of the decision curve.",
         ),
     ),
+    "watch": (
+        Parameter(
+            "alpha",
+            "Highest probability of a false alarm",
+            "number",
+            0.05,
+            0.0001,
+            0.5,
+            help="Over the whole time, however often you look. The alarm is raised when the evidence reaches 1 divided "
+            "by this number.",
+        ),
+        Parameter(
+            "horizon",
+            "Steps ahead",
+            "integer",
+            1,
+            1,
+            366,
+            help="How many days (without a time column: rows) ahead the predictions were made.",
+        ),
+        Parameter(
+            "skip_unlabelled",
+            "Leave out rows without a label",
+            "boolean",
+            False,
+            help="Otherwise all later rows wait for the label. Leave out only labels that will never come: labels that "
+            "are merely late would cause false alarms.",
+        ),
+        Parameter(
+            "calibrator",
+            "Predictions to watch",
+            "choice",
+            "none",
+            choices=CALIBRATORS,
+            help="The calibrator whose probabilities are watched.",
+        ),
+    ),
     "compared": (
         Parameter(
             "metric",

@@ -454,6 +454,8 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
             changes["score"] = None
     if recipe.judge_on is not None and changes.get("part", FILE_PART) != FILE_PART:
         changes |= {"judge_on": None, "judge_file": None}
+    if changes.get("time", recipe.time) != recipe.time:
+        changes["period"] = None  # which names its values
     if changes.get("weight", recipe.weight) != recipe.weight:
         changes["weight_as"] = None  # which was said of another column
     needed = SPLITS[recipe.split].needs

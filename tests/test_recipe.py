@@ -215,6 +215,7 @@ CONTRACT = {
     "cluster",
     "part",
     "base_rate",
+    "period",
     "judge_on",
     "judge_file",
     "onnx",

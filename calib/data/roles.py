@@ -94,6 +94,19 @@ class Read:
         """Return the word for lines of the table: "rows", or "lines" if they count several rows."""
         return "lines" if self.counts else "rows"
 
+    def unlabelled(self, there: np.ndarray) -> Any:
+        """Time, or without a time column the number, of the first row without a label; None if all have one.
+
+        Parameters
+        ----------
+        there : bool (n,)
+            Whether a row has a label.
+        """
+        missing = np.flatnonzero(~there & self.rows)
+        if not len(missing):
+            return None
+        return self.values["time"][missing].min() if "time" in self.values else int(missing[0]) + 1
+
     def of(self, rows: np.ndarray) -> dict[str, Any]:
         """Return the values of each role in the chosen rows, bool (n,): the fields of a Dataset.
 

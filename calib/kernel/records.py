@@ -117,6 +117,8 @@ class Dataset:
         How many rows the table had that it was made of, or None.
     left_out
         Why rows of that table are not among these: those of the notes that say so.
+    unlabelled
+        The time, or without times the number, of the first row of that table that has no label; or None.
     judged_on
         The name of another file, of which the test part is; or None.
     beside
@@ -148,6 +150,7 @@ class Dataset:
     part: np.ndarray | None = None
     read: int | None = None
     left_out: tuple[str, ...] = ()
+    unlabelled: Any = None
     judged_on: str | None = None
     beside: Mapping[str, pd.Series] = field(default_factory=dict)
 
@@ -196,6 +199,8 @@ class Dataset:
             values = getattr(self, name)
             if values is not None:
                 h.update(f"{name} {values.dtype}".encode() + np.ascontiguousarray(values).tobytes())
+        if self.unlabelled is not None:
+            h.update(f"unlabelled {self.unlabelled!r}".encode())
         return h.hexdigest()
 
 

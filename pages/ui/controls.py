@@ -15,6 +15,7 @@ from calib.data import SAMPLES
 from calib.data.predictions import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
+from calib.kernel.period import shown_period
 from calib.kernel.records import Parameter, that_matter
 from calib.kernel.wording import counted, listed, percent
 from calib.models import MODELS
@@ -500,3 +501,23 @@ def choice(
     args = (name, value, parameter.label, tuple(offered or parameter.offered()))
     usual = {"help": parameter.help, "format_func": parameter.in_words, "required": True}
     control(st.segmented_control, *args, **(usual | more))
+
+
+def period(page: str) -> None:
+    """Say that only a period counts, with one click back to all rows."""
+    chosen = state.recipe().period
+    if chosen is None:
+        return
+    shown = shown_period(chosen)
+    text = f"Selected period: {shown}. The other pages show only its test rows."
+    if page != "Watch":
+        text = f"Only test rows of the period {shown}."
+    with st.container(horizontal=True, vertical_alignment="center", key="period"):
+        st.caption(plain(text), width="content")
+        st.button(
+            "Show all periods",
+            key="all_periods",
+            type="tertiary",
+            on_click=state.update,
+            kwargs={"period": None},
+        )
