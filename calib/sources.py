@@ -29,10 +29,11 @@ from calib.data import (
 )
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.data.typed import typed_frame
+from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import give_back
-from calib.kernel.records import Dataset, Problem
+from calib.kernel.records import ABOUT, Dataset, Problem
 from calib.kernel.wording import listed
-from calib.recipe import Recipe, with_split
+from calib.recipe import FIELDS, Recipe, with_split
 from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
@@ -274,25 +275,14 @@ def judging(other: str | None, file: str | None = None, before: Recipe | None = 
     return {"judge_on": other, "judge_file": file, "part": FILE_PART, "evaluation": "holdout", **split}
 
 
-OF_CLASS: Mapping[str, Any] = {"base_rate": None}
-OF_TARGET: Mapping[str, Any] = {"positive": None, **OF_CLASS}
-OF_COLUMNS: Mapping[str, Any] = {
-    **{"target": None, "exclude": (), "keep": (), "score": None, "split": "random"},
-    **{**dict.fromkeys((*ROLES, "weight_as")), **NOT_ELSEWHERE, **OF_TARGET},
-    **{"reliability.selection": (), "reliability.group": None, "reliability.others": ()},
-    **{
-        "venn_abers.row": None,
-        "venn_abers.fold": 1,
-        "venn_abers.what_if": "",
-        "trees.row": None,
-        "trees.node": None,
-    },
-}
-"""What is said of one class, of one label column and of one table's columns, with the values that say nothing.
+def _reset(about: str) -> dict[str, Any]:
+    """Return all that refers to the class, the label or the columns, with the defaults that replace it.
 
-None of it may be taken along to another class, label or table unsaid: a page that takes it back names what it took
-(``Recipe.lost``).
-"""
+    What refers to a class refers to its label, too, and both to the columns. A page that resets settings names those
+    that were stated (``Recipe.lost``).
+    """
+    changed = ABOUT[: ABOUT.index(about) + 1]
+    return {name: p.default for name, p in (*FIELDS.items(), *SETTINGS.items()) if p.about in changed}
 
 
 def with_positive(positive: str | None) -> dict[str, Any]:
@@ -301,17 +291,17 @@ def with_positive(positive: str | None) -> dict[str, Any]:
     >>> with_positive("no")
     {'base_rate': None, 'positive': 'no'}
     """
-    return {**OF_CLASS, "positive": positive}
+    return {**_reset("class"), "positive": positive}
 
 
 def with_target(target: str | None) -> dict[str, Any]:
     """Return the fields that change with the label column, because its classes change."""
-    return {**OF_TARGET, "target": target}
+    return {**_reset("label"), "target": target}
 
 
 def with_reading(recipe: Recipe) -> dict[str, Any]:
     """Return the fields that change when another table of the file is read, because its columns change."""
-    return {**OF_COLUMNS, "data_params": reading(recipe)}
+    return {**_reset("columns"), "data_params": reading(recipe)}
 
 
 def with_data(
@@ -329,7 +319,7 @@ def with_data(
     {'seed': '3'}
     """
     return {
-        **{**OF_COLUMNS, **judging_model(None)},
+        **{**_reset("columns"), **judging_model(None)},
         **{"data": data, "file": file, "content": content, "target": target},
         "data_params": data_params or {},
     }
@@ -464,6 +454,8 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
             changes["score"] = None
     if recipe.judge_on is not None and changes.get("part", FILE_PART) != FILE_PART:
         changes |= {"judge_on": None, "judge_file": None}
+    if changes.get("time", recipe.time) != recipe.time:
+        changes["period"] = None  # which names its values
     if changes.get("weight", recipe.weight) != recipe.weight:
         changes["weight_as"] = None  # which was said of another column
     needed = SPLITS[recipe.split].needs

@@ -20,7 +20,8 @@ from calib.placements.moved import unmoved
 from calib.recipe import Recipe
 
 METHOD = "venn_abers"
-COLORS = ("label", "width", "score")  # what the colour of a pair may say
+COLORS = {"label": "Label", "width": "Width", "score": "Score"}
+"""What the colour of a pair may show."""
 
 
 @dataclass(frozen=True, eq=False)

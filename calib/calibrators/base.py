@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators.merge import MERGE_RULES, merge_pair
+from calib.calibrators.merge import merge_pair
 from calib.kernel.checks import (
     Array,
     InputError,
@@ -232,10 +232,10 @@ class ScoreCalibrator(BaseEstimator):
 
 MERGE = Parameter(
     "merge",
-    "Merge rule",
+    "Combine p0 and p1 with",
     "choice",
     "log",
-    choices=tuple(MERGE_RULES),
+    choices={"log": "Log loss", "square": "Square loss", "midpoint": "Midpoint"},
     help="How p0 and p1 become one probability: minimax for log loss, minimax for squared loss, or their midpoint.",
 )
 

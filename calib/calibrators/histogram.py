@@ -67,7 +67,7 @@ class Histogram(ScoreCalibrator):
             "Binning",
             "choice",
             "quantile",
-            choices=STRATEGIES[::-1],
+            choices={key: STRATEGIES[key] for key in reversed(STRATEGIES)},
             help="Bins contain equal numbers of calibration rows, or have equal width.",
         ),
     )

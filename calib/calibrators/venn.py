@@ -12,7 +12,7 @@ import numpy as np
 
 from calib.calibrators.base import MERGE, IntervalCalibrator, Steps
 from calib.calibrators.step_pairs import StepPairs, pairs_map
-from calib.kernel.binning import bin_index, edge_index, group_sums, quantile_edges, uniform_breaks
+from calib.kernel.binning import STRATEGIES, bin_index, edge_index, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array, InputError, row_counts
 from calib.kernel.fields import Fields
 from calib.kernel.records import Parameter
@@ -54,7 +54,7 @@ class Venn(IntervalCalibrator):
             "Categories",
             "choice",
             "label",
-            choices=("label", "uniform", "quantile"),
+            choices={"label": "Label", **STRATEGIES},
             help="Compare a row with calibration rows of the same predicted label, or in the same score bin.",
         ),
         Parameter(

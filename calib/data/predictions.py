@@ -236,6 +236,7 @@ def prepare_predictions(
         predictions=True,
         read=len(frame),
         left_out=left_out,
+        unlabelled=known.unlabelled(label.there),
         **known.of(rows),
     )
     del label, known, values, finite, rows  # which are as long as the table

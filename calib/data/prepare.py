@@ -96,6 +96,7 @@ def prepare(
         notes=(classes.note, *left_out, *weighed, *_as_asked(unused), *remarks, *imputations(X)),
         read=len(frame),
         left_out=left_out,
+        unlabelled=known.unlabelled(label.there),
         **held,
     )
 

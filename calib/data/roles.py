@@ -21,7 +21,8 @@ from calib.kernel.weights import are_whole, importance_weights, told
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
-WEIGHT_AS = ("counts", "importance")  # each line stands for so many rows, or it counts so much
+WEIGHT_AS = {"counts": "repeats the row", "importance": "weights the row"}
+"""What whole weights may be, with what each line of the table does then."""
 SYNONYMS = {
     "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
     "calibrate": (
@@ -92,6 +93,19 @@ class Read:
     def lines(self) -> str:
         """Return the word for lines of the table: "rows", or "lines" if they count several rows."""
         return "lines" if self.counts else "rows"
+
+    def unlabelled(self, there: np.ndarray) -> Any:
+        """Time, or without a time column the number, of the first row without a label; None if all have one.
+
+        Parameters
+        ----------
+        there : bool (n,)
+            Whether a row has a label.
+        """
+        missing = np.flatnonzero(~there & self.rows)
+        if not len(missing):
+            return None
+        return self.values["time"][missing].min() if "time" in self.values else int(missing[0]) + 1
 
     def of(self, rows: np.ndarray) -> dict[str, Any]:
         """Return the values of each role in the chosen rows, bool (n,): the fields of a Dataset.

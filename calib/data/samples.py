@@ -96,6 +96,24 @@ SAMPLES: dict[str, Sample] = {
             "count to the count.",
             predictions=True,
         ),
+        Sample(
+            "drift_abrupt",
+            "Predictions by day, with a sudden change",
+            "drift_abrupt.csv.gz",
+            "yes",
+            "A deployed model that is calibrated for 300 days and then underestimates. Give the day the role time and "
+            "open Watch.",
+            predictions=True,
+        ),
+        Sample(
+            "drift_slow",
+            "Predictions by day, with a slow change",
+            "drift_slow.csv.gz",
+            "yes",
+            "A deployed model that slowly becomes overconfident from day 200 on. Give the day the role time and open "
+            "Watch.",
+            predictions=True,
+        ),
     )
 }
 DEFAULT_SAMPLE = "digits"

@@ -57,6 +57,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     Predictions made elsewhere that no calibrator is compared with are judged on all rows: nothing is fitted.
 
+    With a ``period`` only its test rows are evaluated.
+
     With a stated ``base_rate`` every answer is moved to it, and the test rows are weighted by class to stand
     for it.
 
@@ -76,8 +78,10 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     """
     found = _calibrated(recipe, fitted, watch)
     if recipe.base_rate is not None:
-        return at_base_rate(found, fitted, recipe.base_rate)
-    return found.on_every_row() if recipe.calibrators == ("none",) else found
+        found = at_base_rate(found, fitted, recipe.base_rate)
+    elif recipe.calibrators == ("none",) and (everywhere := found.on_every_row()) is not found:
+        return everywhere
+    return found if recipe.period is None else found.in_period(recipe.period)
 
 
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:

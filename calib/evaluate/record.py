@@ -17,9 +17,11 @@ from calib.evaluate.fitting import Counted, counted, score_column
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
 from calib.kernel.memo import once, share
+from calib.kernel.period import shown_period, within
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole, effective_weights, rows_behind, told
+from calib.kernel.wording import counted as told_count
 from calib.kernel.wording import rows_told
 from calib.metrics import METRICS, metric_value
 from calib.recipe import Recipe
@@ -299,7 +301,42 @@ class Evaluation:
             "seconds",
         )
         found = judged_on_every_row(self.recipe, self.dataset, {"none": score})
-        return replace(found, **{name: getattr(self, name) for name in kept})
+        found = replace(found, **{name: getattr(self, name) for name in kept})
+        return found if self.recipe.period is None else found.in_period(self.recipe.period)
+
+    @property
+    def when(self) -> np.ndarray:
+        """Time of each test row, (m,); without a time column its number in the table."""
+        data = self.dataset
+        return (data.row_numbers if data.time is None else data.time)[self.rows]
+
+    def in_period(self, period: str) -> Evaluation:
+        """Evaluate only the test rows between two times, FIRST..LAST, both included.
+
+        Raises
+        ------
+        InputError
+            If there are none.
+        """
+        kept = np.flatnonzero(within(self.when, period))
+        if not len(kept):
+            raise InputError(f"period: no test row is from {shown_period(period)}. Remove the period.")
+        if len(kept) == len(self.rows):
+            return self
+        only = (
+            f"Only the {told_count(len(kept), 'test row')} from {shown_period(period)} of {len(self.rows):,}."
+        )
+        return replace(
+            self,
+            rows=self.rows[kept],
+            y=self.y[kept],
+            scores=self.scores[kept],
+            predictions=MappingProxyType({key: one.of(kept) for key, one in self.predictions.items()}),
+            posterior=None if self.posterior is None else self.posterior[kept],
+            weight=None if self.weight is None else self.weight[kept],
+            notes=tuple(dict.fromkeys((only, *self.notes))),
+            before=None if self.before is None else self.before.in_period(period),
+        )
 
     def frame(self) -> pd.DataFrame:
         """One line per test row: its number (row 1 is the first below the header), label, score, p and intervals."""

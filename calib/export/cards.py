@@ -14,6 +14,7 @@ from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.setups import setup_recipes, setup_table
+from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import shown
 from calib.export.charts import Chart
@@ -36,6 +37,7 @@ FIRST = {
     "explore_decide": "costs",
     "explore_trees": "depth",
     "explore_out_of_bag": "setups",
+    "explore_watch": "watch_evidence",
 }
 """The chart of a step that names none; of other pages the reliability diagram."""
 
@@ -107,6 +109,8 @@ def _source(key: str, made: _Made, watch: Watch) -> Any:
         ]
     if key == "costs":
         return decide(made.evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+    if key.startswith("watch_"):
+        return over_time(made.evaluation, next(iter(made.evaluation.predictions)))
     if key == "setups":
         data = made.fitted.dataset
         return setup_table({place: evaluate(one, data) for place, one in setup_recipes(recipe, data).items()})

@@ -12,7 +12,6 @@ from calib.export.pages import page, versions
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel import checks
 from calib.kernel.progress import Watch
-from calib.kernel.records import Parameter
 from calib.recipe import Recipe
 
 
@@ -75,7 +74,7 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
         Light or dark.
     """
     experiment = run.experiment
-    settings = [f"{p.label}: {_text(run.values[p.name], p)}" for p in experiment.parameters]
+    settings = [f"{p.label}: {p.in_words(run.values[p.name])}" for p in experiment.parameters]
     if experiment.drawn:
         settings.append(f"Seed: {run.seed}")
     return page(
@@ -90,7 +89,3 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
         ),
         versions=versions(),
     )
-
-
-def _text(value: Any, parameter: Parameter) -> str:
-    return "no limit" if value is None else str(parameter.extra.get("names", {}).get(value, value))

@@ -93,12 +93,18 @@ def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str]
 
 
 PAGE_IMPORTS = {
+    "watch": "from calib.analysis.watch.over_time import over_time\n",
     "decide": "from calib.analysis.decision import decide\n",
     "trees": "from calib.analysis.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
     "from calib.analysis.grown_tree import grown_tree\n",
     "out_of_bag": "from calib.figures import FIGURES\nfrom calib.analysis.setups import setup_recipes, setup_table\n",
 }
 PAGE_BODIES = {
+    "watch": """evaluation = evaluate(recipe.replace(period=None), data)
+found = over_time(evaluation, {watched}{watching})
+print(found.watched.now, found.watched.alarm, found.watched.since, found.watched.cause, found.watched.advice)
+print(found.table.round(4).to_string(max_rows=60))
+""",
     "decide": """decision = decide(evaluate(recipe, data){costs})
 print(decision.table.round(4).to_string(max_rows=60))
 """,
@@ -230,8 +236,11 @@ def _chosen(recipe: Recipe) -> dict[str, Any]:
     """What the pages' own settings put into the sources, as keyword arguments where they are not the defaults."""
     costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
     trees = recipe.given("trees", "metric", "leaves", "depth", "interval")
+    watched = recipe.setting("watch.calibrator")
     return {
         "costs": _keywords(costs),
+        "watching": _keywords(recipe.given("watch", "alpha", "horizon", "skip_unlabelled")),
+        "watched": repr(watched) if watched in recipe.calibrators else "next(iter(evaluation.predictions))",
         "metric": _keywords({"metric": trees["metric"]} if "metric" in trees else {}),
         "leaves": trees.get("leaves", LEAVES[0]),
         "depth": trees.get("depth", DRAWN_DEPTH),

@@ -13,7 +13,7 @@ import numpy as np
 from calib.kernel.checks import Array, one_of
 from calib.kernel.weights import are_whole
 
-STRATEGIES = ("uniform", "quantile")
+STRATEGIES = {"uniform": "Equal width", "quantile": "Equal count"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -317,7 +317,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
     if parameter.kind in TEXTS:
         TEXTS[parameter.kind](value, name)
         return value
-    allowed = parameter.choices() if callable(parameter.choices) else parameter.choices
+    allowed = parameter.offered()
     if parameter.kind == "names":
         each = parameter.extra.get(
             "each", lambda item, name: one_of(item, allowed, name) if allowed else item
@@ -327,7 +327,8 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
         return one_of(value, allowed, name) if allowed else value
     low = -np.inf if parameter.low is None else parameter.low
     high = np.inf if parameter.high is None else parameter.high
-    return in_range(value, name, low, high, integer=parameter.kind == "integer")
+    open_ends = parameter.extra.get("open_ends", False)
+    return in_range(value, name, low, high, integer=parameter.kind == "integer", open_ends=open_ends)
 
 
 def text(value: Any, name: str) -> str:

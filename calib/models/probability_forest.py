@@ -278,8 +278,8 @@ _FEATURES = Parameter(
     "Features per split",
     "choice",
     "sqrt",
-    choices=("sqrt", "log2", None),
-    help="With fewer features per split, the trees differ more. None uses all features.",
+    choices={"sqrt": "sqrt", "log2": "log2", None: "all columns"},
+    help="With fewer features per split, the trees differ more.",
 )
 
 RANDOM_FOREST = ModelEntry(

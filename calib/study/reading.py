@@ -19,6 +19,7 @@ from calib.models import MODELS
 from calib.models.out_of_bag import no_bagging
 from calib.placements import PLACEMENTS
 from calib.placements.base import no_trees, only_margins
+from calib.recipe import FIELDS as RECIPE_FIELDS
 from calib.recipe import Recipe
 from calib.study.papers import PAPER_MODELS
 from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits, check_measurable
@@ -32,10 +33,6 @@ def _one_of(*allowed: str) -> Check:
 
 def _whole(low: int, high: int) -> Check:
     return lambda value, name: checks.in_range(value, name, low, high, integer=True)
-
-
-def _share(value: Any, name: str) -> float:
-    return float(checks.in_range(value, name, 0.05, 0.9))
 
 
 def _table(value: Any, name: str) -> dict[str, Any]:
@@ -179,7 +176,7 @@ SPLITS: dict[str, Check] = {
     "kind": _one_of("folds", "random"),
     "folds": _whole(2, 100),
     "repeats": _whole(1, 10_000),
-    "test_size": _share,
+    "test_size": lambda value, name: float(checks.setting(value, RECIPE_FIELDS["test_size"], name)),
     "stratified": checks.switch,
     "seed": _whole(0, 1_000_000_000),
     "calibration": _one_of("share", "first_fold"),

@@ -175,8 +175,8 @@ def _more(evaluation: Evaluation) -> list[str]:
         name,
         _chosen(evaluation),
         parameter.label,
-        parameter.choices(),
-        format_func=lambda key: METRICS[key].label,
+        list(parameter.offered()),
+        format_func=parameter.in_words,
         placeholder="Choose metrics",
         help=parameter.help,
     )
