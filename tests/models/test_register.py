@@ -50,7 +50,7 @@ def test_it_is_fitted_with_the_recipes_settings():
         (dataclasses.replace(MINE, score="margin"), "gives a margin"),
         (
             dataclasses.replace(MINE, make=lambda alpha, random_state: RidgeClassifier()),
-            "whose score is a probability",
+            "gives a probability",
         ),
         (
             dataclasses.replace(MINE, make=lambda alpha, random_state: StandardScaler()),
