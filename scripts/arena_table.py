@@ -44,7 +44,7 @@ def cases(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def standings(table: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
-    """A line a method: win-rate with its 95% interval over data sets, and mean regret."""
+    """A line a method: win-rate with its 95 % interval over data sets, and mean regret."""
     values, k = table.to_numpy(), table.shape[1]
     rates = pd.DataFrame((k - ranks(values, higher_is_better)) / (k - 1), table.index, table.columns)
     lost = pd.DataFrame(regrets(values, higher_is_better), table.index, table.columns)

@@ -135,7 +135,7 @@ class Decision:
     ----------
     table
         A line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the difference
-        of realised costs to ``reference``, each with _lower and _upper, the ends of its 95% interval.
+        of realised costs to ``reference``, each with _lower and _upper, the ends of its 95 % interval.
     never, always
         Realised costs a row of the two rules that ask no model.
     undecided

@@ -35,7 +35,7 @@ PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Metric of a calibrator minus that of the reference, with 95% intervals.
+    """Metric of a calibrator minus that of the reference, with 95 % intervals.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ class Optimism:
     ----------
     table
         A line a calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower,
-        upper (the ends of its 95% interval, NaN if a loss is infinite), honest_clipped, random_clipped (the clipped
+        upper (the ends of its 95 % interval, NaN if a loss is infinite), honest_clipped, random_clipped (the clipped
         log losses).
     """
 
@@ -70,7 +70,7 @@ class Optimism:
                         self.table["honest_clipped"] - self.table["random_clipped"],
                     )
                 ),
-                "95% interval": [
+                "95 % interval": [
                     "–" if np.isnan(low) else f"[{number(low)}, {number(high)}]"
                     for low, high in zip(self.table["lower"], self.table["upper"], strict=True)
                 ],

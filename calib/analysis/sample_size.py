@@ -2,7 +2,7 @@
 
 Riley et al. 2021, "Minimum sample size for external validation of a clinical prediction model with a binary
 outcome" (Statistics in Medicine 40), after Archer et al. 2021 for continuous outcomes: as many rows as bring
-the 95% interval of a measure down to a width that is asked for. With φ the share of class 1, ℓ the log-odds
+the 95 % interval of a measure down to a width that is asked for. With φ the share of class 1, ℓ the log-odds
 of the predictions:
 
 - observed over expected: SE(ln O/E) = √((1 − φ)/(n φ)); the interval is exp(ln O/E ± 1.96 SE);
@@ -113,7 +113,7 @@ class Needed:
     measure
         A key of WIDTHS.
     asked
-        Width of the 95% interval that is asked for.
+        Width of the 95 % interval that is asked for.
     rows
         Rows for which it is as narrow.
     here
@@ -206,7 +206,7 @@ def sample_size(
     threshold
         Of the net benefit, strictly between 0 and 1.
     widths
-        Of the 95% intervals, by measure; the others as in WIDTHS.
+        Of the 95 % intervals, by measure; the others as in WIDTHS.
     sample_weight : (n,)
         Counts of rows, or other weights on any scale.
     design_effect

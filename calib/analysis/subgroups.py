@@ -4,7 +4,7 @@ A column of few different values gives one group a value, the largest first and 
 many numbers or dates gives quantile groups. A group's probabilities are right on average when its observed
 number of class 1 is within chance of Σ p; chance has the variance Σ p(1 − p) of independent draws
 (Spiegelhalter 1986), and the level is shared among the groups (Bonferroni), so that one false alarm in all of
-them has a probability of 5%. Rows of one cluster know of each other: where their sums within a group vary more
+them has a probability of 5 %. Rows of one cluster know of each other: where their sums within a group vary more
 than independent rows would, it is by these sums that chance is judged (Liang & Zeger 1986), and the group
 counts as so many rows fewer (Kish's design effect).
 """
@@ -160,7 +160,7 @@ class GroupTable:
     Attributes
     ----------
     table
-        Columns calibrator, group, count, mean_p, observed, lower, upper (Wilson, 95%), z, off, brier. z is
+        Columns calibrator, group, count, mean_p, observed, lower, upper (Wilson, 95 %), z, off, brier. z is
         (observed − expected number of class 1)/its standard deviation, off says whether that is beyond chance,
         all groups considered.
     groups

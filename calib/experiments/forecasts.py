@@ -13,6 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
+from calib.figures.axes import percent_ticks
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, counted
 from calib.metrics import brier_score
@@ -100,7 +101,7 @@ def prepare(forecasts: Sequence[Forecast], who: str = "You were") -> OwnCalibrat
 
 def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
     """Draw one mark per level, larger for more answers, and the diagonal."""
-    axis = {"range": [-0.05, 1.05], "tickformat": ".0%", "tickvals": [0, 0.25, 0.5, 0.75, 1]}
+    axis = {"range": [-0.05, 1.05], **percent_ticks([0, 0.25, 0.5, 0.75, 1])}
     figure = go.Figure(
         layout=layout(
             theme,
@@ -117,7 +118,10 @@ def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
         y=table["right"],
         mode="markers",
         marker={"color": theme.ink, "size": 8 + 4 * np.sqrt(table["answers"]), "symbol": "diamond"},
-        customdata=table["answers"],
-        hovertemplate="%{x:.0%} sure: right in %{y:.0%} of %{customdata} answers<extra></extra>",
+        customdata=table.assign(sure=100 * table["sure"], right=100 * table["right"])[
+            ["sure", "right", "answers"]
+        ],
+        hovertemplate="%{customdata[0]:.0f} % sure: right in %{customdata[1]:.0f} % of %{customdata[2]} answers"
+        "<extra></extra>",
     )
     return figure

@@ -1,4 +1,4 @@
-"""Axes of probabilities: as they are, or in log-odds, on which 0.1% and 3% lie as far apart as 3% and 50%.
+"""Axes of probabilities: as they are, or in log-odds, on which 0.1 % and 3 % lie as far apart as 3 % and 50 %.
 
 A log-odds axis has no 0 and no 1: a mark there is drawn at its end, and a line leaves the picture.
 """
@@ -80,8 +80,8 @@ class LogOddsAxis:
         low, high = logit([self.low, self.high]).tolist()
         return {
             "range": [low - EDGE * (high - low), high + EDGE * (high - low)],
+            **percent_ticks(ticks),
             "tickvals": logit(ticks).tolist(),
-            "ticktext": [f"{100 * tick:.6g}%" for tick in ticks],
         }
 
     def move(self, trace: go.Scatter, *, x: bool = True, y: bool = True) -> None:
@@ -100,6 +100,16 @@ class LogOddsAxis:
                 self.place(at + ends.array) - trace.y,
                 trace.y - self.place(at - below),
             )
+
+
+def percent_ticks(shares: Iterable[float]) -> dict[str, list]:
+    """Place ticks at these shares, written as percentages with a space, which Plotly's own format leaves out.
+
+    >>> percent_ticks([0, 0.5])
+    {'tickvals': [0, 0.5], 'ticktext': ['0 %', '50 %']}
+    """
+    at = list(shares)
+    return {"tickvals": at, "ticktext": [f"{100 * share:.6g} %" for share in at]}
 
 
 def parted_ticks(at: Iterable[Any], names: Sequence[str]) -> dict[str, Any]:

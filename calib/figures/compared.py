@@ -92,8 +92,8 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"{what.help} Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
-        f"{_same_rows(evaluations)}",
+        f"Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
+        f"{_same_rows(evaluations)} {what.label}: {what.help}",
         f"{what.label} of the Recipes side by side. {summary}.",
     )
 

@@ -155,10 +155,10 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
     )
     averaging = " the rows to see the effect of averaging many trees," if len(kinds) == 2 else ""
     return (
-        f"{spec.help}{better} Each point is a model grown to this depth, the last point one without a limit. All "
-        f"models share the same {table['rows'].iloc[0]:,} test rows; small wiggles are sampling variability. Compare "
-        f"the columns to see the effect of Laplace's correction on small leaves,{averaging} and the lines of one "
-        "panel to see the effect of calibration."
+        "Each point is a model grown to one depth; the last point is a model without a limit. "
+        f"{spec.label}: {spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; small "
+        "wiggles are sampling variability. Compare the columns to see the effect of Laplace's correction on small "
+        f"leaves,{averaging} and the lines of one panel to see the effect of calibration."
         + (" The tree has its own scale." if len(kinds) == 2 else "")
         + (" Beyond depth 16 only some depths of the forest are shown." if True in kinds else "")
         + (" Triangles at an edge mark infinite values." if np.isinf(table[metric]).any() else "")

@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from calib.analysis.curves import Histogram, histogram
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry, as_text, itself, predictions_of
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme, rgba
@@ -72,7 +73,8 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         counts,
         evaluation.dataset.classes,
         f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for {negative}",
-        f"Bars show the share of rows of {positive} upwards and of {negative} downwards, by prediction. The less they "
+        "Bars show the share of rows by prediction, upwards for one class and downwards for the other. Upward bars "
+        f"are {positive}, downward bars {negative}. The less they "
         "overlap, the better the model separates the classes.",
         "Distribution of the predictions by outcome, summarised by medians: "
         + "; ".join(f"{label_of(key)} {' and '.join(_medians(evaluation, key))}" for key in shown)
@@ -125,7 +127,7 @@ def _ticks(top: float) -> dict[str, list]:
     step = next((size for size in (0.5, 0.2, 0.1, 0.05, 0.02, 0.01) if top / size >= 2), 0.01)
     upwards = np.arange(0, top, step)
     values = np.r_[-upwards[:0:-1], upwards]
-    return {"tickvals": values.tolist(), "ticktext": [f"{abs(100 * value):.0f}%" for value in values]}
+    return {"tickvals": values.tolist(), "ticktext": percent_ticks(abs(values))["ticktext"]}
 
 
 def _bars(
@@ -141,8 +143,8 @@ def _bars(
         legendgroup=name,
         showlegend=named,
         marker={"color": rgba(color, 0.75), "line": {"width": 0}},
-        customdata=share,
-        hovertemplate="%{customdata:.1%} of its class around %{x:.2f}",
+        customdata=100 * share,
+        hovertemplate="%{customdata:.1f} % of its class around %{x:.2f}",
     )
 
 

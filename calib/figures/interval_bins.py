@@ -28,7 +28,7 @@ class BinnedIntervals:
     Attributes
     ----------
     lower, upper
-        95% Wilson limits of the latter.
+        95 % Wilson limits of the latter.
     axis
         On which all is drawn in log-odds, or None.
     """
@@ -165,7 +165,7 @@ def _frequencies(record: BinnedIntervals, rows: np.ndarray, opacity: float, them
         showlegend=opacity == 1,
         hovertemplate="p0 %{customdata[1]:.3g}, p1 %{customdata[2]:.3g}<br>"
         "observed %{text} in %{customdata[0]:,d} rows<br>"
-        "95% interval [%{customdata[3]:.3g}, %{customdata[4]:.3g}]",
+        "95 % interval [%{customdata[3]:.3g}, %{customdata[4]:.3g}]",
     )
 
 

@@ -1,6 +1,6 @@
-"""The calibration plot of a report on log-odds: where 0.1% and 3% are apart, as they are to whoever acts on them.
+"""The calibration plot of a report on log-odds: where 0.1 % and 3 % are apart, as they are to whoever acts on them.
 
-The reliability diagram in bins of equally many rows, with the band of their 95% intervals, both axes on
+The reliability diagram in bins of equally many rows, with the band of their 95 % intervals, both axes on
 logit p (Cox 1958): a line beside the diagonal is off by a factor of the odds, and its steepness is the
 calibration slope.
 """

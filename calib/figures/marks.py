@@ -163,7 +163,7 @@ def mark_traces(
                 name=name,
                 hovertext=[hovertext[i] for i in np.flatnonzero(chosen).tolist()] if hovertext else None,
                 customdata=np.stack([each[chosen] for each in known], axis=1),
-                hovertemplate=f"{hover}<br>rows: %{{customdata[1]:,d}}, %{{customdata[2]:.3g}}% of class 1"
+                hovertemplate=f"{hover}<br>rows: %{{customdata[1]:,d}}, %{{customdata[2]:.3g}} % of class 1"
                 f"<br>row %{{customdata[0]:d}}<extra></extra>",
                 marker={
                     "symbol": symbol,

@@ -163,6 +163,7 @@ def _margins(ends: np.ndarray, axis: LogOddsAxis | None, weight: np.ndarray | No
 
 def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
     text = (
+        "Marks show p0 and p1 of the test rows, with histograms at the edges. "
         f"p0 is the probability of {one} if the row is assumed to be in {zero}, p1 if it is "
         f"assumed to be in {one}. Near the diagonal the two nearly agree; far above it, the calibration set has few "
         f"comparable rows. Histograms at the edges count rows by p0 and by p1, {zero} dotted and {one} solid."

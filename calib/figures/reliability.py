@@ -273,8 +273,8 @@ def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
 
 def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     text = (
-        "On the diagonal, predictions match outcomes. Below it the model overestimates, above it it underestimates; an "
-        "S shape means underconfident, a reversed S overconfident."
+        "Curves show the observed frequency by prediction; on the diagonal, predictions match outcomes. Below it the "
+        "model overestimates, above it it underestimates; an S shape means underconfident, a reversed S overconfident."
     )
     if recipe.curve == "corp":
         text += (
@@ -581,7 +581,7 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> dict[str,
     """Some points, with what a reader wants to know of each on hover and what a click on it selects."""
     known = np.stack([shape.low, shape.high, shape.count, *shape.confidence], axis=1)[rows]
     points = [list(map(probability, pair)) for pair in zip(shape.x[rows], shape.y[rows], strict=True)]
-    interval = "<br>95% interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
+    interval = "<br>95 % interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
     return dict(
         x=shape.x[rows],
         y=shape.y[rows],

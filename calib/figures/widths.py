@@ -217,7 +217,7 @@ def _bar(record: Widths, i: int, base: float, theme: Theme) -> list[go.Scatter]:
             "color": mark.color,
             "line": {"color": theme.ink, "width": 1},
         },
-        hovertemplate=f"median %{{x:.4f}}<br>10 to 90%: {number(low)} to {number(high)}",
+        hovertemplate=f"median %{{x:.4f}}<br>10 to 90 %: {number(low)} to {number(high)}",
     )
     return [bar, point]
 

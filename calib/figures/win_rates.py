@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.figures.axes import percent_ticks
 from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
 from calib.figures.ink import lanes, outlined, reach
 from calib.figures.theme import LIGHT, Theme, layout
@@ -59,9 +60,10 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     return WinRates(
         table,
         _finding(table, by, n),
-        f"The win-rate is the share of the other setups that a setup beats{by}, a tie counting half. It is a mean over "
-        f"{counted(n, 'data set')}{', with 95 % intervals for other data sets' if n > 1 else ''}. At the line a "
-        "setup wins as often as it loses." + drawn_of(len(table)),
+        f"Marks show the win-rate of each setup{by}, averaged over {counted(n, 'data set')}. The win-rate is the share "
+        "of the other setups that a setup beats, a tie counting half. "
+        f"{'Bars are 95 % intervals for other data sets. ' if n > 1 else ''}At the line a setup wins as often as it "
+        "loses." + drawn_of(len(table)),
         f"Win-rates against all others{by}. {summary}.",
     )
 
@@ -103,8 +105,7 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
             xaxis={
                 "title": {"text": "Win-rate against all others"},
                 "range": [-0.02, 1.02],
-                "tickformat": ".0%",
-                "nticks": 6,
+                **percent_ticks(np.linspace(0, 1, 6)),
             },
             yaxis=lanes(names),
             uirevision="win_rates",

@@ -45,7 +45,7 @@ ONE_IN = 1e-12, 0.01  # between them people read a probability as 1 in so many
 
 
 def one_in(p: float) -> str:
-    """A small probability as people say it, to two significant digits; nothing for 1% and more, and for next to 0.
+    """A small probability as people say it, to two significant digits; nothing for 1 % and more, and for next to 0.
 
     >>> one_in(0.0042), one_in(0.00083), one_in(0.2), one_in(1e-320)
     ('1 in 240', '1 in 1,200', '', '')
@@ -119,7 +119,7 @@ def low_to_high(values: Mapping[str, float]) -> str:
 
 
 def brief_percent(share: float) -> str:
-    """A share as a percentage for headlines: two significant digits, but never 0% or 100% for what is not quite so.
+    """A share as a percentage for headlines: two significant digits, but never 0 % or 100 % for what is not quite so.
 
     >>> [brief_percent(share) for share in (0.5037, 0.0042, 0.9991, 1.0)]
     ['50 %', '0.42 %', '99.9 %', '100 %']

@@ -7,6 +7,7 @@ import pickle
 import zlib
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
+from calib.experiments.shared.findings import Finding
 from calib.figures import FIGURES, MARKS, Theme
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, parted
 from calib.figures.projector import PROJECTED, for_a_room
 from calib.figures.theme import controls
 from calib.kernel.checks import InputError
@@ -55,7 +57,8 @@ def show(
     heading
         Stands above the chart, small, instead of the finding, for a chart among several.
     hint
-        What can be done with the chart here; it follows the caption, which is all that reports have.
+        What can be done with the chart here; it follows the first sentence of the caption, which is all that
+        reports have.
     version
         Another one forgets which marks were picked before.
     height
@@ -80,6 +83,8 @@ def show(
         except InputError as error:
             st.info(plain(error))
             return None
+        if headings.asked() and isinstance(record, Finding):
+            record = record.covered()
         if heading is None:
             with nullcontext() if staged else sentence or nullcontext():
                 headings.heading(entry.label if headings.asked() else finding or record.title)
@@ -96,14 +101,33 @@ def show(
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", role)
         headings.answers()
         if heading is None:
-            st.caption(plain(f"{WAITS if headings.asked() else record.caption} {hint}"))
+            if headings.asked():
+                st.caption(plain(f"{WAITS} {hint}"))
+            else:
+                caption(record.caption, key, hint)
         downloads.chart(name, record, source, options, key)
     return record
 
 
-def picture(name: str, source, **options) -> None:
-    """Draw FIGURES[name] alone, to be looked at: without finding, caption, toolbar and downloads."""
-    entry = FIGURES[name]
+def caption(text: str, key: str, hint: str = "") -> None:
+    """Write what is drawn and what can be done, then, folded, how to read it; ``key`` names the chart."""
+    drawn, how = parted(text)
+    with st.container(gap=None):
+        st.caption(plain(f"{drawn} {hint}"))
+        if how:
+            with st.expander("How to read", key=f"how_{key}", type="compact"):
+                st.caption(plain(how))
+
+
+def picture(name: str, source, draw: Callable, **options) -> None:
+    """Draw FIGURES[name] alone, to be looked at: without finding, caption, toolbar and downloads.
+
+    Parameters
+    ----------
+    draw
+        Draws its record, as the entry's own ``draw`` does.
+    """
+    entry = replace(FIGURES[name], draw=draw)
     interaction = {"config": {"displayModeBar": False}}
     record = entry.prepare(source, **options)
     _pictures(entry, record, "chart_picture", None, interaction, "panels", "first")

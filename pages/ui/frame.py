@@ -64,9 +64,10 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 # A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
 # two by two, below the chart, which is on the first screen. A square diagram above a histogram has no gap between
-# them: its chart is as high as its width allows. While a question is open, and in a lesson, a row of panels is a
-# strip to be moved sideways, so that its answers and what is said of them are near. Why the browser does not
-# upload a file is read without pointing at it.
+# them: its chart is as high as its width allows. The toolbar of a chart, which a touch screen always shows, would
+# cover marks. While a question is open, and in a lesson, a row of panels is a strip to be moved sideways, so that
+# its answers and what is said of them are near. Why the browser does not upload a file is read without pointing
+# at it.
 OWN = "The link contains the settings and the file’s name, but not the file. Anyone who opens it must upload the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding: 4.25rem 2.5rem 4rem}
@@ -77,9 +78,13 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .st-key-tools {gap: .25rem 1rem}
 .st-key-heading .stElementContainer:has(.stCaptionContainer) {flex: 1 1 8rem}
 @media (min-width: 900px) {
+    .st-key-invitation > :last-child {margin-left: auto}
     :has(> .st-key-tools) {position: fixed; top: .65rem; right: 3.5rem; z-index: 999991; width: auto}
 }
-.st-key-doors {padding-top: .5rem}
+.st-key-invitation {row-gap: .5rem}
+.st-key-told {gap: 1.25rem}
+.st-key-told :is(p, a) {font-size: 1.2rem; line-height: 1.5}
+.st-key-told .stCaptionContainer p {font-size: 1rem}
 .st-key-scheme, .st-key-top, [class*="st-key-focus_"], [class*="st-key-live_"] {position: absolute}
 .stMain {scroll-padding-top: 4rem}
 .stFileChip[aria-invalid=true] {flex-wrap: wrap; height: auto; max-width: 100%}
@@ -96,13 +101,14 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     [class*="st-key-first_"] {flex: none; height: clamp(28rem, 100dvh - 9.5rem, 46rem)}
     [class*="st-key-under_"] {flex: none; height: clamp(27rem, 100dvh - 20.5rem, 46rem)}
     :is([class*="st-key-first_"], [class*="st-key-under_"]) :is(.stElementContainer, .stPlotlyChart) {height: 100%}
-    .st-key-first [class*="st-key-first_"] {height: clamp(26rem, 100dvh - 18rem, 36rem)}
+    .st-key-first [class*="st-key-first_"] {height: clamp(26rem, 100dvh - 12.5rem, 46rem)}
 }
 @media (min-width: 641px) and (min-height: 700px) {
     .st-key-picture :has(> .st-key-answers_guess) {position: sticky; bottom: 0; z-index: 1}
     .st-key-answers_guess {padding: .5rem 0; background: PAPER; border-top: 1px solid GRID}
 }
 @media (max-width: 640px) {
+    .modebar-container {display: none}
     .stMainBlockContainer {padding: 4rem 1rem 2rem}
     .stAppToolbar > div > :last-child {flex: 1; min-width: 0; width: auto}
     [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .5rem}
@@ -114,6 +120,7 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
         {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
         > .stColumn:not(:only-child) {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
     [class*="square_chart_"] {flex: none; height: calc(131.6vw + 17px)}
+    .st-key-first [class*="square_chart_"] {height: calc(131.6vw - 71px)}
     [class*="square_chart_"] .stElementContainer, [class*="square_chart_"] .stPlotlyChart {height: 100%}
     .stAppViewContainer:has(> .stSidebar[data-collapsed=false]) {flex-direction: column}
     .stSidebar[data-collapsed=false] {width: 100% !important; height: 45dvh !important; max-width: none}

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import plotly.graph_objects as go
 import streamlit as st
 
-from calib.analysis.recommendation.advice import recommend
+from calib.analysis.recommendation.advice import headline, recommend
 from calib.analysis.recommendation.mark import Mark, telling_mark
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.evaluate import Evaluation
-from calib.figures import DARK
+from calib.figures import DARK, FIGURES, Theme
+from calib.figures.reliability import Reliability
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
 from pages.ui import chart, current, evaluations, headings, state
@@ -19,6 +22,7 @@ from pages.ui.learn import lessons
 from pages.ui.text import plain
 
 SENTENCE = "Check whether a model’s probabilities are right, and correct them if not."
+SHARES = [0.46, 0.54]  # of the page's width: the square diagram, and the words beside it
 PICTURES = Path(__file__).parent / "pictures"
 
 
@@ -62,8 +66,9 @@ WAYS = (
 
 def show() -> None:
     """The whole page; its diagram comes when it is fitted, below what can be read and pressed at once."""
-    st.title(SENTENCE, anchor=False)
-    _doors()
+    with st.container(horizontal=True, vertical_alignment="center", key="invitation"):
+        st.title(SENTENCE, anchor=False, width="content")
+        _doors()
     first = st.container(key="first")
     _ways()
     with first:
@@ -74,7 +79,7 @@ def show() -> None:
 
 def _doors() -> None:
     """One's own data, or the first lesson."""
-    with st.container(horizontal=True, key="doors"):
+    with st.container(horizontal=True, width="content", key="doors"):
         if st.button("Use my data", key="door_data", type="primary"):
             st.switch_page("pages/explore_data.py", query_params=state.here())
         first, *_ = LESSONS.values()
@@ -87,18 +92,25 @@ def _diagram(evaluation: Evaluation) -> None:
     mark, choice = telling_mark(evaluation), recommend(evaluation).choice
     shown = list(dict.fromkeys(["none", choice or "none"]))
     ringed = {"selection": mark.selection} if mark else {}
-    picture, words = st.columns(headings.BESIDE, gap="medium")
+    picture, words = st.columns(SHARES, gap="large", vertical_alignment="center")
     with picture:
-        chart.picture("reliability", evaluation, calibrators=shown, **ringed)
-    with words:
+        chart.picture("reliability", evaluation, _with_names_alone, calibrators=shown, **ringed)
+    with words, st.container(key="told"):
         if mark is not None:
             explain(mark)
         st.markdown(f"**{plain(verdict_of(evaluation).headline)}.**")
+        if choice not in (None, "none"):
+            st.markdown(f"{plain(headline(evaluation))}.")
         st.caption(
             f"A random forest predicts the data {plain(state.data_name(evaluation.recipe))}. "
             f"{evaluation.judged_by}."
         )
         st.page_link("pages/explore_reliability.py", label="Explore this diagram")
+
+
+def _with_names_alone(record: Reliability, theme: Theme) -> go.Figure:
+    """Draw the diagram with each line's name beside it, and without the legend and numbers that experts read."""
+    return FIGURES["reliability"].draw(replace(record, corner=()), theme).update_layout(showlegend=False)
 
 
 def explain(found: Mark) -> None:

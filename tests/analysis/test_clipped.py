@@ -108,7 +108,7 @@ def test_the_optimism_of_a_split_has_it(tree, words):
     assert line["Honest split"] == words
     assert line["Random split"] == f"∞ (clipped: {number(by_sklearn(other))})"
     assert number(by_sklearn(tree) - by_sklearn(other)) in line["Optimism"]
-    assert line["95% interval"] == "–"
+    assert line["95 % interval"] == "–"
 
 
 def test_the_finding_of_the_trees_has_it():

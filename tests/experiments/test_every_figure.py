@@ -103,3 +103,16 @@ def test_in_a_room_rows_of_panels_stay_in_their_order_within_the_picture(drawn):
         for (low, _), place in zip(before, after, strict=True):
             below = [row[1] for row, was in zip(after, before, strict=True) if was[1] <= low]
             assert all(place[0] >= end for end in below)
+
+
+def test_what_is_covered_neither_shows_nor_tells_the_errors_that_give_the_answer_away(drawn):
+    _, records = drawn
+    for key, record in records.items():
+        covered, entry = record.covered(), FIGURES[key]
+        if covered is record:
+            continue
+        for part in (covered, *entry.panels(covered)):
+            words = [note.text for note in entry.draw(part, LIGHT).layout.annotations]
+            assert not any("TCE" in text for text in (*words, part.drawn))
+            assert part.drawn
+        assert any("TCE" in note.text for note in entry.draw(record, LIGHT).layout.annotations)

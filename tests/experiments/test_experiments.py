@@ -133,3 +133,8 @@ def test_show_python_runs_and_prints_the_numbers_of_the_pictures(experiment, cap
     assert capsys.readouterr().out == "".join(
         f"{record.to_frame().to_string(max_rows=60)}\n" for record in records
     )
+
+
+@ALL
+def test_a_question_fits_one_line_of_a_laptops_page(experiment):
+    assert len(experiment.question) <= 165

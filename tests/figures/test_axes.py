@@ -49,8 +49,8 @@ def test_marks_lie_at_their_log_odds_and_say_their_probabilities():
     assert low < x.min() < x.max() < high
     assert figure.layout.xaxis.range == figure.layout.yaxis.range
     at = dict(zip(figure.layout.xaxis.ticktext, figure.layout.xaxis.tickvals, strict=True))
-    assert at["0.1%"] == pytest.approx(logit(0.001))
-    assert at["1%"] - at["0.1%"] > 2
+    assert at["0.1 %"] == pytest.approx(logit(0.001))
+    assert at["1 %"] - at["0.1 %"] > 2
 
 
 def test_the_axes_hold_the_rows_and_not_only_the_means_of_wide_bins():

@@ -3,8 +3,11 @@
 from pathlib import Path
 
 from calib import Recipe
+from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.mark import telling_mark
+from calib.calibrators import label_of
 from calib.evaluate import evaluate
+from calib.figures import FIGURES, LIGHT
 from calib.lessons import LESSONS
 from calib.sources import load
 from pages.ui import start
@@ -64,3 +67,13 @@ def test_ones_own_settings_wait_while_start_is_open():
     at.slider(key="bins").set_value(9).run()
     assert titles(settled(at.switch_page("app.py").run()))
     assert go(at, "explore_reliability").session_state["recipe"].bins == 9
+
+
+def test_each_line_of_the_diagram_has_its_name_beside_it_since_it_has_no_legend():
+    evaluation = evaluate(Recipe(), load(Recipe()))
+    shown = ["none", recommend(evaluation).choice]
+    record = FIGURES["reliability"].prepare(evaluation, calibrators=shown)
+    figure = start._with_names_alone(record, LIGHT)
+    written = {text for trace in figure.data for text in trace.text or () if "text" in (trace.mode or "")}
+    assert {label_of(key) for key in shown} <= written
+    assert not figure.layout.showlegend

@@ -56,8 +56,8 @@ class Mark:
     def sentence(self) -> str:
         """The prediction beside what happened, and what that means.
 
-        >>> Mark("platt", 0.8, 0.85, 22, 0.82, 1.0, "odd").sentence
-        "For these 22 rows Platt scaling predicted 82 % on average; 22 are in class 'odd' (100 %). It underestimated."
+        >>> Mark("platt", 0.8, 0.85, 9, 0.82, 1.0, "odd").sentence
+        "For these 9 rows Platt scaling predicted 82 % on average; all 9 are in class 'odd' (100 %). It underestimated."
         """
         whose = "the model" if self.calibrator == "none" else name_of(self.calibrator)
         predicted, observed = briefly(100 * self.predicted, 100 * self.observed, whole=100)
@@ -66,7 +66,8 @@ class Mark:
             verdict = "Chance alone may explain the gap"
         return (
             f"For these {self.rows:,.0f} rows {whose} predicted {predicted} % on average; "
-            f"{are_in_class(self.rows * self.observed, self.positive)} ({observed} %). {verdict}."
+            f"{'all ' * (self.observed == 1)}{are_in_class(self.rows * self.observed, self.positive)} "
+            f"({observed} %). {verdict}."
         )
 
 

@@ -16,7 +16,7 @@ THRESHOLDS = np.geomspace(1e-7, 0.99, 500)
 
 
 def small_median(evaluation: Evaluation) -> float | None:
-    """The median prediction – the middle one of those of the calibrators – where it is below 5%; else None."""
+    """The median prediction – the middle one of those of the calibrators – where it is below 5 %; else None."""
     if not evaluation.predictions:
         return None
     half = np.array([0.5])

@@ -85,6 +85,7 @@ EXPERIMENT = Experiment(
     ),
     source=f"{PAPER}, appendix C.3.2, Figures 11 and 12, Table 3. Sizes as in the paper's code: 800 training and 100 "
     "test rows. Platt scaling uses probabilities, as in the paper; the Explore pages use log-odds.",
+    large=True,
     more_figures=("calibration_size_entropy",),
     terms=FORESTS,
     also={"calibration_size_data": draw_data},

@@ -27,6 +27,7 @@ from calib.experiments.shared.forest_lines import (
 )
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
+from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
@@ -148,11 +149,11 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=500,
+            height=640,
             legend={"y": -0.2},  # on a phone too it is below the title of the axis
             xaxis={
                 "title": {"text": "Calibration rows, share of the training rows"},
-                "tickformat": ".0%",
+                **percent_ticks(np.linspace(0, 1, 6)),
                 "range": [0, 1.02],
             },
             yaxis={"title": {"text": MEASURES[record.measure]}, "range": span(record.rows, record.measure)},

@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="cl_gl",
     page="cl_gl",
     name="CL and GL on Gaussians",
-    question="A tree grows on 1,000 points of two overlapping Gaussian classes until every leaf holds only one class. "
-    "It has more than a hundred leaves. How many groups of equal predictions do these leaves form?",
+    question="A tree grows on 1,000 points until every leaf holds only one class, in more than a hundred "
+    "leaves. How many groups of equal predictions do these leaves form?",
     answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(

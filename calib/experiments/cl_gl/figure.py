@@ -54,11 +54,12 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
     sum_of_terms = identity(parts, total, loss)
     far = float(np.abs(point.grid_p - plane.grid_posterior).mean())
     return Surfaces(
-        title=f"Miscalibration costs this model {brief(parts.calibration)} (CL), and coarse groups cost "
-        f"{brief(parts.grouping)} (GL); {brief(parts.irreducible)} is unavoidable (IL)",
-        caption=f"{sum_of_terms}. {_groups(point.binned)} Colours show the true and the predicted probability of class "
-        f"1, from blue (0) to orange (1); the line marks one half. Marks show {_shown(plane):,} of {len(plane.y):,} "
-        f"training rows. The losses are means over {len(plane.posterior):,} new rows with known true probabilities.",
+        title=f"Miscalibration costs this model {brief(parts.calibration)} (CL), coarse groups cost "
+        f"{brief(parts.grouping)} (GL)",
+        caption="Colours show the true and the predicted probability of class 1, from blue (0) to orange (1). "
+        f"{sum_of_terms}. {_groups(point.binned)} The line marks one half. Marks show {_shown(plane):,} of "
+        f"{len(plane.y):,} training rows. The losses are means over {len(plane.posterior):,} new rows with known true "
+        "probabilities.",
         alt=f"Two heat maps over x1 and x2; the mean distance between the true and the predicted probability is "
         f"{number(far)}. {sum_of_terms}.",
         table=pd.DataFrame(
@@ -168,8 +169,9 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
     return GroupMap(
         title=f"{leaves:,.0f} leaves {'per tree ' if point.trees > 1 else ''}form {groups} groups"
         f"{'' if exact else ' by quantiles'}; the costliest predicts {brief(worst.p)} instead of "
-        f"{brief(worst.posterior)} (mean true probability) and {share}",
-        caption="Each group has one colour, in the order of predictions. A group is "
+        f"{brief(worst.posterior)} and {share}",
+        caption="The headline compares a prediction with the mean true probability of its group. Each group has one "
+        "colour, in the order of predictions. A group is "
         + (
             "the set of all points with the same prediction."
             if exact
@@ -190,11 +192,13 @@ def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
     found, plane, loss = record.found, record.found.plane, record.loss
     table, group = found.table, found.grid_group
     x, y = _axes(plane)
-    known = [table.p, table.posterior, table.share]
+    known = [table.p, table.posterior, 100 * table.share]
     for term in ("calibration", "grouping"):
         terms = table[f"{term}_{loss}"]
         total = terms.sum()
-        known.append(np.where(np.isinf(terms), 1.0, 0.0) if np.isinf(total) else terms / (total or 1.0))
+        known.append(
+            100 * (np.where(np.isinf(terms), 1.0, 0.0) if np.isinf(total) else terms / (total or 1.0))
+        )
     columns = np.column_stack([np.append(np.round(values, 4), np.nan) for values in known])
     side = (len(plane.x2), len(plane.x1))
     figure = go.Figure(
@@ -219,8 +223,8 @@ def draw_groups(record: GroupMap, theme: Theme = LIGHT) -> go.Figure:
         showscale=False,
         hoverongaps=False,
         hovertemplate="prediction %{customdata[0]:.3f}, mean true probability %{customdata[1]:.3f}"
-        "<br>%{customdata[2]:.1%} of the rows"
-        "<br>%{customdata[3]:.1%} of CL, %{customdata[4]:.1%} of GL<extra></extra>",
+        "<br>%{customdata[2]:.1f} % of the rows"
+        "<br>%{customdata[3]:.1f} % of CL, %{customdata[4]:.1f} % of GL<extra></extra>",
     )
     return figure
 

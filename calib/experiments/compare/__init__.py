@@ -11,9 +11,8 @@ EXPERIMENT = Experiment(
     key="compare",
     page=PAGE,
     name="Six methods, the same draws",
-    question="A scorer with a narrow window overfits its training rows. You can calibrate its scores on these "
-    "training rows, on a held-out third, or by refitting with every new row. Which method comes closest to the true "
-    "probabilities?",
+    question="A scorer overfits its training rows. Which comes closest to the true probabilities: calibrating "
+    "on these rows, on a held-out third, or refitting for every new row?",
     answers=tuple(METHODS.values()),
     right=5,
     why=(

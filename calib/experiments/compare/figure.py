@@ -5,7 +5,7 @@ Vovk and Petej (2014), section 5; true calibration error: Shaker and Hüllermeie
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -21,6 +21,8 @@ from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
+DISTANCE, RELIABILITY = "Distance to the true probabilities", "Reliability"
+
 
 @dataclass(frozen=True, eq=False)
 class Compare(Finding):
@@ -31,11 +33,17 @@ class Compare(Finding):
     levels
         Method → mean p and frequency of class 1 in ten groups.
     coloured
-        Methods with a coloured line in the lower picture.
+        Methods with a coloured line in the second picture.
+    pictures
+        Which of DISTANCE and RELIABILITY are drawn, one below the other.
+    columns
+        Number of pictures side by side on a page.
     """
 
     levels: dict[str, pd.DataFrame]
     coloured: tuple[str, ...]
+    pictures: tuple[str, ...] = (DISTANCE, RELIABILITY)
+    columns: int = 2
 
 
 def prepare(found: Compared) -> Compare:
@@ -66,15 +74,15 @@ def prepare(found: Compared) -> Compare:
     return Compare(
         title=f"{METHODS[best.method]} comes closest to the true probabilities, with a TCE of {brief(best.tce)}"
         + (f"; {METHODS[second.method]}, {brief(second.tce)}, is not clearly different" if tied else ""),
-        caption="The upper picture shows TCE, the mean squared distance to the true probability, with two standard "
-        "errors over the draws; lower is better. The lower picture shows the frequency of class 1 in ten groups of "
-        "similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "
+        caption="The first picture shows TCE, the mean squared distance to the true probability; lower is better. "
+        "Bars are two standard errors over the draws. The second picture shows the frequency of class 1 in ten groups "
+        "of similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "
         "training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here.")
         + GREY,
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",
-        drawn=f"The upper picture has a mark for each of {len(table)} methods, with TCEs from "
-        f"{number(table.tce.min())} to {number(table.tce.max())}. The lower picture has a line for each method, from "
+        drawn=f"The first picture has a mark for each of {len(table)} methods, with TCEs from "
+        f"{number(table.tce.min())} to {number(table.tce.max())}. The second picture has a line for each method, from "
         "its lowest to its highest predictions: "
         + "; ".join(f"{METHODS[key]} {_way(level)}" for key, level in levels.items())
         + ".",
@@ -101,50 +109,82 @@ def _tied(found: Compared, one: str, other: str) -> bool:
     return abs(mean) <= 2 * error
 
 
+def panels_of(record: Compare) -> list[Compare]:
+    """Split a record into one record per picture, so that a phone can stack them."""
+    return [replace(record, pictures=(one,), alt=f"{one}. {record.alt}") for one in record.pictures]
+
+
 def draw(record: Compare, theme: Theme = LIGHT) -> go.Figure:
-    """Draw distances above, and reliability below with three coloured lines."""
-    figure = go.Figure(diagonal(theme, xaxis="x2", yaxis="y2"), _layout(record, theme))
-    for i, row in enumerate(record.table.itertuples()):
-        mark, levels = METHOD_MARKS[row.method], record.levels[row.method]
-        marker = {"color": mark.color, "symbol": mark.symbol, "line": {"width": 2, "color": mark.color}}
-        figure.add_scatter(
+    """Draw distances, and reliability with three coloured lines."""
+    figure = go.Figure(layout=_layout(record, theme))
+    if DISTANCE in record.pictures:
+        figure.add_traces(_distances(record))
+    if RELIABILITY in record.pictures:
+        figure.add_traces([diagonal(theme, xaxis="x2", yaxis="y2"), *_reliability(record)])
+    return mute(figure, record.coloured, theme)
+
+
+def _marker(method: str, size: int) -> dict[str, Any]:
+    mark = METHOD_MARKS[method]
+    rim = {"width": 2, "color": mark.color}
+    return {"color": mark.color, "symbol": mark.symbol, "line": rim, "size": size}
+
+
+def _distances(record: Compare) -> list[go.Scatter]:
+    """Draw the TCE of each method with two standard errors."""
+    return [
+        go.Scatter(
             x=[row.tce],
             y=[len(record.table) - 1 - i],
             mode="markers",
             name=METHODS[row.method],
             showlegend=False,
-            marker={**marker, "size": 13},
-            error_x={"array": [2 * row.tce_se], "color": mark.color, "thickness": 1.6, "width": 5},
+            marker=_marker(row.method, 13),
+            error_x={
+                **{"array": [2 * row.tce_se], "color": METHOD_MARKS[row.method].color},
+                **{"thickness": 1.6, "width": 5},
+            },
             hovertemplate=f"TCE %{{x:.4f}}<br>Brier score {number(row.brier)}, log loss {number(row.log_loss)}",
         )
-        figure.add_scatter(
+        for i, row in enumerate(record.table.itertuples())
+    ]
+
+
+def _reliability(record: Compare) -> list[go.Scatter]:
+    """Draw the frequency of class 1 by prediction for each method."""
+    return [
+        go.Scatter(
             x=levels.p,
             y=levels.observed,
             xaxis="x2",
             yaxis="y2",
             mode="lines+markers",
-            name=METHODS[row.method],
-            legendgroup=row.method,
-            line={"color": mark.color, "width": 2, "dash": mark.dash},
-            marker={**marker, "size": 8},
+            name=METHODS[method],
+            legendgroup=method,
+            line={"color": METHOD_MARKS[method].color, "width": 2, "dash": METHOD_MARKS[method].dash},
+            marker=_marker(method, 8),
             customdata=levels.draws,
             hovertemplate="predicted %{x:.3f}, observed %{y:.3f} of %{customdata:,d}",
         )
-    return mute(figure, record.coloured, theme)
+        for method, levels in record.levels.items()
+    ]
 
 
 def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
     methods = list(record.table.method)
     count = len(methods)
+    both = len(record.pictures) > 1
+    upper, lower = ([0.64, 1], [0, 0.52]) if both else ([0, 1], [0, 1])
+    drawn = dict(zip((DISTANCE, RELIABILITY), ("y", "y2"), strict=True))
     return layout(
         theme,
-        height=900,
+        height=900 if both else 640,
         margin={"l": 12, "r": 16, "t": 30, "b": 92},
-        legend={"y": -0.07},
-        xaxis={"title": {"text": "TCE"}, "domain": [0, 0.5], "rangemode": "tozero", "nticks": 5},
+        legend={"y": -0.07 if both else -0.2},
+        xaxis={"title": {"text": "TCE"}, "rangemode": "tozero", "nticks": 5},
         yaxis={
             "range": [-0.6, count - 0.4],
-            "domain": [0.64, 1],
+            "domain": upper,
             "tickvals": list(range(count)),
             "ticktext": [
                 f"{METHODS[key].replace(' on the ', '<br>on the ').replace(' on a ', '<br>on a ')}"
@@ -154,9 +194,15 @@ def _layout(record: Compare, theme: Theme) -> dict[str, Any]:
             "showgrid": False,
         },
         xaxis2={"title": {"text": "Predicted"}, "range": [-0.02, 1.02], "anchor": "y2"},
-        yaxis2={"title": {"text": "Observed"}, "range": [-0.02, 1.02], "domain": [0, 0.52], "anchor": "x2"},
-        annotations=[heading("Distance to the true probabilities", "y"), heading("Reliability", "y2")],
+        yaxis2={
+            "title": {"text": "Observed"},
+            "range": [-0.02, 1.02],
+            "domain": lower,
+            "anchor": "x2",
+            "automargin": True,
+        },
+        annotations=[heading(name, drawn[name]) for name in record.pictures],
     )
 
 
-FIGURES = (FigureEntry("compare", "Six methods on the same draws", prepare, draw),)
+FIGURES = (FigureEntry("compare", "Six methods on the same draws", prepare, draw, panels_of),)

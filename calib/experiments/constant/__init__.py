@@ -10,8 +10,8 @@ EXPERIMENT = Experiment(
     key="constant",
     page=PAGE,
     name="The constant predictor",
-    question="The constant Venn predictor puts all rows into one category. With k ones among l labels it predicts "
-    "k/(l + 1) and (k + 1)/(l + 1) for every row. What is it worth?",
+    question="The constant Venn predictor puts all rows into one category: with k ones among l labels, it "
+    "predicts k/(l + 1) and (k + 1)/(l + 1). What is it worth?",
     answers=("Valid and useful", "Valid, but useless", "Narrow, therefore not valid"),
     right=2,
     why=(

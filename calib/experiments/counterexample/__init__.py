@@ -10,9 +10,8 @@ EXPERIMENT = Experiment(
     key="counterexample",
     page=PAGE,
     name="Proposition 2",
-    question="A score is 0 or 1 on training rows, depending on the sign of x, and 2 on every new row. Class 1 has "
-    "probability 1/3 to the left of zero and 2/3 to the right, 1/2 overall. Where is the simplified Venn–Abers "
-    "interval of a new row?",
+    question="Scores are 0 or 1 on training rows, by the sign of x, and 2 on new rows, half of them in class 1. "
+    "Where is the simplified Venn–Abers interval of a new row?",
     answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
     right=3,
     why=(

@@ -18,9 +18,8 @@ EXPERIMENT = Experiment(
     key="finite",
     page="finite_example",
     name="Finite example",
-    question="Twelve points on a line have known probabilities; eight of them have a label. A tree can use one "
-    "leaf, split the line once, or split it until each leaf holds labels of only one class. Which tree has the "
-    "lowest expected loss?",
+    question="Twelve points have known probabilities, and eight have a label. Which tree has the lowest "
+    "expected loss: one leaf, one split, or splits until all leaves are pure?",
     answers=("One leaf", "One split", "Pure leaves"),
     right=2,
     why=(

@@ -10,9 +10,8 @@ EXPERIMENT = Experiment(
     key="leaf_estimates",
     page="tree_depth",
     name="Leaf estimates",
-    question="A tree grows until every leaf is pure, so it predicts 0 or 1. Laplace uses (n1 + 1)/(n + 2) in leaves. "
-    "With curtailment, leaves with fewer than 30 rows take the frequency of an ancestor. A forest averages 100 "
-    "pure trees. Which method comes closest to the true probabilities?",
+    question="A tree with pure leaves predicts only 0 or 1. What brings it closest to the true probabilities: "
+    "Laplace's estimate, curtailment, or a forest of 100 such trees?",
     answers=("Laplace", "Curtailment", "The forest"),
     right=2,
     why=(

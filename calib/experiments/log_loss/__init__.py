@@ -11,9 +11,8 @@ EXPERIMENT = Experiment(
     key="log_loss",
     page=PAGE,
     name="Infinite log loss",
-    question="A method that predicts 0 or 1 and is wrong once has infinite log loss for ever. Isotonic regression "
-    "predicts 0 and 1 beyond its outermost mistakes. After 100 test rows, in how many runs is the log loss of direct "
-    "isotonic regression still finite?",
+    question="One wrong prediction of 0 or 1 makes log loss infinite, and direct isotonic regression predicts "
+    "both. In how many runs is it still finite after 100 test rows?",
     answers=("Nearly all", "About half", "Hardly any"),
     right=3,
     why=(

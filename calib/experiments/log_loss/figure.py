@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.experiments.shared.six_methods import METHODS, Compared
+from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
@@ -55,7 +56,7 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
     return LogLoss(
         title=f"After {t[-1]} test rows the log loss of DIR is finite in {100 * left:.0f} % of {found.y.shape[0]} "
         f"runs, that of {pairs}",
-        caption=f"The upper picture shows the mean log loss of run {run} so far; a line ends with a cross when it "
+        caption=f"The upper picture shows the mean log loss of run {run} so far. A line ends with a cross when it "
         "becomes infinite. The lower picture shows the share of runs that are still finite.",
         alt="Share of runs with finite log loss: "
         + "; ".join(f"{METHODS[key]} {100 * share[-1]:.0f} %" for key, share in finite.items())
@@ -105,7 +106,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
                 "title": {"text": "Runs still finite"},
                 "range": [-0.03, 1.05],
                 "domain": [0, 0.44],
-                "tickformat": ".0%",
+                **percent_ticks([0, 0.5, 1]),
             },
             annotations=[
                 heading(f"Run {record.run}", "y"),
@@ -120,8 +121,9 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             end = int(np.argmin(finite))
             last = trace[end - 1] if end else 0.0
             figure.add_trace(_end(key, end + 1, min(last, 0.97 * top), theme))
-        share = _line(key, record.finite[key], "%{y:.0%} finite after %{x} rows")
-        figure.add_trace(share.update(yaxis="y2", showlegend=False, line_shape="hv"))
+        share = _line(key, record.finite[key], "%{customdata:.0f} % finite after %{x} rows")
+        lower = {"customdata": 100 * record.finite[key], "yaxis": "y2", "line_shape": "hv"}
+        figure.add_trace(share.update(showlegend=False, **lower))
     return figure
 
 

@@ -11,9 +11,8 @@ EXPERIMENT = Experiment(
     key="order",
     page=PAGE,
     name="Theorem 2: the order of the rows",
-    question="A predictor sees only the labels, with k ones among l training labels. It predicts k/l or (k + 1)/l if "
-    "the first label is 0, and (k − 1)/l or k/l if it is 1. Can a predictor that depends on the first label be "
-    "perfectly calibrated?",
+    question="With k ones among l training labels, a predictor gives k/l or (k + 1)/l if the first label is 0, "
+    "else (k − 1)/l or k/l. Can it be perfectly calibrated?",
     answers=("Yes, perfectly", "Only roughly, for large l", "No"),
     right=1,
     why=(

@@ -15,9 +15,8 @@ EXPERIMENT = Experiment(
     key="overlap",
     page="overlap",
     name="Overlap",
-    question="Two classes move apart step by step, from the same distribution to hardly any overlap. A forest of "
-    "fully grown trees learns them in two dimensions. Where does calibration lower the forest's true calibration "
-    "error (TCE) most?",
+    question="Two classes in two dimensions move apart step by step. Where does calibrating a fully grown forest "
+    "lower its true calibration error (TCE) most?",
     answers=("Where they overlap completely", "Half-way", "Where they hardly overlap"),
     right=1,
     why=(

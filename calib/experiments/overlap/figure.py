@@ -51,6 +51,7 @@ XAXIS = {
 }
 THIRD = ("venn_abers", "rf_opt", "rf_d")
 """Coloured beside the uncalibrated forest if the headline names no other method."""
+LEGEND = -0.2  # of the height of two rows, from them to the legend; a window may make the rows lower
 SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 
@@ -83,10 +84,10 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
     return Panels(
         title=title,
-        caption="At the left both classes are the same, at the right they hardly overlap. Coloured lines are "
-        f"calibrators of the {BASES[base].lower()}, which is trained on the remaining rows. The thick grey line is "
-        "this forest uncalibrated. Black lines (white in dark mode) are forests that learn from all rows. "
-        f"{how_made(found)}{_of_all(steps)}{GREY}",
+        caption="Lines show the methods, from equal classes at the left to almost separate classes at the right. "
+        f"The headline is about {each[0][0]} dimensions. Coloured lines are calibrators of the {BASES[base].lower()}, "
+        "which is trained on the remaining rows. The thick grey line is this forest uncalibrated. Black lines (white "
+        f"in dark mode) are forests that learn from all rows. {how_made(found)}{_of_all(steps)}{GREY}",
         alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -109,7 +110,8 @@ def prepare_measures(
     named, table = _finding(table, "tce", BASES[base].lower())[2], _as_far_as(table, steps)
     return Panels(
         title=f"All measures in {d} dimensions",
-        caption="The Brier score falls with the distance because IL, the unavoidable loss, falls. CL + GL is the loss "
+        caption="Each panel shows one measure by the distance between the classes. The Brier score falls with the "
+        "distance because IL, the unavoidable loss, falls. CL + GL is the loss "
         "that the method adds: TCE plus label noise. ECE needs no true probabilities." + GREY,
         alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
         table=table.drop(columns="root"),
@@ -158,7 +160,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     best = calibrated.loc[step].idxmin()
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
-        f"In {d} dimensions calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
+        f"Calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
         f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {within(best)}); most "
         f"methods harm it at {steps}"
     )
@@ -195,6 +197,8 @@ def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
         xaxis=XAXIS,
         yaxis={"rangemode": "tozero"},
     )
+    if record.columns < len(record.panels) <= 2 * record.columns:
+        figure.update_layout(legend_y=LEGEND)
     shared = len({measure for _, _, measure in record.panels}) == 1
     everything = pd.concat([rows for _, rows, _ in record.panels])
     for i, (_, rows, measure) in enumerate(record.panels):
@@ -230,11 +234,12 @@ def prepare_data(found: DrawnSteps) -> Drawn:
     ]
     return Drawn(
         title=f"The data in {found.d} dimensions at four of the twenty steps, {how}",
-        caption="The axes are the two features, with the same scale in every panel."
+        caption="Panels show both classes by the two features, with the same scale."
         if found.d == 2
-        else "Every panel has its own plane, the plane of largest variance."
+        else "Each panel shows both classes in its own plane of largest variance."
         if found.embedding == "pca"
-        else "t-SNE keeps neighbours together. Axes, sizes and distances of groups have no meaning.",
+        else "Panels show both classes by t-SNE, which keeps neighbours together. Axes, sizes and distances of "
+        "groups have no meaning.",
         alt=f"Scatter plots of both classes at the Bhattacharyya distances "
         f"{', '.join(number(distance) for _, distance, _, _ in found.steps)}.",
         table=pd.concat(frames),

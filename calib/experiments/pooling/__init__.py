@@ -13,9 +13,8 @@ EXPERIMENT = Experiment(
     key="pooling",
     page="algorithms",
     name="Pool adjacent violators",
-    question="Labels in the order of their scores are fitted by a function that never falls. At first every point "
-    "is a pool. If a pool's share of class 1 is larger than the share of its right neighbour, the two pools are "
-    "joined. How many moves can n points need?",
+    question="At first every point is a pool. If a pool's share of class 1 is larger than its right "
+    "neighbour's, the two are joined. How many moves can n points need?",
     answers=("At most n − 1", "Up to n squared", "No limit: joined pools may have to be split again"),
     right=1,
     why=(

@@ -100,7 +100,7 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
             height=720,
             margin={"l": 60, "r": 16, "t": 30, "b": 52},
             xaxis={"title": {"text": "Score"}, "range": [low - edge, high + edge], "anchor": "y"},
-            yaxis={"title": {"text": "Share of class 1"}, "range": [-0.12, 1.12], "domain": [0.58, 1]},
+            yaxis={"title": {"text": "Share of class 1"}, "range": [-0.12, 1.12], "domain": [0.6, 1]},
             xaxis2={"title": {"text": "Rows so far"}, "range": [-0.3, rows[-1] + 0.3], "anchor": "y2"},
             yaxis2={
                 "title": {"text": "Rows of class 1 so far"},

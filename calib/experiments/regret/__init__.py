@@ -11,9 +11,8 @@ EXPERIMENT = Experiment(
     key="regret",
     page=PAGE,
     name="One number for two",
-    question="You must act on a single probability p, and the label is not known yet. With label 0 it would have been "
-    "better to predict p0, with label 1 to predict p1. The regret of p is its extra loss. Which p makes the larger of "
-    "the two regrets as small as possible?",
+    question="You choose one probability p. If the label turns out 0, p0 was better; if 1, p1. Which p makes "
+    "the larger of the two extra losses (regrets) smallest?",
     answers=("The midpoint", "A p nearer to 1/2 than the midpoint", "A p further from 1/2 than the midpoint"),
     right=2,
     why=(

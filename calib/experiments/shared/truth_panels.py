@@ -20,6 +20,7 @@ from calib.kernel.wording import brief, number
 
 MOST_POINTS = 1500  # most test rows drawn as points; a density shows all rows
 CELLS = 50  # of a density, along each axis
+TALL, LOW = 220, 148  # pixels of a panel in one row, and in one of several rows, which share a window
 FEW = 30  # the line of means skips bins of the true probability with fewer rows
 
 
@@ -33,11 +34,22 @@ class TruthPanels(Finding):
         Models, one per panel, in ``columns`` columns.
     cloud
         "points" or "density".
+    rows
+        Number of rows of panels; those of one row are higher.
+    told
+        Whether the errors are written above the panels.
     """
 
     shown: tuple[PredictionErrors, ...]
     columns: int
     cloud: str
+    rows: int
+    told: bool = True
+
+    def covered(self) -> TruthPanels:
+        """Leave out the errors, which give the answer away."""
+        names = ", ".join(errors.name for errors in self.shown)
+        return replace(self, told=False, drawn=f"Predicted against true probability for {names}.")
 
 
 def against_truth(
@@ -62,6 +74,7 @@ def against_truth(
         shown=shown,
         columns=columns,
         cloud=cloud,
+        rows=-(-len(shown) // columns),
     )
 
 
@@ -88,7 +101,11 @@ def panels_of(record: TruthPanels) -> list[TruthPanels]:
     """Split a record into one record per panel, so that a phone can stack them."""
     return [
         replace(
-            record, shown=(j,), columns=1, alt=f"Predicted against true probability, {j.name}: {_note(j)}."
+            record,
+            shown=(j,),
+            columns=1,
+            alt=f"Predicted against true probability, {j.name}: {_note(j)}.",
+            drawn="" if record.told else f"Predicted against true probability, {j.name}.",
         )
         for j in record.shown
     ]
@@ -98,9 +115,11 @@ def _note(errors: PredictionErrors) -> str:
     return f"TCE {number(errors.tce)} = {number(errors.bias)} bias² + {number(errors.scatter)} scatter"
 
 
-def _heading(errors: PredictionErrors) -> tuple[str, ...]:
+def _heading(errors: PredictionErrors, told: bool) -> tuple[str, ...]:
     """Write a panel's name and note in three lines, since panels may be narrow and their type large."""
     name = errors.name.split(", ")
+    if not told:
+        return tuple(name)
     tce, bias = f"TCE {brief(errors.tce)}", f"{100 * errors.bias / (errors.tce or 1):.0f} % bias²"
     return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
 
@@ -110,9 +129,9 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
     axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "showgrid": False}
     figure = panels(
         theme,
-        [_heading(errors) for errors in record.shown],
+        [_heading(errors, record.told) for errors in record.shown],
         record.columns,
-        height=220,
+        height=TALL if record.rows == 1 else LOW,
         xaxis={"title": {"text": "True probability"}, **axis, "tickvals": [0, 0.5, 1], "tickangle": 0},
         yaxis={"title": {"text": "Predicted"}, **axis},
         showlegend=False,

@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="theorem",
     page=PAGE,
     name="Theorem 1",
-    question="A Venn predictor gives two probabilities, one for each label that the new row may have. We draw training "
-    "rows and a test row many times. Which probability equals the label on average?",
+    question="A Venn predictor gives two probabilities, one for each label that a new row may have. Over many "
+    "draws, which probability equals the label on average?",
     answers=(
         "p0, the lower one",
         "p1, the upper one",

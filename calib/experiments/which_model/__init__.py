@@ -11,9 +11,8 @@ EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
     name="Which model",
-    question="In the upper row, two Gaussian classes have equal covariances, as logistic regression assumes. In the "
-    "lower row, one class is spread over a much wider area, and the assumption fails. The support-vector machine "
-    "uses Platt scaling. Which model comes closest to the true probabilities in the lower row?",
+    question="Logistic regression assumes equal covariances: true in the upper row, false in the lower one. "
+    "Which model comes closest to the true probabilities in the lower row?",
     answers=("The forest", "The support-vector machine", "Logistic regression"),
     right=2,
     why=(

@@ -28,7 +28,7 @@ def prepare(found: Models, cloud: str = "points") -> TruthPanels:
     )
     title = (
         f"{above}: {_within(best.name)} comes closest (TCE {brief(best.tce)}). {below}: {_within(then.name)} "
-        f"({brief(then.tce)}); logistic regression has {brief(second[PAPERS - 1].tce)}"
+        f"({brief(then.tce)})"
     )
     return against_truth(
         shown,
