@@ -21,7 +21,10 @@ from calib.kernel.wording import in_order
 
 
 class Record(Protocol):
-    """What ``prepare`` returns: title (the finding), caption (what to look for), alt text, and its numbers."""
+    """What ``prepare`` returns: title (the finding), caption, alt text, and its numbers.
+
+    The first sentence of the caption says what is drawn, in at most 20 words; the others say how to read it.
+    """
 
     @property
     def title(self) -> str: ...
@@ -110,6 +113,16 @@ def predictions_of(
     """Take the predictions of these calibrators (all by default) that the evaluation has."""
     shown = calibrators or evaluation.predictions
     return {key: evaluation.predictions[key] for key in shown if key in evaluation.predictions}
+
+
+def parted(caption: str) -> tuple[str, str]:
+    """Part a caption into its first sentence, which says what is drawn, and the others, which say how to read it.
+
+    >>> parted("Bars show 0.5 of p. Lower is better. Faint marks: 2 bins.")
+    ('Bars show 0.5 of p.', 'Lower is better. Faint marks: 2 bins.')
+    """
+    drawn, _, how = caption.partition(". ")
+    return (f"{drawn}.", how) if how else (caption, "")
 
 
 def viewed(evaluation: Evaluation, **view: Any) -> Evaluation:

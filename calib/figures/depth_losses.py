@@ -62,11 +62,12 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
         own,
         calibrator,
         title,
-        "Calibration loss arises if the prediction of a group differs from its mean true probability; a calibrator can "
-        "lower it. Grouping loss arises if the rows of a group differ in their true probability; no calibrator can "
-        "lower it. The sum of both losses is the loss beyond the "
-        f"irreducible {irreducible} (Brier score). For the tree, groups are rows with equal predictions; for "
-        f"the forests, {FOREST_GROUPS} bins of equal count. Both losses are corrected for finite group sizes.",
+        "Lines show calibration loss, grouping loss and their sum by tree depth. Calibration loss arises if the "
+        "prediction of a group differs from its mean true probability; a calibrator can lower it. Grouping loss arises "
+        "if the rows of a group differ in their true probability; no calibrator can lower it. The sum of both losses "
+        f"is the loss beyond the irreducible {irreducible} (Brier score). For the tree, groups are rows with equal "
+        f"predictions; for the forests, {FOREST_GROUPS} bins of equal count. Both losses are corrected for finite "
+        "group sizes.",
         alt,
     )
 

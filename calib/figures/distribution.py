@@ -73,7 +73,8 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         counts,
         evaluation.dataset.classes,
         f"The median prediction of {label_of(first)} is {middle[1]} for {positive} and {middle[0]} for {negative}",
-        f"Bars show the share of rows of {positive} upwards and of {negative} downwards, by prediction. The less they "
+        "Bars show the share of rows by prediction, upwards for one class and downwards for the other. Upward bars "
+        f"are {positive}, downward bars {negative}. The less they "
         "overlap, the better the model separates the classes.",
         "Distribution of the predictions by outcome, summarised by medians: "
         + "; ".join(f"{label_of(key)} {' and '.join(_medians(evaluation, key))}" for key in shown)

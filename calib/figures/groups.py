@@ -85,8 +85,9 @@ def prepare(
         _picked(evaluation, grouping, selection),
         evaluation.dataset.classes[1],
         _finding(table, column),
-        f"The dark bar is the observed frequency of {class_named(evaluation.dataset.classes[1])} in the group, "
-        "with its 95 % Wilson interval. Coloured marks are mean predictions of calibrators. A calibrator whose mark is "
+        "Lanes are groups: dark bars show observed frequencies, coloured marks the mean predictions of calibrators. "
+        f"The frequencies are those of {class_named(evaluation.dataset.classes[1])}, with 95 % Wilson intervals. A "
+        "calibrator whose mark is "
         "far from the bar is wrong for this group, even if it is right on average. "
         "“By more than chance” allows for the number of groups."
         + (

@@ -100,10 +100,10 @@ def prepare(
         (lowest, highest),
         tuple(dict.fromkeys([*(key for key in curves if key == "none"), best])),
         _finding(best, gain(evaluation, best, t), simple, t),
-        "Net benefit is the share of rows rightly acted on, less the share wrongly acted on times the odds of the "
-        "threshold; higher is better. A model is useful at thresholds where its curve lies above both grey lines: act "
-        f"on all, act on none. Calibration matters where a curve falls below them. {_where(t, lowest, highest)}"
-        + asked(curves),
+        "Lines show the net benefit of acting on predictions above each threshold; higher is better. Net benefit is "
+        "the share of rows rightly acted on, less the share wrongly acted on times the odds of the threshold. A model "
+        "is useful at thresholds where its curve lies above both grey lines: act on all, act on none. Calibration "
+        f"matters where a curve falls below them. {_where(t, lowest, highest)}" + asked(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better of the two simple rules {number(simple)}.",

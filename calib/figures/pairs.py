@@ -25,7 +25,6 @@ from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel.binning import bin_index, edge_index, group_sums, quantiles
 from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
 from calib.metrics.scoring import mean
-from calib.recipe import AXES
 
 BINS = 40  # of the marginal histograms
 AT_THE_ENDS = (
@@ -99,7 +98,7 @@ def prepare(
     calibrator: str = "venn_abers",
     color: str = "label",
     row: int | None = None,
-    axes: str = AXES[0],
+    axes: str = "auto",
 ) -> Pairs:
     """The pairs of one interval method.
 
@@ -163,6 +162,7 @@ def _margins(ends: np.ndarray, axis: LogOddsAxis | None, weight: np.ndarray | No
 
 def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
     text = (
+        "Marks show p0 and p1 of the test rows, with histograms at the edges. "
         f"p0 is the probability of {one} if the row is assumed to be in {zero}, p1 if it is "
         f"assumed to be in {one}. Near the diagonal the two nearly agree; far above it, the calibration set has few "
         f"comparable rows. Histograms at the edges count rows by p0 and by p1, {zero} dotted and {one} solid."

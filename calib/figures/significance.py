@@ -100,11 +100,10 @@ def _finding(better: int, pairs: int) -> str:
 
 
 def _caption(setups: int, alpha: float, note: str) -> str:
-    text = f"marks a row that is significantly better than the column at α = {alpha:g}, orange a row that is worse."
+    numbers = setups <= LARGEST_WITH_NUMBERS
     words = (
-        f"Blue with a v {text} The numbers are p-values."
-        if setups <= LARGEST_WITH_NUMBERS
-        else f"Blue {text}"
+        f"Cells are blue{' with a v' * numbers} if the row is significantly better than the column, orange if worse. "
+        f"The level is α = {alpha:g}.{' The numbers are p-values.' * numbers}"
     )
     heads = "" if setups <= LARGEST_WITH_HEADS else "Columns are in the order of the rows."
     return " ".join(filter(None, [words, heads, note]))

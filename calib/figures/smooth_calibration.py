@@ -70,7 +70,8 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     return SmoothDiagram(
         curves,
         f"The smooth calibration error {'ranges' if errors.startswith('from') else 'is'} {errors}",
-        "Each curve is smoothed with a kernel as wide as the smooth calibration error of its calibrator. Curves are "
+        "Curves show the smoothed observed frequency by prediction; on the diagonal, predictions match outcomes. The "
+        "kernel is as wide as the smooth calibration error of the calibrator. Curves are "
         "thick where there are many predictions. Above the diagonal the probabilities are too low. Small "
         "differences in the error may be sampling variability." + asked(curves),
         "Smoothed reliability diagram. Smooth calibration error: "
@@ -94,8 +95,8 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_trace(diagonal(theme))
     figure.add_traces([_line(key, curve) for key, curve in record.curves.items()])
-    best = min(record.curves, key=lambda key: record.curves[key].error)
-    named = [key for key in record.curves if key in ("none", best)]
+    by_error = sorted(record.curves, key=lambda key: record.curves[key].error)
+    named = [key for key in ("none", by_error[0], by_error[-1]) if key in record.curves]
     return mute(figure, in_colour(named, record.curves), theme)
 
 

@@ -110,9 +110,10 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     points, tests = evaluation.calibration_size, evaluation.size
     zero, one = map(class_named, evaluation.dataset.classes)
     text = (
-        "The interval at each score is the gap between the two curves. The curves rise in steps, because isotonic "
-        "regression pools neighbouring calibration rows until frequencies rise. Diamonds above are calibration rows of "
-        f"{one}, circles below of {zero}. Ticks at the bottom are test rows, which are uncertain where the gap is wide."
+        "The two curves are p0 and p1 by score; the gap between them is the interval. The curves rise in steps, "
+        "because isotonic regression pools neighbouring calibration rows until frequencies rise. Diamonds above are "
+        f"calibration rows of {one}, circles below of {zero}. Ticks at the bottom are test rows, which are uncertain "
+        "where the gap is wide."
     )
     if curves > 1:
         text += " Each calibration set has one thin pair of curves; probabilities are merged over the folds of one set."

@@ -60,9 +60,10 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     return WinRates(
         table,
         _finding(table, by, n),
-        f"The win-rate is the share of the other setups that a setup beats{by}, a tie counting half. It is a mean over "
-        f"{counted(n, 'data set')}{', with 95 % intervals for other data sets' if n > 1 else ''}. At the line a "
-        "setup wins as often as it loses." + drawn_of(len(table)),
+        f"Marks show the win-rate of each setup{by}, averaged over {counted(n, 'data set')}. The win-rate is the share "
+        "of the other setups that a setup beats, a tie counting half. "
+        f"{'Bars are 95 % intervals for other data sets. ' if n > 1 else ''}At the line a setup wins as often as it "
+        "loses." + drawn_of(len(table)),
         f"Win-rates against all others{by}. {summary}.",
     )
 

@@ -56,9 +56,10 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
     return Surfaces(
         title=f"Miscalibration costs this model {brief(parts.calibration)} (CL), coarse groups cost "
         f"{brief(parts.grouping)} (GL)",
-        caption=f"{sum_of_terms}. {_groups(point.binned)} Colours show the true and the predicted probability of class "
-        f"1, from blue (0) to orange (1); the line marks one half. Marks show {_shown(plane):,} of {len(plane.y):,} "
-        f"training rows. The losses are means over {len(plane.posterior):,} new rows with known true probabilities.",
+        caption="Colours show the true and the predicted probability of class 1, from blue (0) to orange (1). "
+        f"{sum_of_terms}. {_groups(point.binned)} The line marks one half. Marks show {_shown(plane):,} of "
+        f"{len(plane.y):,} training rows. The losses are means over {len(plane.posterior):,} new rows with known true "
+        "probabilities.",
         alt=f"Two heat maps over x1 and x2; the mean distance between the true and the predicted probability is "
         f"{number(far)}. {sum_of_terms}.",
         table=pd.DataFrame(

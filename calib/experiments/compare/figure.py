@@ -16,7 +16,7 @@ from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.experiments.shared.repeated_draws import by_level
 from calib.experiments.shared.six_methods import METHODS, Compared
 from calib.figures.base import FigureEntry
-from calib.figures.many import GREY, in_colour, mute
+from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
@@ -74,9 +74,9 @@ def prepare(found: Compared) -> Compare:
     return Compare(
         title=f"{METHODS[best.method]} comes closest to the true probabilities, with a TCE of {brief(best.tce)}"
         + (f"; {METHODS[second.method]}, {brief(second.tce)}, is not clearly different" if tied else ""),
-        caption="The first picture shows TCE, the mean squared distance to the true probability, with two standard "
-        "errors over the draws; lower is better. The second picture shows the frequency of class 1 in ten groups of "
-        "similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "
+        caption="The first picture shows TCE, the mean squared distance to the true probability; lower is better. "
+        "Bars are two standard errors over the draws. The second picture shows the frequency of class 1 in ten groups "
+        "of similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "
         "training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here.")
         + GREY,
@@ -89,7 +89,7 @@ def prepare(found: Compared) -> Compare:
         table=table,
         answer=1 + order.index(best.method),
         levels=levels,
-        coloured=in_colour(("none", best.method, "dir"), METHODS),
+        coloured=in_colour(("none", best.method, "dir"), METHODS, THREE),
     )
 
 

@@ -48,8 +48,8 @@ def prepare(found: OneTrainingSet) -> Constant:
     own, other = briefly(brier["constant"], brier["full"])
     return Constant(
         title=f"{title}, {worth}: its Brier score is {own}, and that of Venn–Abers is {other}",
-        caption="The marks at the bottom and the top are the rows of class 0 and 1 in one training set. The thin line "
-        "is the true probability, and bands run from p0 to p1. The numbers are means over many training sets. "
+        caption="Bands run from p0 to p1; the thin line is the true probability. Marks at the bottom and the top are "
+        "the rows of class 0 and 1 in one training set. The numbers are means over many training sets. "
         f"{'. '.join(words)}.",
         alt=f"The picture shows the intervals of two Venn predictors over x. {'. '.join(words)}.",
         drawn=f"The bands run from p0 to p1 over x. {NAMES['constant']}: from {number(low)} to {number(high)} "

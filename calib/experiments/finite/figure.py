@@ -73,10 +73,10 @@ def prepare_line(found: EveryPartition) -> OnLine:
         f"{_brief(every.loss[row])}: "
         f"CL {_brief(every.calibration[row])}, GL {_brief(every.grouping[row])}, and entropy "
         f"{_brief(every.irreducible[row])}, which is unavoidable",
-        caption=f"CL {cl} + GL {gl} + entropy {il} = {total}, the expected loss. A group contains all points with "
-        "equal predictions, and may include several leaves. Marks are the true probabilities, filled if the point "
-        "has a label. Thick lines are the predictions of leaves; thin lines are the mean probabilities of groups. "
-        "CL measures the gaps between thick and thin lines, GL those between thin lines and marks.",
+        caption="Marks are true probabilities, thick lines predictions of leaves, thin lines mean probabilities of "
+        f"groups. CL {cl} + GL {gl} + entropy {il} = {total}, the expected loss. A group contains all points with "
+        "equal predictions, and may include several leaves. Marks are filled if the point "
+        "has a label. CL measures the gaps between thick and thin lines, GL those between thin lines and marks.",
         alt=f"{len(x)} points in {_leaves(leaf[-1] + 1)}. "
         + " ".join(
             f"Leaf {i + 1}, positions {part.position.min():g} to {part.position.max():g}: prediction "

@@ -56,7 +56,7 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
     return LogLoss(
         title=f"After {t[-1]} test rows the log loss of DIR is finite in {100 * left:.0f} % of {found.y.shape[0]} "
         f"runs, that of {pairs}",
-        caption=f"The upper picture shows the mean log loss of run {run} so far; a line ends with a cross when it "
+        caption=f"The upper picture shows the mean log loss of run {run} so far. A line ends with a cross when it "
         "becomes infinite. The lower picture shows the share of runs that are still finite.",
         alt="Share of runs with finite log loss: "
         + "; ".join(f"{METHODS[key]} {100 * share[-1]:.0f} %" for key, share in finite.items())

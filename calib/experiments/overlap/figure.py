@@ -28,7 +28,7 @@ from calib.experiments.shared.forest_lines import (
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
-from calib.figures.many import GREY, in_colour, mute
+from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief, number
@@ -84,11 +84,10 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
     return Panels(
         title=title,
-        caption=f"The headline is about {each[0][0]} dimensions. At the left both classes are the same, at the right "
-        "they hardly overlap. Coloured lines are "
-        f"calibrators of the {BASES[base].lower()}, which is trained on the remaining rows. The thick grey line is "
-        "this forest uncalibrated. Black lines (white in dark mode) are forests that learn from all rows. "
-        f"{how_made(found)}{_of_all(steps)}{GREY}",
+        caption="Lines show the methods, from equal classes at the left to almost separate classes at the right. "
+        f"The headline is about {each[0][0]} dimensions. Coloured lines are calibrators of the {BASES[base].lower()}, "
+        "which is trained on the remaining rows. The thick grey line is this forest uncalibrated. Black lines (white "
+        f"in dark mode) are forests that learn from all rows. {how_made(found)}{_of_all(steps)}{GREY}",
         alt=f"The panels show {MEASURES[measure]} by Bhattacharyya distance. "
         + " ".join(f"{d} dimensions: {_ends(rows, measure)}." for d, rows in each),
         table=table.drop(columns="root")[
@@ -98,7 +97,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
         unasked=unasked,
         panels=tuple((f"{d} dimensions", rows, measure) for d, rows in each),
         columns=min(2, len(each)),
-        coloured=in_colour([UNCALIBRATED, *named], THIRD),
+        coloured=in_colour([UNCALIBRATED, *named], THIRD, THREE),
     )
 
 
@@ -111,14 +110,15 @@ def prepare_measures(
     named, table = _finding(table, "tce", BASES[base].lower())[2], _as_far_as(table, steps)
     return Panels(
         title=f"All measures in {d} dimensions",
-        caption="The Brier score falls with the distance because IL, the unavoidable loss, falls. CL + GL is the loss "
+        caption="Each panel shows one measure by the distance between the classes. The Brier score falls with the "
+        "distance because IL, the unavoidable loss, falls. CL + GL is the loss "
         "that the method adds: TCE plus label noise. ECE needs no true probabilities." + GREY,
         alt=" ".join(f"{MEASURES[key]}: {_ends(table, key)}." for key in SHOWN),
         table=table.drop(columns="root"),
         answer=None,
         panels=tuple((MEASURES[key], table, key) for key in SHOWN),
         columns=2,
-        coloured=in_colour([UNCALIBRATED, *named], THIRD),
+        coloured=in_colour([UNCALIBRATED, *named], THIRD, THREE),
     )
 
 
@@ -234,11 +234,12 @@ def prepare_data(found: DrawnSteps) -> Drawn:
     ]
     return Drawn(
         title=f"The data in {found.d} dimensions at four of the twenty steps, {how}",
-        caption="The axes are the two features, with the same scale in every panel."
+        caption="Panels show both classes by the two features, with the same scale."
         if found.d == 2
-        else "Every panel has its own plane, the plane of largest variance."
+        else "Each panel shows both classes in its own plane of largest variance."
         if found.embedding == "pca"
-        else "t-SNE keeps neighbours together. Axes, sizes and distances of groups have no meaning.",
+        else "Panels show both classes by t-SNE, which keeps neighbours together. Axes, sizes and distances of "
+        "groups have no meaning.",
         alt=f"Scatter plots of both classes at the Bhattacharyya distances "
         f"{', '.join(number(distance) for _, distance, _, _ in found.steps)}.",
         table=pd.concat(frames),

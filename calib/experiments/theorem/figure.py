@@ -58,7 +58,7 @@ def prepare(draws: Draws) -> Theorem:
     return Theorem(
         title=f"{name}: P_Y is {found}, mean error {brief(last['selected'][0])} ± {brief(2 * last['selected'][1])}; "
         f"{sides}",
-        caption="The upper picture shows the mean of label minus probability over the first draws; two standard "
+        caption="The upper picture shows the mean of label minus probability over the first draws. Two standard "
         "errors of P_Y are shaded around zero. The lower picture shows the frequency of class 1 in groups of "
         "similar P_Y, with two standard errors for a correct P_Y. On the diagonal, E(Y | P_Y) = P_Y. The largest of "
         f"{len(levels)} gaps is {number(float(off.max()), 2)} standard errors; by chance alone it is about 2 to 3.",

@@ -45,8 +45,9 @@ def prepare_curve(found: SettingCurve) -> Lines:
         "Trees",
         f"A single tree has a mean TCE of {brief(curve['alone'][0])}, all {found.values[-1]} together "
         f"{brief(tce[-1])}; the first {enough} have at most twice this TCE",
-        "Only scatter falls, and only down to a limit: the mean of trees removes their disagreement, but not their "
-        "common errors. Each step to the right multiplies the number of trees by about the same factor.",
+        "Lines show TCE and its two parts by number of trees. Only scatter falls, and only down to a limit: the mean "
+        "of trees removes their disagreement, but not their common errors. Each step to the right multiplies the "
+        "number of trees by about the same factor.",
         ringed="none",
     )
 

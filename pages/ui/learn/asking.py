@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 from calib.experiments.forecasts import USUAL, Forecast, draw, levels, prepare
-from pages.ui import current
+from pages.ui import chart, current
 from pages.ui.text import plain
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
@@ -81,4 +81,4 @@ def own_calibration() -> None:
         st.plotly_chart(
             draw(record, current.theme()), theme=None, key="chart_own_calibration", alt=record.alt
         )
-        st.caption(plain(record.caption))
+        chart.caption(record.caption, "own_calibration")

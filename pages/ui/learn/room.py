@@ -26,7 +26,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
-from pages.ui import browser, current, jobs, state
+from pages.ui import browser, chart, current, jobs, state
 from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
@@ -346,7 +346,7 @@ def _calibration_of_class(code: str, key: str) -> None:
         st.plotly_chart(figure, theme=None, key="chart_class_calibration", alt=record.alt)
     with words:
         st.subheader(plain(record.title), anchor=False)
-        st.markdown(plain(record.caption))
+        chart.caption(record.caption, "class_calibration")
 
 
 # --- the phone
