@@ -69,6 +69,12 @@ PAGES = {
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
+            "pages/explore_watch.py",
+            "Watch",
+            "Is the model still calibrated?",
+            ("model", "placement", "calibrators"),
+        ),
+        Page(
             "pages/explore_compare.py",
             "Compare and report",
             "Which settings work best, and what should I export?",
@@ -99,6 +105,7 @@ PAGES = {
         ),
         Page("pages/learn_validity.py", "Validity", "What do Venn–Abers intervals guarantee?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
+        Page("pages/learn_looking.py", "Looking every week", "How often may I look at a test?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
         GLOSSARY,
     ),

@@ -239,6 +239,8 @@ def open_page(script: str) -> Recipe:
             f"All probabilities are adjusted to a base rate of {rate}. “Base rate” on the Reliability page "
             "compares the results before and after."
         )
+    if page in current.PAGES["Explore"] and page.key != "data":
+        controls.period(page.name)
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
     if page in current.PAGES["Explore"]:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis import explain as explaining
-from calib.calibrators import MERGE_RULES, interval_methods, label_of
+from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
 from calib.figures import FIGURES
@@ -27,7 +27,6 @@ from pages.ui.text import plain
 
 NEAR, MOST_STILL = 24, 20_000  # places of calibration rows that can be dragged; that a page takes along
 EXPLAINED = {"venn_abers.details": "explained"}
-COLORS = {"label": "Label", "width": "Width", "score": "Score"}
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
@@ -74,9 +73,9 @@ def headline(result: Evaluation) -> None:
 def switches(recipe: Recipe) -> None:
     """Which method is drawn, what its colours say, and how a pair becomes one probability."""
     with st.container(horizontal=True, key="switches"):
-        controls.setting("venn_abers.interval", recipe, format_func=label_of)
-        controls.setting("venn_abers.color", recipe, format_func=COLORS.get)
-        controls.choice("merge", recipe, MERGE_RULES, "Combine p0 and p1 with")
+        controls.choice("venn_abers.interval", recipe)
+        controls.choice("venn_abers.color", recipe)
+        controls.choice("merge", recipe)
 
 
 def chosen_row(result: Evaluation) -> int:
@@ -105,7 +104,7 @@ def number(recipe: Recipe) -> None:
         none="the widest interval",
         min_value=1,
         step=1,
-        help=controls.recipes_help("venn_abers.row"),
+        help=SETTINGS["venn_abers.row"].help,
         and_then=lambda _: EXPLAINED,
     )
 
@@ -119,7 +118,7 @@ def details(recipe: Recipe, result: Evaluation, row: int) -> None:
         "kinds": (partial(side_by_side, recipe, result), ("widths", "interval_means")),
     }
     own = recipe.setting("venn_abers.details")
-    controls.setting("venn_abers.details", recipe, label_visibility="collapsed", width="stretch")
+    controls.choice("venn_abers.details", recipe, label_visibility="collapsed", width="stretch")
     named = [key for key, (_, charts) in sections.items() if any(map(stage.has, charts))]
     for key in dict.fromkeys([*named, own]):
         sections[key][0]()
@@ -323,7 +322,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         selection_mode="multi",
         format_func=lambda key: kind_of(key).capitalize(),
         store=tuple,
-        help=controls.recipes_help("venn_abers.beside"),
+        help=SETTINGS["venn_abers.beside"].help,
     )
     found = []
     for key in beside:
