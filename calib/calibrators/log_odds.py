@@ -167,5 +167,5 @@ class LogOddsPolynomial(ScoreCalibrator):
         fields.number("clip", CLIP, CLIP)
         coefficients = fields.numbers("coefficients", infinite=True, length=cls.degree + 1)
         if not np.isfinite(coefficients[1:]).all():
-            raise fields.refuse("coefficients", "must be finite after the first")
+            raise fields.refuse("coefficients", "must be finite, except for the first")
         return cls()._with_learned(coefficients=coefficients)

@@ -107,7 +107,7 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     if twice.any():
         first = rows[twice].iloc[0]
         raise InputError(
-            f"{name} contains repeated rows for {counted(int(twice.sum()), 'fold')}, first for {first.setup} "
+            f"{name} contains several rows for {counted(int(twice.sum()), 'fold')}, such as {first.setup} "
             f"on {first.data}, repeat {first.repeat}, fold {first.fold}. Keep one row per fold."
         )
     return rows.assign(**{key: _numbers(frame[key], key, name) for key in known}).reset_index(drop=True)

@@ -44,7 +44,7 @@ def test_what_is_no_metric_is_left_out_and_what_has_no_value_is_not_offered():
         ("data,setup,repeat,fold,seed,height\na,m,0,0,0,0.1\n", "no column named after a metric"),
         (
             ROW + "a,m,0,0,0,0.1,0.2\nb,m,0,0,0,0.1,0.2\nb,m,0,0,0,0.3,0.2\n",
-            "repeated rows for 1 fold, first for m on b",
+            "several rows for 1 fold, such as m on b",
         ),
         (
             ROW + "a,m,0,0,0,0.1,0.2\na,,0,0,0,0.1,0.2\n",
