@@ -457,7 +457,7 @@ def test_what_is_no_such_file_gives_one_sentence(content, words):
         ),
         (Beta().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]), {"clip": 0.1}, "map.clip"),
         (Beta().fit([0.1, 0.8, 0.3, 0.6], [0, 1, 1, 0]), {"a": -1.0}, "map.a"),
-        (Isotonic().fit([1, 2], [0, 1]), {"values": [1.0, 0.0]}, "map.values must not fall"),
+        (Isotonic().fit([1, 2], [0, 1]), {"values": [1.0, 0.0]}, "map.values must not decrease"),
         (Isotonic().fit([1, 2], [0, 1]), {"scores": [], "values": []}, "map.scores must not be empty"),
         (Isotonic().fit([1, 2], [0, 1]), {"between": "cubic"}, "map.between"),
         (PPA().fit([0.6, 0.7], [1, 0]), {"r": 2.0}, "map.r"),
