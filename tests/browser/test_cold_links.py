@@ -42,7 +42,7 @@ VARIED = ("params-max_depth", "params-leaf")  # by the page of trees itself
 HELD = {"calibration_size": ["25"]}
 BINS = {"bins": "37", "binning": "quantile"}
 CURVE = {"curve": "corp", "band": "confidence"}
-VIEW = ("37 bins", "equal-count bins", "CORP curve", "confidence band")  # on the button of the view
+VIEW = ("37 bins", "binning equal count", "curve CORP", "band confidence")  # on the button of the view
 VIEW_SHOWN = {"view": [*VIEW]}
 CALIBRATORS = {"calibrators": "none,venn"}
 CALIBRATORS_SHOWN = {"calibrators": ["Uncalibrated", "Venn predictor"]}
@@ -69,7 +69,7 @@ LINKS = {
         | CALIBRATORS
         | {"placement": "cv", "cv": "7", "reliability.layout": "side", "reliability.details": "groups"},
         MODEL_SHOWN
-        | {"view": [*VIEW, "side by side"]}
+        | {"view": [*VIEW, "diagrams side by side"]}
         | CALIBRATORS_SHOWN
         | {
             "placement": ["Cross-calibration"],
