@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -183,8 +184,46 @@ def counts_truth(score: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-(0.7 * np.log(score / (1 - score)) - 0.3)))
 
 
+def drift_abrupt(n: int = 12_000, seed: int = 20196) -> pd.DataFrame:
+    """Predictions of a deployed model by day, 20 per day: after 300 days the log-odds of the truth are 0.8 higher."""
+    return _watched(n, seed, lambda day: 0.8 * (day >= 300), lambda day: 1.0 + 0.0 * day)
+
+
+def drift_slow(n: int = 12_000, seed: int = 20197) -> pd.DataFrame:
+    """Predictions by day: from day 200 on the slope of the log-odds falls from 1 to 0.5, as a model ages."""
+    return _watched(n, seed, lambda day: 0.0 * day, lambda day: 1 - 0.5 * np.clip((day - 200) / 300, 0, 1))
+
+
+def _watched(
+    n: int, seed: int, shift: Callable[[np.ndarray], np.ndarray], slope: Callable[[np.ndarray], np.ndarray]
+) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    day = np.arange(n) // 20
+    score = (1 / (1 + np.exp(-rng.normal(-0.7, 1.3, n)))).round(4)
+    logit = shift(day) + slope(day) * np.log(score / (1 - score))
+    return pd.DataFrame(
+        {
+            "day": np.datetime64("2023-01-02") + day.astype("timedelta64[D]"),
+            "score": score,
+            "target": np.where(rng.random(n) < 1 / (1 + np.exp(-logit)), "yes", "no"),
+        }
+    )
+
+
 TABLES = {
-    f.__name__: f for f in (digits, breast_cancer, rare_faults, loans, predictions, dated, customers, counts)
+    f.__name__: f
+    for f in (
+        digits,
+        breast_cancer,
+        rare_faults,
+        loans,
+        predictions,
+        dated,
+        customers,
+        counts,
+        drift_abrupt,
+        drift_slow,
+    )
 }
 
 

@@ -31,10 +31,21 @@ CHARTS = {
 SMALL = (640, 480)
 
 
+OWN = {
+    "explore_watch": {
+        "data": "sample:drift_abrupt",
+        "content": "predictions",
+        "time": "day",
+        "calibrators": "none",
+    }
+}
+"""What a page is shown with, if not with the default data."""
+
+
 def query(stem: str) -> dict[str, str]:
     """Return the parameters of the address, which skip the guesses of a page."""
     page = stem.partition("_")[2]
-    return {
+    return OWN.get(stem, {}) | {
         f"{experiment.key}.guess": "skip" for experiment in EXPERIMENTS.values() if experiment.page == page
     }
 

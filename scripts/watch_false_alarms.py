@@ -6,8 +6,9 @@ false alarm before it, which are left out of the delay.
 
 ``python -m scripts.watch_false_alarms [--runs 1000] [--markdown FILE]``. ADWIN is that of the package ``river``
 (``pip install river``); without it its rows are left out. It is given the Brier score of each row, as drift detectors
-usually are. A week is 100 rows; the test (Hosmer & Lemeshow 1980, groups by tenths of the predictions) takes all rows
-so far.
+usually are, or the residual y − p. A week is 100 rows; the test (Hosmer & Lemeshow 1980, groups by tenths of the
+predictions) takes all rows so far. The log-odds of the predictions are normal with mean 0 and standard deviation 1,
+except in the rows "uniform" (probabilities between 0 and 1) and "rare events" (log-odds with mean −3).
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ ROWS, WEEK, ALPHA = 5000, 100, 0.05
 AFTER = 2500  # rows after a change
 
 
-def drawn(
-    seed: int, shift: float = 0.0, calm: int = 0, rows: int = ROWS, ties: bool = False, spread: float = 1.0
-) -> Any:
+def drawn(seed: int, shift: float = 0.0, calm: int = 0, rows: int = ROWS, kind: str = "normal") -> Any:
     """Labels and predictions; after ``calm`` rows the log-odds of the truth are ``shift`` higher."""
     rng = np.random.default_rng(seed)
-    x = rng.normal(0, spread, rows)
-    if ties:
+    x = rng.normal(-3 if kind == "rare events" else 0, 1, rows)
+    if kind == "ties":
         x = np.log(tied := rng.choice([0.05, 0.1, 0.3, 0.5, 0.8], rows)) - np.log1p(-tied)
+    if kind == "uniform":
+        x = np.log(even := rng.uniform(1e-6, 1 - 1e-6, rows)) - np.log1p(-even)
     truth = x + shift * (np.arange(rows) >= calm)
     return (rng.random(rows) < expit(truth)).astype(float), expit(x)
 
@@ -61,13 +62,13 @@ def hosmer_lemeshow(y: np.ndarray, p: np.ndarray) -> int | None:
     return None
 
 
-def adwin(y: np.ndarray, p: np.ndarray) -> int | None:
-    """First row at which ADWIN sees a change of the Brier score."""
+def adwin(values: np.ndarray) -> int | None:
+    """First row at which ADWIN sees a change of these values."""
     from river.drift import ADWIN
 
     detector = ADWIN()
-    for i, loss in enumerate(((y - p) ** 2).tolist()):
-        detector.update(loss)
+    for i, value in enumerate(values.tolist()):
+        detector.update(value)
         if detector.drift_detected:
             return i
     return None
@@ -77,25 +78,27 @@ def one(seed: int, with_adwin: bool) -> dict[str, Any]:
     """All numbers of one run: first row of an alarm, or None."""
     y, p = drawn(seed)
     day, _, arrival = by_arrival(y, p, seed)
-    tied = drawn(seed, ties=True)
     found: dict[str, Any] = {
         "calm | evidence, every row": watch(y, p).alarm,
-        "calm | evidence, ties": watch(*tied).alarm,
+        "calm | evidence, ties": watch(*drawn(seed, kind="ties")).alarm,
         "calm | evidence, days of 25": watch(y, p, day).alarm,
         "calm | evidence, late labels in batches": _late(y, p, day, seed),
         "calm | evidence, late labels one by one (wrong)": watch(y[arrival], p[arrival]).alarm,
         "calm | evidence, 3 steps ahead": watch(y, p, horizon=3).alarm,
-        "calm | Hosmer–Lemeshow, weekly": hosmer_lemeshow(y, p),
     }
+    for kind in ("uniform", "rare events"):
+        found[f"calm | evidence, {kind}"] = watch(*drawn(seed, kind=kind)).alarm
+        found[f"start | evidence, {kind}"] = watch(*drawn(seed, 0.5, 0, AFTER, kind)).alarm
+        found[f"later | evidence, {kind}"] = watch(*drawn(seed, 0.5, ROWS, ROWS + AFTER, kind)).alarm
     start = drawn(seed, 0.5, 0, AFTER)
     later = drawn(seed, 0.5, ROWS, ROWS + AFTER)
-    for name, (labels, predicted) in (("start", start), ("later", later)):
-        found[f"{name} | evidence, every row"] = watch(labels, predicted).alarm
+    for name, (labels, predicted) in (("calm", (y, p)), ("start", start), ("later", later)):
+        if name != "calm":
+            found[f"{name} | evidence, every row"] = watch(labels, predicted).alarm
         found[f"{name} | Hosmer–Lemeshow, weekly"] = hosmer_lemeshow(labels, predicted)
         if with_adwin:
-            found[f"{name} | ADWIN"] = adwin(labels, predicted)
-    if with_adwin:
-        found["calm | ADWIN"] = adwin(y, p)
+            found[f"{name} | ADWIN of the Brier score"] = adwin((labels - predicted) ** 2)
+            found[f"{name} | ADWIN of y − p"] = adwin(labels - predicted)
     return found
 
 

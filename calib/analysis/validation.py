@@ -31,7 +31,7 @@ THRESHOLDS = 3  # of the table of net benefit, beside that of the costs
 
 
 def flow(evaluation: Evaluation) -> pd.DataFrame:
-    """From the table to the test rows: a line a step, columns step, lines, rows, events.
+    """Return the flow of rows from the table to the test set: one row per step, columns step, lines, rows and events.
 
     ``lines`` of the table stand for ``rows``: the same where nothing is weighted. With folds, what trains and
     calibrates is the mean over them, and every test row is counted once. Events are rows of class 1; NaN
@@ -85,7 +85,7 @@ def _interval(evaluation: Evaluation, metric: str, predictions: Predictions) -> 
 
 
 def costs_of(evaluation: Evaluation) -> tuple[float, float]:
-    """(cost of a false alarm, cost of a miss) of the Recipe."""
+    """Return the Recipe's (cost of a false alarm, cost of a miss)."""
     given = evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")
     return given.get("cost_false_alarm", FALSE_ALARM), given.get("cost_miss", MISS)
 
@@ -120,7 +120,7 @@ def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
-    """(the method recommended, the rows that a validation of it needs) at the threshold of the Recipe's costs.
+    """Return (recommended method, rows needed to validate it) at the threshold of the Recipe's costs.
 
     Raises
     ------

@@ -28,6 +28,7 @@ ORDER = (
     "narrowing",
     "pooling",
     "finite",
+    "looking",
 )
 """Folders of the experiments in page order; each defines ``EXPERIMENT``."""
 

@@ -14,6 +14,7 @@ from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.setups import setup_recipes, setup_table
+from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import shown
 from calib.export.charts import Chart
@@ -36,12 +37,13 @@ FIRST = {
     "explore_decide": "costs",
     "explore_trees": "depth",
     "explore_out_of_bag": "setups",
+    "explore_watch": "watch_evidence",
 }
 """The chart of a step that names none; of other pages the reliability diagram."""
 
 
 class Staged(NamedTuple):
-    """What a step shows: its chart, the metrics that it names or None, and its advice, the answer first, or nothing."""
+    """Contents of a step: its chart, the metrics that it names or None, and its advice (answer first) or nothing."""
 
     chart: Chart
     numbers: pd.DataFrame | None
@@ -64,7 +66,7 @@ class _Made:
 
 
 def staged(step: Step, watch: Watch | None = None) -> Staged:
-    """All of it, from one fit."""
+    """Return all contents of a step, from one fit."""
     made = _Made(step.recipe)
     chart = _chart(step, made, watch or Watch())
     keys = [key for key in step.beside if key in METRICS]
@@ -107,6 +109,8 @@ def _source(key: str, made: _Made, watch: Watch) -> Any:
         ]
     if key == "costs":
         return decide(made.evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
+    if key.startswith("watch_"):
+        return over_time(made.evaluation, next(iter(made.evaluation.predictions)))
     if key == "setups":
         data = made.fitted.dataset
         return setup_table({place: evaluate(one, data) for place, one in setup_recipes(recipe, data).items()})
@@ -124,14 +128,14 @@ def _of_experiment(step: Step, watch: Watch) -> Chart:
 
 
 def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
-    """Every step with its picture, one after the other."""
+    """Yield every step with its picture."""
     for i, step in enumerate(lesson.steps):
         watch.step(i / len(lesson.steps), step.title)
         yield step, picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
 
 
 def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
-    """The sheet, as one HTML page that loads nothing and prints on A4."""
+    """Return the summary card as one HTML page that loads nothing and prints on A4."""
     steps, charts = zip(*drawn(lesson, watch or Watch()), strict=True)
     figures = [chart.draw(theme) for chart in charts]
     parts = [
@@ -151,5 +155,5 @@ def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
 
 
 def of_what_is_shown(figure: go.Figure) -> go.Figure:
-    """On paper nothing waits in the legend to be clicked."""
+    """Adapt a figure to paper, where nobody can click the legend."""
     return figure.update_traces(showlegend=False, selector={"visible": "legendonly"})

@@ -28,7 +28,7 @@ class Chart:
 
 
 def charts(evaluation: Evaluation, leading: bool = False) -> list[Chart]:
-    """Every chart that this evaluation has; one that it cannot have is left out.
+    """Return every chart that this evaluation supports.
 
     Parameters
     ----------

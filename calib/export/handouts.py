@@ -24,7 +24,7 @@ NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
 
 
 def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
-    """The handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
+    """Return the handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
     parts = []
     for step, chart in drawn(lesson, watch or Watch()):
         figure = _on_paper(chart.draw(theme))
@@ -36,7 +36,7 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
 
 
 def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
-    """The handout on sheets of A4.
+    """Print the handout on A4 sheets.
 
     Raises
     ------

@@ -19,7 +19,7 @@ MOST_ROWS = 16  # of a table that is printed on one page
 
 
 def render(template: str, **values: Any) -> str:
-    """The template with these values; ``plotly_js`` and ``light`` are known to all."""
+    """Render the template with these values; ``plotly_js`` and ``light`` are available to all templates."""
     return TEMPLATES.get_template(template).render(values, plotly_js=Markup(get_plotlyjs()), light=LIGHT)
 
 

@@ -14,7 +14,7 @@ from calib.recipe import Recipe
 from calib.sources import reading
 
 FILE = "YOUR FILE"
-HOW = "# Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py\n"
+HOW = "# Save as reproduce.py in the project's folder. After make run, run .venv/bin/python reproduce.py there.\n"
 
 REPORT = """
 from calib.export import report_html
@@ -93,12 +93,18 @@ def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str]
 
 
 PAGE_IMPORTS = {
+    "watch": "from calib.analysis.watch.over_time import over_time\n",
     "decide": "from calib.analysis.decision import decide\n",
     "trees": "from calib.analysis.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
     "from calib.analysis.grown_tree import grown_tree\n",
     "out_of_bag": "from calib.figures import FIGURES\nfrom calib.analysis.setups import setup_recipes, setup_table\n",
 }
 PAGE_BODIES = {
+    "watch": """evaluation = evaluate(recipe.replace(period=None), data)
+found = over_time(evaluation, {watched}{watching})
+print(found.watched.now, found.watched.alarm, found.watched.since, found.watched.cause, found.watched.advice)
+print(found.table.round(4).to_string(max_rows=60))
+""",
     "decide": """decision = decide(evaluate(recipe, data){costs})
 print(decision.table.round(4).to_string(max_rows=60))
 """,
@@ -119,7 +125,7 @@ FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
 
 
 def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = None) -> str:
-    """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation.
+    """Write a script that gives the numbers of the Explore page with this key, or the Recipe's evaluation.
 
     And those of the Study pages: the summary of the rows that are open on "results", the rows of the study on
     "run"; of a Learn page without numbers its words.
@@ -192,7 +198,7 @@ def _study(recipe: Recipe) -> dict[str, Any]:
 
 
 def study_command(recipe: Recipe) -> str:
-    """The command line that runs the study of the page Run.
+    """Return the command line that runs the study of the page Run.
 
     Parameters
     ----------
@@ -230,8 +236,11 @@ def _chosen(recipe: Recipe) -> dict[str, Any]:
     """What the pages' own settings put into the sources, as keyword arguments where they are not the defaults."""
     costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
     trees = recipe.given("trees", "metric", "leaves", "depth", "interval")
+    watched = recipe.setting("watch.calibrator")
     return {
         "costs": _keywords(costs),
+        "watching": _keywords(recipe.given("watch", "alpha", "horizon", "skip_unlabelled")),
+        "watched": repr(watched) if watched in recipe.calibrators else "next(iter(evaluation.predictions))",
         "metric": _keywords({"metric": trees["metric"]} if "metric" in trees else {}),
         "leaves": trees.get("leaves", LEAVES[0]),
         "depth": trees.get("depth", DRAWN_DEPTH),
@@ -284,7 +293,8 @@ def _reading(names: Sequence[str], reader: str) -> str:
 def chart_source(
     key: str, source: Any, options: Mapping[str, Any], files: Mapping[str, str] | None = None
 ) -> str | None:
-    """A script that makes the numbers of one chart and shows it; None where it is not made of Recipes and words alone.
+    """Write a script that computes the numbers of one chart and shows it; None if Recipes and words alone do not give
+    it.
 
     Parameters
     ----------

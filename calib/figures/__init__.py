@@ -32,6 +32,7 @@ from calib.figures.smooth_calibration import SMOOTH_CALIBRATION
 from calib.figures.step_curves import STEP_CURVES
 from calib.figures.theme import DARK, LIGHT, MARKS, Theme
 from calib.figures.tree import TREE
+from calib.figures.watch import WATCH_EVIDENCE, WATCH_MOVED, WATCH_PERIODS
 from calib.figures.width_by_score import WIDTH_BY_SCORE
 from calib.figures.widths import WIDTHS
 from calib.figures.win_rates import WIN_RATES
@@ -65,6 +66,9 @@ _OWN: dict[str, FigureEntry] = {
         SET_RELIABILITY,
         CUMULATIVE,
         SMOOTH_CALIBRATION,
+        WATCH_EVIDENCE,
+        WATCH_MOVED,
+        WATCH_PERIODS,
     )
 }
 

@@ -42,7 +42,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, 
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, capital, counted, number, probability, with_interval
 from calib.metrics.confidence import INTERVALS, View
-from calib.recipe import AXES, Recipe
+from calib.recipe import Recipe
 
 # Faint marks of several curves that can carry their number of rows without covering each other
 MOST_LABELS = 15
@@ -120,7 +120,7 @@ def prepare(
     binning: str | None = None,
     curve: str | None = None,
     band: str | None = None,
-    axes: str = AXES[0],
+    axes: str = "auto",
     faint: bool = False,
 ) -> Reliability:
     """The curves of these calibrators (all of the evaluation's by default).

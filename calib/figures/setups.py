@@ -67,7 +67,8 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
     return Setups(
         table,
         "Too few rows to compare the setups" if few else _finding(table),
-        "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
+        ("" if few else _how_sure(table))
+        + "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
         "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
         "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
         "rows inflate it, and methods with few different probabilities have few such bins. In the last panel, thick "
@@ -77,23 +78,30 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """Name the setup with the lowest Brier score, and say whether out of bag is clearly more accurate.
+    """Say whether out of bag is clearly more accurate, and name the setup with the lowest Brier score: one line.
 
     Reliability is left out: its 100 bins with few rows add chance, less so for methods with few different
     probabilities.
     """
-    lowest, others = str(table["brier"].idxmin()), len(table) - 1
-    text = f"{lowest} has the lowest Brier score ({brief(table.brier[lowest])})"
-    if others and table["brier_above_lowest_low"].notna().any():
-        higher = int((table["brier_above_lowest_low"] > 0).sum())
-        verb = "is" if higher < 2 else "are"
-        text += f"; {some_of(higher, others, 'other')} {verb} clearly higher"
+    lowest = str(table["brier"].idxmin())
+    least = f"{lowest} has the lowest Brier score ({brief(table.brier[lowest])})"
     gained = table.dropna(subset=["accuracy_gained_low"])
-    if len(gained):
-        more, less = (gained["accuracy_gained_low"] > 0).sum(), (gained["accuracy_gained_high"] < 0).sum()
-        text += f"; out of bag is clearly more accurate with {some_of(int(more), len(gained), 'method')}"
-        text += f", less accurate with {some_of(int(less), len(gained), 'method')}" if less else ""
-    return text
+    if gained.empty:
+        return least
+    more, less = (gained["accuracy_gained_low"] > 0).sum(), (gained["accuracy_gained_high"] < 0).sum()
+    text = f"Out of bag is clearly more accurate with {some_of(int(more), len(gained), 'method')}"
+    text += f", less with {less:,}" if less else ""
+    return f"{text}; {least}"
+
+
+def _how_sure(table: pd.DataFrame) -> str:
+    """How many setups have a clearly higher Brier score than the lowest."""
+    others = len(table) - 1
+    if not others or table["brier_above_lowest_low"].isna().all():
+        return ""
+    higher = int((table["brier_above_lowest_low"] > 0).sum())
+    verb = "has" if higher < 2 else "have"
+    return f"{some_of(higher, others, 'other').capitalize()} {verb} a clearly higher Brier score. "
 
 
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:

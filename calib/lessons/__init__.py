@@ -24,6 +24,7 @@ ORDER = (
     "not_useful",
     "labels_to_steps",
     "when_it_helps",
+    "still_calibrated",
 )
 """Lessons in the order of the list; each is ``<key>.toml`` in this folder."""
 WORDS, STEP, QUESTION = 130, 2, 1

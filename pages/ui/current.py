@@ -48,7 +48,7 @@ PAGES = {
             "pages/explore_venn_abers.py",
             "Venn–Abers",
             "How certain is each probability?",
-            ("model", "placement", "base_rate", "bins", "axes"),
+            ("model", "placement", "base_rate", "axes"),
         ),
         Page(
             "pages/explore_trees.py",
@@ -67,6 +67,12 @@ PAGES = {
             "Decide",
             "Which threshold should I use, and what does it cost?",
             ("model", "placement", "calibrators", "base_rate"),
+        ),
+        Page(
+            "pages/explore_watch.py",
+            "Watch",
+            "Is the model still calibrated?",
+            ("model", "placement", "calibrators"),
         ),
         Page(
             "pages/explore_compare.py",
@@ -99,6 +105,7 @@ PAGES = {
         ),
         Page("pages/learn_validity.py", "Validity", "What do Venn–Abers intervals guarantee?"),
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
+        Page("pages/learn_looking.py", "Looking every week", "How often may I look at a test?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
         GLOSSARY,
     ),

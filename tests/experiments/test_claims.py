@@ -787,3 +787,19 @@ def test_entropy_is_the_same_for_all_and_one_label_moves_the_best_partition():
     line = EXPERIMENTS["finite"].values({})["line"]
     turned = found("finite", line=line.replace("9:0.75:0", "9:0.75:1"))
     assert (result.every.cuts[result.rows["least"]] != turned.every.cuts[turned.rows["least"]]).any()
+
+
+@over_seeds
+@claims(
+    "looking", "The test raises more", "The evidence stays below", "After 20 calibrated", "Old rows dilute"
+)
+def test_looking_every_week_ruins_the_test_and_not_the_evidence(seed):
+    result = found("looking", seed)
+    test, evidence = (result.share("calm", method) for method in ("test", "evidence"))
+    assert (np.diff(test) >= 0).all()
+    assert test[-1] > 0.2
+    assert test[0] < 0.15
+    assert evidence[-1] < 0.12  # 100 runs
+    assert result.delay("evidence") < result.delay("test")
+    start = found("looking", seed, calm=0)
+    assert start.delay("test") < result.delay("test"), "old rows dilute it"

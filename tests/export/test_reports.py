@@ -224,7 +224,7 @@ def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out(
     text = own(report_html(once).decode())
     assert "repeat an earlier row. Copies" not in text
     assert (
-        "Left out because they repeat an earlier row: 31 rows" in text.partition(begin)[2].partition(end)[0]
+        "Excluded because they repeat an earlier row: 31 rows" in text.partition(begin)[2].partition(end)[0]
     )
     _, unique = _upload(frame.drop_duplicates())
     pd.testing.assert_frame_equal(once.metrics, unique.metrics)
@@ -473,7 +473,7 @@ def test_what_is_left_out_is_said(evaluations, monkeypatch):
     text = archive.read("README.txt").decode()
     assert "platt as JSON" in text
     assert "one per fold" in text
-    assert "No Chromium was found" in text
+    assert "Chromium was not found" in text
     assert not [name for name in archive.namelist() if "/calibrators/" in name or name.endswith(".svg")]
 
 

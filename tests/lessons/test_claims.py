@@ -11,6 +11,7 @@ from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.setups import NAMES
+from calib.analysis.watch.over_time import over_time
 from calib.calibrators import Isotonic
 from calib.evaluate import Evaluation, evaluate
 from calib.experiments import EXPERIMENTS, shown
@@ -47,6 +48,7 @@ HELD_BY_EXPERIMENTS = {
     ("when_it_helps", 1),
     ("when_it_helps", 2),
     ("when_it_helps", 3),
+    ("still_calibrated", 1),
 }
 """Steps whose words are an experiment's: tests/experiments/test_claims.py."""
 
@@ -379,3 +381,39 @@ def test_when_it_helps_calibrating_changes_less_for_loans_than_for_digits():
         return float((evaluation.metrics.brier["none"] - evaluation.metrics.brier).max())
 
     assert 0 < gain(of("when_it_helps", 4)) < gain(evaluated(Recipe())) / 2
+
+
+def watched(number: int):
+    """What the Watch page shows in a step."""
+    return over_time(of("still_calibrated", number), "none")
+
+
+def day(found, moment) -> int:
+    """The day of a moment, from 0."""
+    return int((np.datetime64(int(moment), "ns") - np.datetime64("2023-01-02")) / np.timedelta64(1, "D"))
+
+
+def test_still_calibrated_the_sudden_change_is_found_and_dated():
+    found = watched(2)
+    alarm = found.watched.found
+    assert found.watched.threshold == 20
+    assert day(found, alarm.earliest_moment) <= 300 <= day(found, alarm.latest_moment)
+
+
+def test_still_calibrated_only_the_calibration_changes():
+    found = watched(3)
+    assert found.shifted is None
+    assert (found.table["low"] > 0).iloc[-6:].all()
+
+
+def test_still_calibrated_the_slow_change_is_found_later_and_needs_more_than_an_offset():
+    """("still_calibrated", 4): day 200 is 21 July 2023. The sudden change, ("still_calibrated", 2), is found in weeks.
+
+    ("still_calibrated", 3) shows the same data.
+    """
+    sudden, slow = watched(2), watched(4)
+    assert np.datetime64("2023-01-02") + 200 == np.datetime64("2023-07-21")
+    late = day(slow, slow.watched.found.moment) - 200
+    assert late > 60
+    assert late > 3 * (day(sudden, sudden.watched.found.moment) - 300)
+    assert (sudden.watched.advice, slow.watched.advice) == ("offset", "recalibration")

@@ -14,6 +14,8 @@ from calib.synthetic import GaussianPair
 from tests.experiments.simulated import found
 from tests.lessons.test_claims import of, over_seeds
 
+LOOKING = "test_looking_every_week_ruins_the_test_and_not_the_evidence"
+LATE = "test_labels_whose_delay_depends_on_the_outcome_raise_false_alarms_only_if_they_count_as_they_arrive"
 MEANS = "says what a word means, or what to do"
 POINTS = {
     "why_calibrate": (
@@ -74,6 +76,12 @@ POINTS = {
         "test_they_beat_no_calibration_only_with_hundreds_of_rows",
         MEANS,
     ),
+    "still_calibrated": (
+        LOOKING,
+        "test_still_calibrated_the_sudden_change_is_found_and_dated",
+        "test_still_calibrated_only_the_calibration_changes",
+        "test_still_calibrated_the_slow_change_is_found_later_and_needs_more_than_an_offset",
+    ),
 }
 """Of each step of each lesson: the test of its point."""
 
@@ -129,12 +137,18 @@ QUIZ = {
         ),
         ("test_logistic_regression_stays_wrong_by_bias_and_by_scatter_where_it_is_not",) * 3,
     ),
+    "still_calibrated": (
+        (LOOKING, LOOKING, LOOKING),
+        (MEANS, "test_a_shift_of_the_scores_alone_is_no_change_of_calibration", MEANS),
+        (LATE, LATE, MEANS),
+    ),
 }
 """Of each answer to each question at the end: the test of the sentence that meets it."""
 
 
 def test_every_point_and_every_answer_is_held_by_a_test_or_states_no_finding(request):
-    folders = (request.path.parent, request.path.parents[1] / "experiments")
+    tests = request.path.parents[1]
+    folders = (request.path.parent, tests / "experiments", tests / "analysis" / "watch")
     texts = (path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("test_*.py"))
     there = {name for text in texts for name in re.findall(r"^def (test_\w+)", text, flags=re.M)} | {MEANS}
     for key, lesson in LESSONS.items():

@@ -30,6 +30,21 @@ CHANGED = {
 }
 
 
+TOP, LEAST = 1e5, 1e-3
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def evidence_words(log: float) -> str:
+    """Evidence, given as a natural logarithm; a power of ten if it is very large or very small.
+
+    >>> evidence_words(0.0), evidence_words(361.3), evidence_words(np.log(0.5e-4))
+    ('1.00', '10¹⁵⁷', '10⁻⁴')
+    """
+    if np.log(LEAST) <= log < np.log(TOP):
+        return number(float(np.exp(log)))
+    return "10" + str(int(np.floor(log / np.log(10) + 0.5))).translate(RAISED)
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Labels (NaN if missing), probabilities and times of a table's rows."""
@@ -80,10 +95,11 @@ def rows_of(frame: pd.DataFrame, target: str, positive: str | None, score: str, 
 
 
 def sentences(watched: Watched, kind: str | None) -> list[str]:
-    """What was found, in plain words: evidence, alarm, cause, advice, and what was left out."""
+    """Describe the result in plain words: evidence, alarm, cause, advice and excluded rows."""
     limit = f"{watched.threshold:g}"
+    evidence = evidence_words(watched.log_now)
     lines = [
-        f"{counted(watched.rows, 'row')}. Evidence against calibration: {number(watched.now)}. The alarm is at {limit}."
+        f"{counted(watched.rows, 'row')}. Evidence against calibration: {evidence}. The alarm is at {limit}."
     ]
     found = watched.found
     if found is None:
@@ -115,7 +131,7 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
 
 
 def as_record(watched: Watched, kind: str | None) -> Mapping[str, Any]:
-    """What was found, for other programs."""
+    """Return the result as a record for other programs."""
     found = watched.found
     return {
         "rows": watched.rows,

@@ -11,7 +11,6 @@ import streamlit as st
 from calib import sources
 from calib.data import (
     ROLES,
-    WEIGHT_AS,
     TableFile,
     class_counts,
     guess_target,
@@ -406,7 +405,7 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
                     recipe.label(role),
                     [None, *columns],
                     format_func=lambda column: "None" if column is None else column,
-                    help=controls.recipes_help(role),
+                    help=recipe.parameter(role).help,
                 )
         _weight_as(recipe, raw_table)
         st.caption(
@@ -426,8 +425,8 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
             "weight_as",
             recipe.weight_as or named_as(name) or "importance",
             f"Each line of {plain(name)}",
-            WEIGHT_AS,
-            format_func={"counts": "repeats the row", "importance": "weights the row"}.get,
+            list(recipe.parameter("weight_as").choices),
+            format_func=recipe.parameter("weight_as").in_words,
             required=True,
             help="Repeated rows make intervals narrower; sampling weights make them wider.",
         )

@@ -58,7 +58,7 @@ def as_published(recipe: Recipe) -> None:
     differs, weight = departures(recipe), dataset(recipe).weight
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if weight is None or are_whole(weight):  # else no method here gives pairs
-            controls.choice("merge", recipe, ("log", "square", "midpoint"), "Combine p0 and p1 with")
+            controls.choice("merge", recipe)
         if differs:
             st.button(
                 "As in the paper",

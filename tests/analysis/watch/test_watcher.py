@@ -250,6 +250,49 @@ def test_false_alarms_are_rare_and_real_ones_early():
     assert np.median([2000 if each is None else each + 1 - 5000 for each in late]) <= 600
 
 
+RUNS = (40, pytest.param(1000, marks=pytest.mark.soak))
+
+
+def delayed(y, seed):
+    """Days of 25 rows, and the day on which a label is known: events after 1 to 5 days, others after 5 to 40 days."""
+    rng = np.random.default_rng(seed + 10_000_000)
+    day = np.arange(len(y)) // 25
+    return day, day + np.where(y == 1, rng.integers(1, 6, len(y)), rng.integers(5, 41, len(y)))
+
+
+@pytest.mark.parametrize("runs", RUNS)
+def test_days_and_ties_raise_few_false_alarms(runs):
+    rows = 5000 if runs > 100 else 1000
+    days = ties = 0
+    for seed in range(runs):
+        y, p = stream(rows, seed=seed)
+        days += watch(y, p, np.arange(rows) // 25).alarm is not None
+        rng = np.random.default_rng(seed)
+        tied = rng.choice([0.05, 0.1, 0.3, 0.5, 0.8], rows)
+        ties += watch(rng.random(rows) < tied, tied).alarm is not None
+    # α, and what chance adds to it in one of 1,000 such tests
+    most = 0.05 * runs + 3.1 * np.sqrt(0.05 * 0.95 * runs)
+    assert max(days, ties) <= most
+
+
+@pytest.mark.parametrize("runs", RUNS)
+def test_labels_whose_delay_depends_on_the_outcome_raise_false_alarms_only_if_they_count_as_they_arrive(runs):
+    rows, alarms, wrong = (5000 if runs > 100 else 1000), 0, 0
+    for seed in range(runs):
+        y, p = stream(rows, seed=seed)
+        day, known = delayed(y, seed)
+        seen = False
+        for today in (*range(60, int(known.max()), 60), int(known.max())):
+            there = day < today
+            labels = np.where(known[there] <= today, y[there], np.nan)
+            seen = seen or watch(labels, p[there], day[there]).alarm is not None
+        alarms += seen
+        arrival = np.argsort(known, kind="stable")
+        wrong += watch(y[arrival], p[arrival]).alarm is not None
+    assert alarms <= 0.05 * runs + 3.1 * np.sqrt(0.05 * 0.95 * runs)
+    assert wrong > 0.9 * runs
+
+
 def test_refusals_name_what_is_wrong():
     with pytest.raises(InputError, match="0 and 1"):
         watch([0, 2], [0.1, 0.2])

@@ -1,0 +1,212 @@
+"""Watch an Evaluation's predictions over time: evidence, level and periods, thinned to what a picture shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calib.analysis.watch.periods import Periods, periods
+from calib.analysis.watch.watcher import ALPHA, Watched, level_band, shown_moment, watch
+from calib.calibrators import CALIBRATORS, label_of
+from calib.evaluate import Evaluation
+from calib.kernel.checks import Array, InputError
+from calib.kernel.wording import counted
+
+FITS = {"offset": "offset", "recalibration": "logistic", "refit": "logistic"}
+MOST_POINTS = 1500
+CLEAR = 0.01  # level of the test whether the scores shifted; low, because people look often
+
+
+@dataclass(frozen=True, eq=False)
+class OverTime:
+    """What watching one calibrator's predictions shows.
+
+    Attributes
+    ----------
+    watched
+        Alarm and intervals; its arrays of one value per row are empty.
+    points
+        Evidence after at most 1,500 days, or rows: moment, rows, log10 (of the evidence), period (its number). Of many
+        neighbours the highest is kept.
+    band
+        The mean of observed − predicted so far, with its band: moment, level, low, high.
+    kind
+        "date", "number" or "row".
+    periods
+        Months, or stretches of rows.
+    order
+        Positions of the watched test rows, in the order of time.
+    waiting
+        Rows that wait because the label of an earlier row is missing.
+    """
+
+    evaluation: Evaluation
+    calibrator: str
+    watched: Watched
+    points: pd.DataFrame
+    band: pd.DataFrame
+    kind: str
+    periods: Periods
+    order: Array
+    waiting: int
+
+    @property
+    def name(self) -> str:
+        return label_of(self.calibrator)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One line per period."""
+        return self.periods.table
+
+    @property
+    def changed_in(self) -> int | None:
+        """Number of the period in which the change began; None without an alarm."""
+        found = self.watched.found
+        if found is None:
+            return None
+        return int(np.searchsorted(self.periods.starts, found.since, side="right")) - 1
+
+    @property
+    def from_the_start(self) -> bool:
+        """Whether the model may have been miscalibrated from the first row."""
+        found = self.watched.found
+        return found is not None and found.earliest == 0
+
+    @property
+    def shifted(self) -> str | None:
+        """The period whose scores differ most from those of the first; None if no period differs clearly.
+
+        Kolmogorov–Smirnov tests, corrected for the number of periods. Unlike the evidence they hold for one look.
+        """
+        later = self.table.iloc[1:]
+        if not len(later) or later["moved_p"].min() * len(later) >= CLEAR:
+            return None
+        return str(later["period"].iloc[int(later["moved"].to_numpy().argmax())])
+
+    def shown(self, moment: Any) -> str:
+        """Write a time of the alarm for a person: a date, a number, or the number of the row in the table."""
+        return shown_moment(moment - 1 if self.kind == "row" else moment, self.kind)
+
+    def fit(self) -> Any:
+        """The calibrator that the advice names, fitted to the rows since the change; refused without an alarm."""
+        found = self.watched.found
+        if found is None:
+            raise InputError("There is no alarm, so there is nothing to recalibrate.")
+        rows = self.order[found.since :]
+        made = CALIBRATORS[FITS[found.advice]]()
+        return made.fit(self.evaluation.predictions[self.calibrator].p[rows], self.evaluation.y[rows])
+
+
+def over_time(
+    evaluation: Evaluation,
+    calibrator: str,
+    alpha: float = ALPHA,
+    horizon: int = 1,
+    skip_unlabelled: bool = False,
+) -> OverTime:
+    """Watch the predictions of one calibrator on the test rows, in the order of the time column or of the table.
+
+    Parameters
+    ----------
+    skip_unlabelled
+        Leave out rows without a label, instead of waiting for them: they and all later rows do not count.
+
+    Raises
+    ------
+    InputError
+        For weights and a deployment base rate, and if all rows wait for labels.
+    """
+    if evaluation.recipe.base_rate is not None:
+        raise InputError("Watch shows probabilities as they were predicted. Remove the deployment base rate.")
+    if evaluation.weight is not None:
+        raise InputError("Watch counts each row once, in the order of prediction. Remove the role weight.")
+    if calibrator == "none":
+        evaluation = evaluation.on_every_row()
+    data, rows, when = evaluation.dataset, evaluation.rows, evaluation.when
+    there, waiting = np.arange(len(rows)), 0
+    if data.unlabelled is not None and not skip_unlabelled:
+        there = np.flatnonzero(when < data.unlabelled)
+        waiting = len(rows) - len(there)
+        if not len(there):
+            raise InputError(
+                "The first row has no label, and all later rows wait for it. Leave out rows without a label."
+            )
+    p, y = evaluation.predictions[calibrator].p[there], evaluation.y[there]
+    watched = watch(y, p, when[there], horizon, alpha)
+    order = watched.order
+    when = when[there][order]
+    kind = "row" if data.time is None else "date" if when.dtype.kind == "M" else "number"
+    ends = np.asarray(watched.path["rows"], dtype=int)
+    firsts = np.append(0, ends[:-1])
+    cut = periods(y[order], p[order], when, kind, alpha)
+    log = np.asarray(watched.path["log"]) / np.log(10)
+    kept = _highest(log)
+    points = {
+        "moment": when[firsts[kept]],
+        "rows": ends[kept],
+        "log10": log[kept],
+        "period": np.searchsorted(cut.starts, firsts[kept], side="right") - 1,
+    }
+    band = level_band(watched)
+    level = {"moment": when[firsts[band.pop("batch")]], **band}
+    empty = np.zeros(0)
+    thin = replace(watched, evidence=empty, log_evidence=empty, path={}, order=empty.astype(int))
+    return OverTime(
+        evaluation,
+        calibrator,
+        thin,
+        pd.DataFrame(points),
+        pd.DataFrame(level),
+        kind,
+        cut,
+        there[order],
+        waiting,
+    )
+
+
+def _highest(values: Array) -> Array:
+    """Positions to draw: of many, the highest of each stretch, so that no peak is lost."""
+    n = len(values)
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    cuts = np.linspace(0, n, MOST_POINTS + 1).astype(int)
+    return np.array([a + int(np.argmax(values[a:b])) for a, b in pairwise(cuts)])
+
+
+def summary(found: OverTime) -> str:
+    """The finding in one sentence."""
+    alarm = found.watched.found
+    if alarm is None:
+        return f"No alarm: still calibrated, as far as {counted(found.watched.rows, 'row')} show"
+    at = f"{'on' if found.kind == 'date' else 'at'} {found.shown(alarm.moment)}"
+    if found.from_the_start:
+        return f"Alarm {at}: miscalibrated, probably from the start"
+    return f"Alarm {at}: miscalibrated since about {found.shown(alarm.since_moment)}"
+
+
+def moved(found: OverTime) -> str:
+    """Say what changed: the scores (which needs no labels), their calibration, both or neither."""
+    period, alarm = found.shifted, found.watched.found is not None
+    if alarm and period is None:
+        return "The calibration is off, but the scores show no clear shift"
+    if alarm:
+        return f"The calibration is off, and the scores shifted too (most in {period})"
+    if period is None:
+        return "No clear change, neither of the scores nor of their calibration"
+    return f"The scores shifted (most in {period}), but their calibration shows no change"
+
+
+def unlabelled(found: OverTime) -> str | None:
+    """Say how many rows wait, and from when on."""
+    first: Any = found.evaluation.dataset.unlabelled
+    if first is None:
+        return None
+    if found.kind == "date":
+        first = np.datetime64(first, "ns").astype(np.int64)
+    rows = counted(found.waiting, "labelled row")
+    return f"A label is missing at {found.shown(first)}. {rows} from then on wait for it."

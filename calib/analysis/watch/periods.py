@@ -1,0 +1,172 @@
+"""Cut watched rows into periods (months, weeks, days, or equally many rows) and describe each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import ks_2samp
+
+from calib.analysis.label_shift import estimate_base_rate
+from calib.analysis.watch.sequences import half_width
+from calib.kernel.checks import Array, InputError
+
+STRETCHES = 12  # of rows without dates
+MOST = 24
+FEWEST = 3
+STEPS = (1, 2, 3, 6, 12, 24, 60, 120, 600, 1200)
+GROUPS = 8  # of the reliability curve of a period
+IN_A_GROUP = 10
+STARTING = 0.3  # share of the rows whose base rate is the starting point of EM
+
+
+@dataclass(frozen=True, eq=False)
+class Periods:
+    """Periods in the order of time.
+
+    Attributes
+    ----------
+    table
+        One line per period: period, begin, end, rows, events, predicted, observed, gap (observed − predicted), low and
+        high (its band), p10, p50 and p90 of the predictions, base_rate (by EM, without labels), moved (largest
+        difference between the cumulative shares of its predictions and those of the first period) and moved_p (the
+        p-value of that difference).
+    curves
+        Period → (predicted, observed, rows) of groups of equally many rows.
+    starts
+        Position of the first row of each period.
+    """
+
+    table: pd.DataFrame
+    curves: Mapping[str, tuple[Array, Array, Array]]
+    starts: Array
+
+
+def periods(y: Array, p: Array, when: Array, kind: str, alpha: float) -> Periods:
+    """Describe the periods of rows in the order of time.
+
+    Parameters
+    ----------
+    when
+        Times, or numbers of rows.
+    kind
+        "date", "number" or "row".
+    alpha
+        The band of a gap holds with probability 1 − alpha, at every time within the period.
+    """
+    names, starts = _cut(when, kind)
+    ends = np.append(starts[1:], len(y))
+    early = float(y[: max(1, int(STARTING * len(y)))].mean())
+    first = p[: ends[0]]
+    # Among times of the day, a midnight written as a day would stand for all of it
+    unit = "D" if kind != "date" or (when == when.astype("datetime64[D]")).all() else "ms"
+    lines, curves = [], {}
+    for name, start, end in zip(names, starts, ends, strict=True):
+        rows = slice(int(start), int(end))
+        line: dict[str, Any] = {
+            "period": name,
+            "begin": _text(when[start], unit),
+            "end": _text(when[end - 1], unit),
+        }
+        line |= _numbers(y[rows], p[rows], alpha) | {"base_rate": _rate(p[rows], early)}
+        lines.append(line | (_moved(first, p[rows]) if start else {"moved": 0.0, "moved_p": 1.0}))
+        curves[name] = _curve(y[rows], p[rows])
+    return Periods(pd.DataFrame(lines), curves, starts)
+
+
+def _cut(when: Array, kind: str) -> tuple[list[str], Array]:
+    """Names and first rows of the periods; rows of one time stay together."""
+    if kind == "date":
+        for number, name in (
+            (when.astype("datetime64[M]").astype(np.int64), lambda k: str(np.datetime64(k, "M"))),
+            # Day 0 is a Thursday; weeks begin on Monday
+            ((_days(when) + 3) // 7, lambda k: f"week of {np.datetime64(7 * k - 3, 'D')}"),
+            (_days(when), lambda k: str(np.datetime64(k, "D"))),
+            (when.astype("datetime64[h]").astype(np.int64), lambda k: str(np.datetime64(k, "h"))),
+        ):
+            if len(np.unique(number)) >= FEWEST:
+                return _stepped(number, name)
+    # Rows of one time are never cut apart
+    wanted = np.arange(1, STRETCHES) * len(when) // STRETCHES
+    starts = np.unique(np.append(0, np.searchsorted(when, when[wanted])))
+    ends = np.append(starts[1:], len(when)) - 1
+    rows = "rows " if kind == "row" else ""
+    return [
+        f"{rows}{_short(when[a])} to {_short(when[b])}" for a, b in zip(starts, ends, strict=True)
+    ], starts
+
+
+def _days(when: Array) -> Array:
+    return when.astype("datetime64[D]").astype(np.int64)
+
+
+def _stepped(number: Array, name: Callable[[int], str]) -> tuple[list[str], Array]:
+    """At most ``MOST`` periods of equally many months, weeks, days or hours, by the number of each row's."""
+    first, last = int(number[0]), int(number[-1])
+    step = next((step for step in STEPS if (last // step - first // step) < MOST), last - first + 1)
+    codes = number // step
+    starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+    names = []
+    for code in codes[starts].tolist():
+        begin, end = max(code * step, first), min((code + 1) * step - 1, last)
+        names.append(name(begin) if begin == end else f"{name(begin)} to {name(end)}")
+    return names, starts
+
+
+def _short(moment: object) -> str:
+    if isinstance(moment, np.integer):
+        return f"{int(moment):,}"
+    return f"{moment:,.6g}" if isinstance(moment, np.floating) else _text(moment, "s")
+
+
+def _text(moment: object, unit: str) -> str:
+    """A time as the Recipe's ``period`` holds it."""
+    if isinstance(moment, np.datetime64):
+        return str(moment.astype(f"datetime64[{unit}]"))
+    return repr(moment.item()) if isinstance(moment, np.generic) else str(moment)
+
+
+def _numbers(y: Array, p: Array, alpha: float) -> dict[str, float]:
+    gap = y - p
+    before = np.append(0.0, np.cumsum(gap)[:-1]) / np.maximum(np.arange(len(gap)), 1)
+    spread = ((gap - np.clip(before, -p, 1 - p)) ** 2).sum()
+    width = float(half_width(np.array(spread), alpha)) / len(gap)
+    p10, p50, p90 = np.quantile(p, [0.1, 0.5, 0.9])
+    return {
+        "rows": len(y),
+        "events": int(y.sum()),
+        "predicted": p.mean(),
+        "observed": y.mean(),
+        "gap": gap.mean(),
+        "low": max(gap.mean() - width, -1),
+        "high": min(gap.mean() + width, 1),
+        "p10": p10,
+        "p50": p50,
+        "p90": p90,
+    }
+
+
+def _moved(first: Array, p: Array) -> dict[str, float]:
+    test = ks_2samp(first, p, method="asymp")
+    return {"moved": float(test.statistic), "moved_p": float(test.pvalue)}
+
+
+def _rate(p: Array, base_rate: float) -> float:
+    """The base rate by EM, without labels; NaN if the predictions cannot tell."""
+    try:
+        return estimate_base_rate(p, base_rate).rate
+    except InputError:
+        return float("nan")
+
+
+def _curve(y: Array, p: Array) -> tuple[Array, Array, Array]:
+    """Groups of about equally many rows; rows of one prediction stay together."""
+    order = np.argsort(p, kind="stable")
+    p, y = p[order], y[order]
+    groups = min(GROUPS, max(1, len(p) // IN_A_GROUP))
+    cuts = np.unique(np.searchsorted(p, p[np.arange(groups) * len(p) // groups]))
+    rows = np.diff(np.append(cuts, len(p)))
+    return np.add.reduceat(p, cuts) / rows, np.add.reduceat(y, cuts).astype(float) / rows, rows

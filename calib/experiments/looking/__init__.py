@@ -1,0 +1,62 @@
+"""Looking every week: how often an ordinary test and evidence raise a false alarm, and how late the evidence is."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment
+from calib.experiments.looking.simulation import looking
+from calib.kernel.records import Parameter
+
+EXPERIMENT = Experiment(
+    key="looking",
+    page="looking",
+    name="Looking every week",
+    question="A deployed model is calibrated and stays calibrated. Each week, new labelled rows arrive, and somebody "
+    "tests all rows so far at the 5 % level (Hosmer–Lemeshow). How often has this test raised a false alarm after 50 "
+    "weeks?",
+    answers=("In about 5 % of all models", "In about 15 %", "In more than 20 %"),
+    right=3,
+    why=(
+        "The level of 5 % holds for one look. Each further look is another chance for a false alarm.",
+        "The looks share rows, so they agree often, but not often enough.",
+        "Over many looks the chances of a false alarm add up, although the model never changes.",
+    ),
+    turn={"looks": 1},
+    parameters=(
+        Parameter(
+            "looks", "Weeks", "integer", 50, 1, 100, help="The number of weeks, with one look per week."
+        ),
+        Parameter(
+            "shift",
+            "Change of the log-odds",
+            "number",
+            0.5,
+            0.1,
+            2.0,
+            help="How much the log-odds of the true probabilities change, in the lower picture.",
+            extra={"step": 0.1},
+        ),
+        Parameter(
+            "calm",
+            "Calibrated weeks before the change",
+            "integer",
+            20,
+            0,
+            100,
+            help="0: wrong from the start.",
+        ),
+        Parameter("rows", "Rows per week", "integer", 100, 20, 200, help="New labelled rows per week."),
+        Parameter("runs", "Models", "integer", 100, 50, 1000, help="How many models are simulated."),
+    ),
+    simulation=looking,
+    notice=(
+        "The test raises more false alarms with every look. The evidence stays below 5 %, however often you look.",
+        "After 20 calibrated weeks the evidence finds the change sooner than the test. Old rows dilute the test, but "
+        "the evidence also begins again every week.",
+    ),
+    formulas=(
+        r"E_t = \prod_{i \le t} \frac{q_i^{y_i}(1-q_i)^{1-y_i}}{p_i^{y_i}(1-p_i)^{1-y_i}}, \quad q_i "
+        r"\text{ chosen before } y_i",
+        r"\mathbb{P}(\exists\, t: E_t \ge 1/\alpha) \le \alpha",
+    ),
+    source="Ville (1939); Henzi, Puke, Dimitriadis and Ziegel (2023), “A safe Hosmer–Lemeshow test”.",
+)

@@ -1,0 +1,391 @@
+"""Watching over time: the evidence, what changed, and the reliability of each period beside that of the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.analysis.watch.over_time import OverTime, moved, summary
+from calib.analysis.watch.table import evidence_words
+from calib.figures.base import FigureEntry
+from calib.figures.panels import axes, heading, panels
+from calib.figures.theme import LIGHT, Theme, layout
+from calib.kernel.wording import number
+
+MOST_PANELS = 12
+ABOVE, BELOW = 5, -3  # powers of ten that are drawn above the alarm, and below 1
+AXES = {"date": "Date", "number": "Time", "row": "Row"}
+INVISIBLE = {"size": 8, "opacity": 0}  # a line has nothing to click
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Evidence after each day, or row, with the alarm."""
+
+    table: pd.DataFrame
+    axis: str
+    threshold: float
+    alarm: Any
+    since: tuple[Any, Any, Any] | None
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per day, or row: when, rows, log10 of the evidence, period."""
+        return self.table
+
+
+def _at(moments: Any, kind: str) -> Any:
+    """Return times as Plotly takes them: those of an alarm are whole nanoseconds."""
+    return pd.to_datetime(np.asarray(moments, dtype="int64")) if kind == "date" else np.asarray(moments)
+
+
+def prepare_evidence(found: OverTime) -> Evidence:
+    """Evidence of each day, or row, and the alarm."""
+    watched, alarm = found.watched, found.watched.found
+    table = found.points.assign(period=found.table["period"].to_numpy()[found.points["period"]])
+    table = table.rename(columns={"moment": "when", "log10": "log10_evidence"})
+    since = at = None
+    if alarm is not None:
+        moments = [alarm.earliest_moment, alarm.since_moment, alarm.latest_moment]
+        at, since = _at([alarm.moment], found.kind)[0], tuple(_at(moments, found.kind))
+    highest = evidence_words(float(table["log10_evidence"].max()) * np.log(10))
+    return Evidence(
+        table,
+        AXES[found.kind],
+        watched.threshold,
+        at,
+        since,
+        summary(found),
+        f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
+        f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
+        + ("" if alarm is None else "Shaded: 95 % interval of the beginning of the change."),
+        f"Evidence against calibration over {watched.rows:,} rows; highest {highest}. {summary(found)}.",
+    )
+
+
+def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
+    """One line on a log axis, the threshold, the alarm and the interval of the beginning."""
+    log = record.table["log10_evidence"].to_numpy()
+    limit = float(np.log10(record.threshold))
+    high, low = limit + ABOVE, float(BELOW)
+    beyond = np.flatnonzero(log > high)
+    ticks = np.arange(low, high + 0.01)
+    texts = [f"{10**t:,.6g}" if -4 < t <= 4 else f"10<sup>{t:.0f}</sup>" for t in ticks]
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=460,
+            showlegend=False,
+            xaxis={"title": {"text": record.axis}},
+            yaxis={
+                "title": {"text": "Evidence against calibration"},
+                "range": [low - 0.1, high + 0.2],
+                "tickvals": ticks,
+                "ticktext": texts,
+                "automargin": True,
+            },
+            hovermode="closest",
+        )
+    )
+    if record.since is not None:
+        figure.add_vrect(
+            x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.18, line_width=0
+        )
+    figure.add_hline(y=limit, line={"color": theme.positive, "width": 1.5, "dash": "dash"})
+    figure.add_annotation(
+        x=0,
+        xref="paper",
+        y=limit,
+        text=f"alarm at {record.threshold:g}",
+        showarrow=False,
+        xanchor="left",
+        yanchor="bottom",
+        font={"color": theme.positive},
+    )
+    words = [evidence_words(value * np.log(10)) for value in log]
+    figure.add_trace(
+        go.Scatter(
+            x=record.table["when"],
+            y=np.clip(log, low, high + 0.1),
+            customdata=np.column_stack([words, record.table["rows"], record.table["period"]]),
+            mode="lines+markers",
+            marker=INVISIBLE,
+            line={"color": theme.negative, "width": 2},
+            hovertemplate="%{x}<br>evidence %{customdata[0]}<br>after %{customdata[1]} rows<extra></extra>",
+        )
+    )
+    if record.alarm is not None:
+        figure.add_vline(x=record.alarm, line={"color": theme.positive, "width": 1.5})
+    if len(beyond):
+        figure.add_annotation(
+            x=1,
+            xref="x domain",
+            y=high,
+            text=f"off the scale: {words[-1]} at the end ↑"
+            if log[-1] > high
+            else f"off the scale: {words[int(log.argmax())]} ↑",
+            showarrow=False,
+            xanchor="right",
+            yanchor="top",
+            yshift=-6,
+            font={"color": theme.negative},
+        )
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Numbers of each period, and the level so far."""
+
+    table: pd.DataFrame
+    middle: Any
+    axis: str
+    band: pd.DataFrame
+    since: Any
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per period."""
+        return self.table
+
+
+def prepare_moved(found: OverTime) -> Moved:
+    """Compare the periods: scores, base rate, and observed minus predicted; and the level so far."""
+    begin, end = found.table["begin"], found.table["end"]
+    if found.kind == "date":
+        first, last = pd.to_datetime(begin), pd.to_datetime(end)
+    else:
+        first, last = begin.astype(float), end.astype(float)
+    alarm = found.watched.found
+    return Moved(
+        found.table,
+        first + (last - first) / 2,
+        AXES[found.kind],
+        found.band,
+        None if alarm is None else _at([alarm.since_moment], found.kind)[0],
+        moved(found),
+        "If only the scores shift, the cases changed; if observed minus predicted leaves 0, the calibration changed. "
+        "Scores (median and middle 80 %) and the estimated base rate (EM) need no labels. EM assumes that the "
+        "scores within each class stay as they were. The level so far has a band that holds at every look.",
+        f"{moved(found)}. Observed minus predicted by period: "
+        + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
+        + ".",
+    )
+
+
+def draw_moved(record: Moved, theme: Theme = LIGHT) -> go.Figure:
+    """Four panels above each other on one axis of time."""
+    names = (
+        "Scores: median and middle 80 %",
+        "Base rate: observed, and by EM (dashed)",
+        "Observed − predicted, per period",
+        "Observed − predicted, so far",
+    )
+    tops = [1 - 0.262 * i for i in range(4)]
+    share = {"automargin": True, "nticks": 5}
+    domains = {
+        f"yaxis{i + 1 if i else ''}": {"domain": [top - 0.2, top], **share} for i, top in enumerate(tops)
+    }
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=760,
+            showlegend=False,
+            margin={"t": 28},
+            xaxis={"title": {"text": record.axis}, "anchor": "y4"},
+            hovermode="closest",
+            **domains,
+        )
+    )
+    for i, name in enumerate(names):
+        figure.add_annotation(heading(name, f"y{i + 1 if i else ''}", "x"))
+    table, x = record.table, record.middle
+    known = {"customdata": table[["period"]].to_numpy(), "x": x}
+
+    def band(x: Any, low: Any, high: Any, axis: str, color: str) -> None:
+        for values, fill in ((low, None), (high, "tonexty")):
+            figure.add_trace(
+                go.Scatter(
+                    x=x,
+                    y=values,
+                    yaxis=axis,
+                    mode="lines",
+                    line={"width": 0, "color": color},
+                    fill=fill,
+                    fillcolor=_pale(color),
+                    hoverinfo="skip",
+                )
+            )
+
+    band(x, table["p10"], table["p90"], "y", theme.negative)
+    band(x, table["low"], table["high"], "y3", theme.calibration)
+    band(record.band["moment"], record.band["low"], record.band["high"], "y4", theme.calibration)
+    for column, axis, name, line in (
+        ("p50", "y", "median score", {"color": theme.negative, "width": 2}),
+        ("base_rate", "y2", "estimated", {"color": theme.grouping, "width": 2, "dash": "dash"}),
+        ("observed", "y2", "observed", {"color": theme.positive, "width": 2}),
+        ("gap", "y3", "observed − predicted", {"color": theme.calibration, "width": 2}),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                **known,
+                y=table[column],
+                yaxis=axis,
+                mode="lines+markers",
+                line=line,
+                hovertemplate=f"%{{customdata[0]}}<br>{name} %{{y:.3f}}<extra></extra>",
+            )
+        )
+    figure.add_trace(
+        go.Scatter(
+            x=record.band["moment"],
+            y=record.band["level"],
+            yaxis="y4",
+            mode="lines",
+            line={"color": theme.calibration, "width": 2},
+            hovertemplate="%{x}<br>so far %{y:.4f}<extra></extra>",
+        )
+    )
+    for axis in ("y3", "y4"):
+        figure.add_hline(y=0, line={"color": theme.diagonal, "width": 1}, yref=axis)
+    if record.since is not None:
+        for i in range(4):
+            figure.add_shape(
+                type="line",
+                x0=record.since,
+                x1=record.since,
+                y0=0,
+                y1=1,
+                yref=f"y{i + 1 if i else ''} domain",
+                line={"color": theme.positive, "width": 1, "dash": "dot"},
+            )
+    # The first rows say so little that their band would hide all that follows
+    later = record.band.iloc[len(record.band) // 10 :]
+    if len(later):
+        reach = 1.1 * float(max(later["high"].max(), -later["low"].min(), 1e-3))
+        figure.update_layout(yaxis4={"range": [-reach, reach]})
+    return figure
+
+
+def _pale(color: str) -> str:
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.2)"
+
+
+@dataclass(frozen=True, eq=False)
+class Reliabilities:
+    """Reliability of each period."""
+
+    table: pd.DataFrame
+    names: tuple[str, ...]
+    after: tuple[bool, ...]
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per period and group of rows."""
+        return self.table
+
+
+def prepare_periods(found: OverTime) -> Reliabilities:
+    """Group each period's rows by their predictions."""
+    names, curves = list(found.periods.curves), found.periods.curves
+    places = np.arange(len(names))
+    if len(names) > MOST_PANELS:
+        places = np.unique(np.linspace(0, len(names) - 1, MOST_PANELS).round().astype(int))
+    columns = ("predicted", "observed", "rows")
+    parts = [
+        pd.DataFrame(dict(zip(columns, curves[names[i]], strict=True))).assign(period=names[i])
+        for i in places
+    ]
+    changed = found.changed_in
+    worst = found.table.loc[found.table["gap"].abs().idxmax()]
+    left_out = f" {len(places)} of {len(names)} periods are drawn." if len(places) < len(names) else ""
+    return Reliabilities(
+        pd.concat(parts, ignore_index=True),
+        tuple(names[i] for i in places),
+        tuple(changed is not None and bool(i >= changed) for i in places),
+        f"Largest gap in {worst.period}: observed {number(worst.observed)}, predicted {number(worst.predicted)}",
+        "On the diagonal, predictions match outcomes; the dotted grey line is the first period. Each mark is a group "
+        f"of about equally many rows. Orange diamonds: periods since the change.{left_out}",
+        f"Reliability diagrams of {len(places)} periods. Largest gap in {worst.period}: {number(worst.gap)}.",
+    )
+
+
+def draw_periods(record: Reliabilities, theme: Theme = LIGHT) -> go.Figure:
+    """Small panels on equal axes, each with the first period in grey."""
+    axis = {"range": [-0.03, 1.03], "tickvals": [0, 1]}
+    figure = panels(
+        theme,
+        [(_short_name(name),) for name in record.names],
+        min(4, len(record.names)),
+        height=150,
+        xaxis={**axis, "title": {"text": "Predicted"}},
+        yaxis={**axis, "title": {"text": "Observed"}},
+        showlegend=False,
+        hovermode="closest",
+    )
+    spare = figure.layout.margin.b - 56  # room for a legend that is not there
+    figure.update_layout(height=figure.layout.height - spare, margin={"b": 56})
+    first = record.table[record.table["period"] == record.names[0]]
+    for i, name in enumerate(record.names):
+        x, y = axes(i)
+        own = record.table[record.table["period"] == name]
+        figure.add_trace(
+            go.Scatter(
+                x=[0, 1],
+                y=[0, 1],
+                xaxis=x,
+                yaxis=y,
+                mode="lines",
+                line={"color": theme.diagonal, "width": 1},
+                hoverinfo="skip",
+            )
+        )
+        if i:
+            figure.add_trace(
+                go.Scatter(
+                    x=first["predicted"],
+                    y=first["observed"],
+                    xaxis=x,
+                    yaxis=y,
+                    mode="lines",
+                    line={"color": theme.muted, "width": 1.5, "dash": "dot"},
+                    hoverinfo="skip",
+                )
+            )
+        color, symbol = (theme.positive, "diamond") if record.after[i] else (theme.negative, "circle")
+        figure.add_trace(
+            go.Scatter(
+                x=own["predicted"],
+                y=own["observed"],
+                customdata=own[["period", "rows"]].to_numpy(),
+                xaxis=x,
+                yaxis=y,
+                mode="lines+markers",
+                marker={"size": 5, "symbol": symbol},
+                line={"color": color, "width": 2},
+                hovertemplate="%{customdata[0]}<br>predicted %{x:.3f}<br>observed %{y:.3f}<br>%{customdata[1]} rows"
+                "<extra></extra>",
+            )
+        )
+    return figure
+
+
+def _short_name(name: str) -> str:
+    """Write a range of rows in the width of a panel."""
+    return name.removeprefix("rows ").removeprefix("week of ").replace(" to ", "–")
+
+
+WATCH_EVIDENCE = FigureEntry("watch_evidence", "Evidence over time", prepare_evidence, draw_evidence)
+WATCH_MOVED = FigureEntry("watch_moved", "What changed", prepare_moved, draw_moved)
+WATCH_PERIODS = FigureEntry("watch_periods", "Reliability by period", prepare_periods, draw_periods)

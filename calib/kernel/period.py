@@ -1,0 +1,69 @@
+"""A period as a Recipe holds it, FIRST..LAST: the rows between two dates, numbers or row numbers, both included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from calib.kernel import checks
+from calib.kernel.checks import Array, InputError
+
+BETWEEN = ".."
+
+
+def check_period(value: Any, name: str) -> str | None:
+    """Refuse what is not FIRST..LAST.
+
+    >>> check_period("2023-01-01..2023-01-31", "period")
+    '2023-01-01..2023-01-31'
+    """
+    if value is None:
+        return None
+    text = checks.text(value, name)
+    first, between, last = text.partition(BETWEEN)
+    if not (first and between and last):
+        raise InputError(f"{name} must be FIRST{BETWEEN}LAST, but is {checks.shown(value)}.")
+    return text
+
+
+def write_period(first: str, last: str) -> str:
+    """Join two ends.
+
+    >>> write_period("1", "500")
+    '1..500'
+    """
+    return f"{first}{BETWEEN}{last}"
+
+
+def shown_period(period: str) -> str:
+    """Write a period for a person.
+
+    >>> shown_period("2023-01-01..2023-01-31"), shown_period("7..7")
+    ('2023-01-01 to 2023-01-31', '7')
+    """
+    first, _, last = period.partition(BETWEEN)
+    return first if first == last else f"{first} to {last}"
+
+
+def within(when: Array, period: str) -> Array:
+    """Whether each time, or number, lies in the period; a last day is included to its end.
+
+    >>> within(np.array(["2023-01-31T23:00", "2023-02-01T00:00"], "datetime64[ns]"), "2023-01-01..2023-01-31").tolist()
+    [True, False]
+    """
+    first, _, last = period.partition(BETWEEN)
+    if when.dtype.kind == "M":
+        try:
+            low, high = np.datetime64(first), np.datetime64(last)
+        except ValueError:
+            raise _refused(period, "dates") from None
+        return (when >= low) & (when < high + 1)
+    try:
+        return (when >= float(first)) & (when <= float(last))
+    except ValueError:
+        raise _refused(period, "numbers") from None
+
+
+def _refused(period: str, kind: str) -> InputError:
+    return InputError(f"period: {period!r} does not name {kind}, as the time column has. Remove the period.")

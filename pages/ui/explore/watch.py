@@ -1,0 +1,209 @@
+"""What the Watch page shows beside its charts: what happened, what to do, and the numbers of each period."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from calib.analysis.watch.over_time import OverTime, over_time, unlabelled
+from calib.analysis.watch.table import CHANGED, DO, evidence_words
+from calib.calibrators import CALIBRATORS, label_of
+from calib.evaluate import Evaluation
+from calib.export import safe_csv
+from calib.export.calibrators import write_calibrator
+from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
+from calib.kernel.memo import is_known, once
+from calib.kernel.period import write_period
+from calib.kernel.wording import counted, number
+from calib.recipe import DEFAULT_DATA, Recipe
+from pages.ui import headings, state
+from pages.ui.tables import download
+from pages.ui.text import plain
+
+HINT = "Click a mark to see only its period on the other pages."
+SETTING = ("watch.alpha", "watch.horizon", "watch.skip_unlabelled")
+AT_ONCE = 200_000  # rows that are watched without a word
+
+
+def whole(recipe: Recipe) -> Recipe:
+    """The Recipe without a period, because this page shows all of them."""
+    return recipe.replace(period=None)
+
+
+def picking(seen: OverTime) -> Callable[[Any], None]:
+    """What makes the period of a clicked mark the filter of every page."""
+    ends = {
+        str(line.period): write_period(line.begin, line.end)
+        for line in seen.table[["period", "begin", "end"]].itertuples()
+    }
+
+    def pick(known: Any) -> None:
+        period = next((ends[value] for value in known if isinstance(value, str) and value in ends), None)
+        if period is not None:
+            state.update(period=period)
+
+    return pick
+
+
+def controls(recipe: Recipe) -> None:
+    """Error rate, horizon, and what happens to rows without a label."""
+    with st.expander("Settings", key="watch_settings"):
+        alpha, horizon, skip = (SETTINGS[name] for name in SETTING)
+        for parameter, name, value, form in (
+            (alpha, SETTING[0], float(recipe.setting(SETTING[0])), "%g"),
+            (horizon, SETTING[1], int(recipe.setting(SETTING[1])), "%d"),
+        ):
+            limits = (parameter.low, parameter.high)
+            low, high = map(type(value), limits)  # type: ignore[arg-type]
+            state.control(
+                st.number_input,
+                name,
+                value,
+                parameter.label,
+                min_value=low,
+                max_value=high,
+                format=form,
+                help=parameter.help,
+            )
+        state.control(st.checkbox, SETTING[2], bool(recipe.setting(SETTING[2])), skip.label, help=skip.help)
+
+
+def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
+    """What watching one calibrator shows; None, with the reason, if there is nothing to watch."""
+    if not evaluation.predictions:
+        st.info("There is nothing to watch: choose a calibrator in the sidebar that works on these scores.")
+        return None
+    key = _watched(evaluation, recipe)
+    options = recipe.given("watch", "alpha", "horizon", "skip_unlabelled")
+    known = ("watch", key, *sorted(options.items()))
+    try:
+        if len(evaluation.rows) > AT_ONCE and not is_known(evaluation, known):
+            with st.spinner(f"Watching {counted(len(evaluation.rows), 'row')}"):
+                return once(evaluation, known, lambda: over_time(evaluation, key, **options))
+        return once(evaluation, known, lambda: over_time(evaluation, key, **options))
+    except InputError as error:
+        st.info(plain(error))
+        controls(recipe)
+        return None
+
+
+def _watched(evaluation: Evaluation, recipe: Recipe) -> str:
+    """The calibrator whose predictions are watched, open to choice if there are several."""
+    keys = list(evaluation.predictions)
+    own = recipe.setting("watch.calibrator")
+    return own if own in keys else keys[0]
+
+
+def headline(seen: OverTime, evaluation: Evaluation) -> None:
+    """What changed and what to do, then evidence, level, Brier score and slope with intervals valid at every look."""
+    watched, alarm = seen.watched, seen.watched.found
+    if alarm is None:
+        st.markdown("Nothing needs to be done.")
+    else:
+        began = f"**{seen.shown(alarm.since_moment)}**"
+        ends = f"{seen.shown(alarm.earliest_moment)} to {seen.shown(alarm.latest_moment)}"
+        when = f"The change probably began at {began} (95 % interval: {ends})."
+        if seen.from_the_start:
+            when = f"The predictions were probably wrong from the start (95 % interval: {ends})."
+        st.markdown(f"{when} {CHANGED[alarm.cause]} **{DO[alarm.advice]}**")
+        _offer(seen)
+    _several(seen, evaluation)
+    with headings.rows():
+        st.metric(
+            "Evidence now", evidence_words(watched.log_now), help=f"The alarm is at {watched.threshold:g}."
+        )
+        for label, (low, value, high), what in (
+            ("Observed − predicted", watched.level, "Mean over all rows so far; 0 if the level is right."),
+            ("Brier score", watched.brier, "Mean over all rows so far."),
+            ("Slope", watched.slope, "Of the log-odds; 1 if the model is neither over- nor underconfident."),
+        ):
+            if value == value:
+                st.metric(
+                    label,
+                    number(value),
+                    f"[{number(low)}, {number(high)}]",
+                    delta_color="off",
+                    delta_arrow="off",
+                    help=f"{what} The interval holds at every look.",
+                )
+    if seen.kind == "row":
+        st.caption(
+            "Rows count in the order of the table. On the Data page you can give a date the role time."
+        )
+        if seen.evaluation.recipe.data == DEFAULT_DATA:
+            sample = {
+                "data": "sample:drift_abrupt",
+                "content": "predictions",
+                "time": "day",
+                "calibrators": "none",
+            }
+            st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
+    if watched.clipped:
+        st.caption(f"{counted(watched.clipped, 'prediction')} of 0 or 1 were moved to 0.000001 or 0.999999.")
+    waits = unlabelled(seen)
+    if waits and seen.waiting:
+        st.caption(f"{waits} If this label will never come, leave out rows without a label (Settings).")
+
+
+def _several(seen: OverTime, evaluation: Evaluation) -> None:
+    """Choose which predictions are watched, if there are several."""
+    keys = list(evaluation.predictions)
+    if len(keys) > 1:
+        parameter = SETTINGS["watch.calibrator"]
+        how = {"format_func": label_of, "help": parameter.help}
+        state.control(st.selectbox, "watch.calibrator", seen.calibrator, parameter.label, keys, **how)
+
+
+def _offer(seen: OverTime) -> None:
+    """The fitted calibrator that the advice names, to download."""
+    try:
+        fitted = seen.fit()
+    except InputError as error:
+        st.caption(plain(error))
+        return
+    label = CALIBRATORS[fitted.key].label
+    download(
+        f"{label}, fitted since the change (JSON)",
+        lambda: write_calibrator(fitted, classes=seen.evaluation.dataset.classes).encode(),
+        "recalibration.json",
+        "application/json",
+    )
+
+
+def table(seen: OverTime) -> None:
+    """The numbers of each period."""
+    headings.heading("Periods")
+    named = seen.table.rename(columns=COLUMNS)
+    st.dataframe(
+        named,
+        width="stretch",
+        hide_index=True,
+        key="watch_table",
+        column_config={
+            name: st.column_config.NumberColumn(format="%.3f")
+            for name in named.columns
+            if named[name].dtype.kind == "f"
+        },
+        alt="Numbers of each period",
+    )
+    st.caption(
+        "“Shift” compares the scores with those of the first period: the largest difference of the cumulative shares "
+        "(Kolmogorov–Smirnov). Its p-value holds for a single look."
+    )
+    download("Periods (CSV)", lambda: safe_csv(named), "periods.csv")
+
+
+COLUMNS = {
+    "gap": "observed − predicted",
+    "low": "band low",
+    "high": "band high",
+    "p10": "10 % of scores below",
+    "p50": "median score",
+    "p90": "90 % of scores below",
+    "base_rate": "base rate (EM)",
+    "moved": "shift",
+    "moved_p": "p-value of shift",
+}

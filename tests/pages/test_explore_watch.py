@@ -1,0 +1,58 @@
+"""Watch: the page says what ``over_time`` found, and what to do."""
+
+from calib.analysis.watch.over_time import over_time, summary
+from calib.analysis.watch.table import evidence_words
+from pages.ui.text import plain
+from tests.evaluated import evaluated
+from tests.pages.app import faults, headline, messages, page
+
+DAILY = {"data": "sample:drift_abrupt", "content": "predictions", "time": "day", "calibrators": "none"}
+
+
+def test_the_page_tells_of_the_sudden_change():
+    at = page("explore_watch", **DAILY)
+    assert faults(at) == []
+    found = over_time(evaluated(at.session_state["recipe"]), "none")
+    assert found.watched.cause == "level"
+    assert headline(at)["Evidence now"] == evidence_words(found.watched.log_now)
+    assert any(plain(summary(found)) in each.value for each in at.header)
+    assert any("intercept-only" in each.value for each in at.markdown)
+    assert len(at.get("plotly_chart")) == 3
+    at.number_input(key="watch.alpha").set_value(0.001).run()
+    assert faults(at) == []
+    assert at.session_state["recipe"].setting("watch.alpha") == 0.001
+
+
+def test_a_period_filters_the_other_pages_and_one_click_shows_all_again():
+    period = {"period": "2023-11-01..2023-11-30"}
+    at = page("explore_watch", **DAILY, **period)
+    assert faults(at) == []
+    assert evidence_words(
+        over_time(evaluated(at.session_state["recipe"].replace(period=None)), "none").watched.log_now
+    )
+    assert headline(at)["Evidence now"].startswith("10")  # of all periods
+    at = page("explore_reliability", **DAILY, **period)
+    assert faults(at) == []
+    assert any("2023-11-30" in each.value for each in at.caption)
+    at.button(key="all_periods").click().run()
+    assert at.session_state["recipe"].period is None
+
+
+def test_without_a_date_rows_count_in_order():
+    at = page("explore_watch", **{key: value for key, value in DAILY.items() if key != "time"})
+    assert faults(at) == []
+    assert any("role time" in each.value for each in at.caption)
+
+
+def test_a_base_rate_is_refused():
+    at = page("explore_watch", **DAILY, base_rate="0.3")
+    assert faults(at) == []
+    assert any("Remove the deployment base rate" in text for text in messages(at))
+
+
+def test_features_with_several_calibrators_are_watched_one_at_a_time():
+    at = page("explore_watch", calibrators=["none", "platt"])
+    assert faults(at) == []
+    at.selectbox(key="watch.calibrator").set_value("platt").run()
+    assert faults(at) == []
+    assert at.session_state["recipe"].setting("watch.calibrator") == "platt"
