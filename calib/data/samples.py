@@ -100,8 +100,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions by day, with a sudden change",
             "drift_abrupt.csv.gz",
             "yes",
-            "A deployed model that is calibrated for 300 days and then underestimates. Give the day the role time and open "
-            "Watch.",
+            "A deployed model that is calibrated for 300 days and then underestimates. Give the day the role time and "
+            "open Watch.",
             predictions=True,
         ),
         Sample(
@@ -109,8 +109,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions by day, with a slow change",
             "drift_slow.csv.gz",
             "yes",
-            "A deployed model that slowly becomes overconfident from day 200 on. Give the day the role time and open "
-            "Watch.",
+            "A deployed model that slowly becomes overconfident from day 200 on. Give the day the role time and "
+            "open Watch.",
             predictions=True,
         ),
     )
