@@ -82,7 +82,8 @@ SECONDS_A_LINE = 5  # between lines of a study's progress, if a line cannot be u
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m calib", description="Probability calibration from the command line."
+        prog="python -m calib",
+        description="Evaluate, simulate, study, export and watch calibration from the command line.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     for add in (_add_evaluate, _add_simulate, _add_study, _add_export, _add_watch):
@@ -95,53 +96,57 @@ def _add_file(command: Any, name: str, help: str) -> None:
 
 
 def _add_evaluate(commands: Any) -> None:
-    command = commands.add_parser("evaluate", help="print the metric table of a Recipe on a data file")
+    command = commands.add_parser("evaluate", help="evaluate a Recipe on a data file and print the metrics")
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument(
         "data",
         type=Path,
         metavar="DATA",
-        help="data file: CSV, TSV, Parquet, Excel, ARFF or JSON, also gzipped",
+        help="data file (CSV, TSV, Parquet, Excel, ARFF or JSON; may be gzipped)",
     )
-    _add_file(command, "--judge-on", "evaluate on the rows of another file; columns are matched by name")
+    _add_file(command, "--judge-on", "use the rows of this file as the test set; columns are matched by name")
     _add_file(
         command,
         "--onnx",
-        "evaluate this model without training; the table holds its inputs (needs requirements-onnx.txt)",
+        "evaluate this existing model on DATA, which contains its inputs (needs requirements-onnx.txt)",
     )
     _add_file(command, "--html", "write a self-contained interactive report")
     _add_file(command, "--pdf", "write the report as PDF (needs Chromium)")
     for name in REPORT:
         command.add_argument(f"--{name}", metavar="TEXT", help=f"{name} on the first page of the report")
-    _add_file(command, "--csv", "write the predictions as CSV, one line per test row")
+    _add_file(command, "--csv", "write the predictions as CSV, with one line per test row")
     command.add_argument(
         "--metrics",
         metavar="KEY,KEY",
-        help="keys of the metrics to print, separated by commas; by default the everyday metrics",
+        help="keys of the metrics to print, separated by commas (default: the everyday metrics)",
     )
     command.add_argument("--format", choices=FORMS, default="table", help="format of the printed table")
     command.set_defaults(run=_evaluate)
 
 
 def _add_simulate(commands: Any) -> None:
-    command = commands.add_parser("simulate", help="print the numbers of an experiment of the Learn pages")
+    command = commands.add_parser(
+        "simulate", help="run an experiment of the Learn pages and print its numbers"
+    )
     command.add_argument(
         "experiment", nargs="?", metavar="EXPERIMENT", help="key of an experiment; --list prints all"
     )
     command.add_argument(
-        "--list", action="store_true", help="list the experiments, or the settings of EXPERIMENT"
+        "--list", action="store_true", help="list all experiments, or the settings of EXPERIMENT"
     )
     command.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="give a setting another value than its default",
+        help="change a setting from its default; may be repeated",
     )
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed, by default 0")
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
     _add_file(command, "--html", "write the figures as one self-contained HTML page")
     _add_file(
-        command, "--csv", "write the numbers as CSV; each further figure gets a file with its key in the name"
+        command,
+        "--csv",
+        "write the numbers as CSV; further figures get their own files, with the figure's key in the name",
     )
     command.set_defaults(run=_simulate)
 
@@ -154,7 +159,7 @@ def _add_export(commands: Any) -> None:
         "calibrator",
         type=Path,
         metavar="CALIBRATOR.json",
-        help="calibrator file (JSON), downloaded from Compare and report",
+        help="calibrator file (JSON) from the page Compare and report",
     )
     language = command.add_mutually_exclusive_group(required=True)
     for key, entry in LANGUAGES.items():
@@ -170,37 +175,39 @@ def _add_export(commands: Any) -> None:
 
 def _add_study(commands: Any) -> None:
     command = commands.add_parser(
-        "study", help="run a paper's protocol, or your own, on data sets; a stopped study can be continued"
+        "study", help="run a paper's protocol or your own on data sets; you can stop and continue"
     )
-    command.add_argument("protocol", metavar="PROTOCOL", help=f"a TOML file, or one of {', '.join(SHIPPED)}")
+    command.add_argument("protocol", metavar="PROTOCOL", help=f"TOML file, or one of {', '.join(SHIPPED)}")
     command.add_argument(
         "--data",
         nargs="+",
         action="extend",
         default=[],
         metavar="FILE",
-        help='data files whose label column is called "target"; or openml:NUMBER, sample:KEY, synthetic:KEY',
+        help='data files with a label column "target", or openml:NUMBER, sample:KEY, synthetic:KEY',
     )
     command.add_argument(
         "--setups",
         nargs="+",
         action="extend",
         metavar="NAME",
-        help="run only these setups; all runs every setup of the protocol",
+        help="run only these setups; all means every setup of the protocol",
     )
     command.add_argument(
-        "--repeats", type=int, metavar="N", help="number of repeats, instead of the protocol's number"
+        "--repeats", type=int, metavar="N", help="number of repeats (default: the protocol's)"
     )
     command.add_argument(
         "--folds",
         type=int,
         metavar="N",
-        help="number of cross-validation folds, instead of the protocol's number",
+        help="number of cross-validation folds (default: the protocol's)",
     )
     command.add_argument(
-        "--metrics", metavar="KEY,KEY", help="keys of the metrics, instead of the protocol's metrics"
+        "--metrics",
+        metavar="KEY,KEY",
+        help="keys of the metrics, separated by commas (default: the protocol's)",
     )
-    command.add_argument("--retry-failed", action="store_true", help="run failed runs again")
+    command.add_argument("--retry-failed", action="store_true", help="repeat the runs that failed")
     command.add_argument(
         "--store",
         type=Path,
@@ -208,13 +215,16 @@ def _add_study(commands: Any) -> None:
         metavar="FILE",
         help="results file (SQLite); name the same file to continue a study",
     )
-    _add_file(command, "--csv", "write the results as CSV, one row per setup and fold")
-    _add_file(command, "--report", "write the tables, tests and diagrams of every metric as a ZIP archive")
+    _add_file(command, "--csv", "write the results as CSV, with one row per setup and fold")
+    _add_file(command, "--report", "write tables, tests and diagrams for every metric into a ZIP archive")
     command.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="number of parallel runs, by default 1"
+        "--jobs", type=int, default=1, metavar="N", help="number of parallel runs (default: 1)"
     )
     command.add_argument(
-        "--backend", choices=BACKENDS, default="loky", help="loky for this machine, dask for a Dask cluster"
+        "--backend",
+        choices=BACKENDS,
+        default="loky",
+        help="where to run: loky is this machine, dask a Dask cluster",
     )
     command.add_argument(
         "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://HOST:8786"
@@ -224,18 +234,26 @@ def _add_study(commands: Any) -> None:
 
 def _add_watch(commands: Any) -> None:
     command = commands.add_parser(
-        "watch", help="check whether predictions are still calibrated, as often as you like"
+        "watch", help="check, as often as you like, whether predictions are still calibrated"
     )
     command.add_argument("recipe", type=Path, metavar="RECIPE.json")
     command.add_argument(
-        "data", type=Path, metavar="DATA", help="table of new predictions with their labels, as far as known"
+        "data", type=Path, metavar="DATA", help="table of predictions, with labels where they are known"
     )
-    _add_file(command, "--state", "go on from this file, then update it: DATA holds only new rows")
-    command.add_argument(
-        "--alpha", type=float, default=ALPHA, help="highest probability of ever a false alarm"
+    _add_file(
+        command, "--state", "continue from this file and update it; DATA must then contain only new rows"
     )
     command.add_argument(
-        "--horizon", type=int, default=1, help="for how many steps (days, or rows without a time) ahead"
+        "--alpha",
+        type=float,
+        default=ALPHA,
+        help=f"highest probability of ever raising a false alarm (default: {ALPHA:g})",
+    )
+    command.add_argument(
+        "--horizon",
+        type=int,
+        default=1,
+        help="how many steps (days, or rows without a time) ahead the predictions are",
     )
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     command.set_defaults(run=_watch)
@@ -250,14 +268,16 @@ def _watch(args: argparse.Namespace) -> int:
     scores = dict(recipe.data_params).get("scores") or ()
     score = recipe.score or (scores[0] if scores else None)
     if score is None:
-        raise InputError("score: name the column of probabilities in the Recipe.")
+        raise InputError(
+            "score: the Recipe does not name the column of probabilities. Set score in the Recipe."
+        )
     rows = rows_of(frame, target, recipe.positive, score, recipe.time)
     if args.state and args.state.is_file():
         watcher = Watcher.of(_read(args.state))
         if (watcher.alpha, watcher.horizon) != (args.alpha, args.horizon):
             raise InputError(
-                f"--state: {args.state} was begun with --alpha {watcher.alpha:g} --horizon {watcher.horizon}. Give the "
-                "same, or begin with a new file."
+                f"--state: {args.state} was started with --alpha {watcher.alpha:g} --horizon "
+                f"{watcher.horizon}. Use these values again, or start a new file."
             )
     else:
         watcher = Watcher(args.alpha, args.horizon)
@@ -284,7 +304,7 @@ def _write(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from None
+        raise InputError(f"{path} cannot be written: {error.strerror}. Choose another path.") from None
 
 
 def _on_file(
@@ -309,7 +329,7 @@ def _on_file(
         )
     if target not in (recipe.target, "target"):
         print(
-            f"note: the Recipe names no label column, so column {target!r} is used; to choose another, set target in "
+            f"note: the Recipe does not name the label column, so {target!r} is used. To choose another, set target in "
             "the Recipe.",
             file=sys.stderr,
         )
@@ -329,8 +349,8 @@ def _on_file(
         recipe = recipe.replace(file=path.name, **judging_model(f"upload:{digest(graph)}", model.name))
     for key, file in missing(recipe, uploads).items():
         raise InputError(
-            f"The Recipe needs {file or f'the file with the digest {key}'} too. Give it with --judge-on (a table) or "
-            "--onnx (a model)."
+            f"The Recipe needs {file or f'the file with the digest {key}'} as well. Pass it with --judge-on "
+            "(a table) or --onnx (a model)."
         )
     _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     found = problems(recipe, *load_frame(recipe, uploads))
@@ -353,7 +373,7 @@ def _tell_lost(lost: Mapping[str, Any]) -> None:
     for name, value in lost.items():
         given = json.dumps(value, ensure_ascii=False)
         print(
-            f"note: the Recipe's {name}, {given}, does not apply: the files that you gave replace it.",
+            f"note: {name} in the Recipe ({given}) is not used, because you passed other files.",
             file=sys.stderr,
         )
 
@@ -377,9 +397,11 @@ def _check_folders(*paths: Path | None) -> None:
     """Refuse missing folders before the work starts."""
     for path in paths:
         if path and not path.parent.is_dir():
-            raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+            raise InputError(
+                f"{path} cannot be written: there is no folder {path.parent}. Create the folder first."
+            )
         if path and path.is_dir():
-            raise InputError(f"{path} is a folder. Give the name of a file in it.")
+            raise InputError(f"{path} is a folder. Add the name of a file.")
 
 
 def _print(table: pd.DataFrame) -> None:
@@ -394,8 +416,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     recipe = Recipe.from_json(_read(args.recipe)).replace(**given)
     if not recipe.calibrators:
         raise InputError(
-            "calibrators: the Recipe's list is empty, so there is nothing to evaluate. Add at least one, such "
-            'as "none", the uncalibrated model.'
+            "calibrators: the Recipe's list is empty, so there is nothing to evaluate. Add a calibrator, such "
+            'as "none" for the uncalibrated model.'
         )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in _listed(args.metrics) or ()]
     recipe, dataset, found = _on_file(recipe, args.data, args.judge_on, args.onnx)
@@ -441,7 +463,7 @@ def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
         raise
     except Exception as error:
         raise InputError(
-            f"The model fails on these data ({type(error).__name__}: {error}). Try another model or other settings."
+            f"The model fails on these data ({type(error).__name__}: {error}). Try other settings or another model."
         ) from error
 
 
@@ -461,7 +483,7 @@ def _export(args: argparse.Namespace) -> int:
         _write(args.output, written)
     elif args.language == "onnx" and sys.stdout.isatty():
         raise InputError(
-            "ONNX is binary and cannot be printed. Write it to a file with --output FILE, or redirect it with >."
+            "ONNX is a binary format, so it is not printed. Write it to a file with --output FILE or with > FILE."
         )
     else:
         sys.stdout.flush()
@@ -472,7 +494,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _simulate(args: argparse.Namespace) -> int:
     if args.experiment is None and (args.set or args.csv or args.html):
-        raise InputError("EXPERIMENT is missing. Name an experiment; --list prints all.")
+        raise InputError("EXPERIMENT is missing. Name an experiment; simulate --list prints all of them.")
     if args.list or args.experiment is None:
         print(_experiments() if args.experiment is None else _settings(_experiment(args.experiment)))
         return 0
@@ -482,9 +504,9 @@ def _simulate(args: argparse.Namespace) -> int:
     for text in args.set:
         name, equals, value = text.partition("=")
         if not equals:
-            raise InputError(f"--set needs NAME=VALUE, but you gave {text!r}.")
+            raise InputError(f"--set needs NAME=VALUE, but is {text!r}.")
         if name in settings:
-            raise InputError(f"--set: {name!r} is given twice. Give it once.")
+            raise InputError(f"--set: {name!r} appears twice. Set it once.")
         settings[name] = read(value, allowed[name]) if name in allowed else value
     run = run_experiment(
         args.experiment, settings, args.seed, Watch(_progress if sys.stderr.isatty() else None)
@@ -513,8 +535,8 @@ def _study(args: argparse.Namespace) -> int:
     sets = load_sets(args.data or protocol.data.sets, protocol.data)
     if protocol.default and not args.setups:
         print(
-            f"note: {len(protocol.default)} of the {len(protocol.setups)} setups of {protocol.key} will run. Choose "
-            "others with --setups; --setups all runs every setup.",
+            f"note: {len(protocol.default)} of the {len(protocol.setups)} setups of {protocol.key} will run. To choose "
+            "others, use --setups; --setups all runs every setup.",
             file=sys.stderr,
         )
     with Store(args.store, write=True) as store:
@@ -534,11 +556,12 @@ def _study(args: argparse.Namespace) -> int:
             )
         except KeyboardInterrupt:
             print(
-                "\nstopped: finished runs are saved. Run the same command again to continue.", file=sys.stderr
+                "\nstopped: finished runs are saved. To continue, run the same command again.",
+                file=sys.stderr,
             )
             return 130
         except sqlite3.Error as error:
-            raise InputError(f"{args.store}: {error}. Results that were already saved are safe.") from None
+            raise InputError(f"{args.store}: {error}. Results saved so far are safe.") from None
         if args.csv:
             _write(args.csv, _csv(store.rows(of=done.keys)))
         if args.report:
@@ -572,13 +595,13 @@ def _tell(store: Store, done: Summary, csv: bool, report: bool) -> None:
         more = f", {counted(hidden, 'kind')} of failure not shown" if hidden > 0 else ""
         print(
             f"error: {counted(len(failed), 'result')} failed{more}; their tracebacks are in {store.path}. "
-            "Fix the cause, then repeat them with --retry-failed.",
+            "Fix the cause, then run the same command with --retry-failed.",
             file=sys.stderr,
         )
     else:
         offers = [
-            *([] if csv else ["--csv for the results as CSV"]),
-            *([] if report else ["--report for all tables and diagrams"]),
+            *([] if csv else ["--csv to save the results as CSV"]),
+            *([] if report else ["--report to save all tables and diagrams"]),
         ]
         print(
             f"saved: {counted(len(done.keys), 'result')} in {store.path}. Open the file on the Results page"

@@ -169,7 +169,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[(p > 0.5).astype(np.intp)]
 
     def predict_interval(self, X: Any) -> np.ndarray:
-        """(p0, p1) of class 1 for each row, (n, 2): p0 <= p1, except for the placement full, whose raw pair may cross.
+        """Return (p0, p1) of class 1 for each row, (n, 2). p0 <= p1, except for the placement "full", whose raw pairs
+        may cross.
 
         Raises
         ------

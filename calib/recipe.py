@@ -1,13 +1,12 @@
 """A Recipe says what to do: one frozen, flat, JSON-able record; field = widget key = URL parameter = JSON key.
 
 Its fields belong to four phases, by what a change costs: ``data`` (the table is prepared again), ``fit`` (a
-model fit), ``calibrate`` (milliseconds) and ``view`` (a redraw). Names are checked against the registries and
-numbers against their ranges when a Recipe is made, so that a link, a file or a notebook is refused at once,
-by the field's name.
+model fit), ``calibrate`` (milliseconds) and ``view`` (a redraw). Each is declared once, as a ``Parameter`` in
+``FIELDS``, from which come its check, its control, its place in links and its line in the documents. A Recipe is
+checked when it is made, so that a link, a file or a notebook is refused at once, by the field's name.
 
 The fields are what pages share. What a single page or experiment has of its own is among ``settings``, by
-page.setting, declared there (``calib.kernel.declared``) and checked in the same way; in a link each is a
-parameter of its own.
+page.setting, declared in ``calib.settings`` or by the experiment and checked in the same way.
 """
 
 from __future__ import annotations
@@ -17,10 +16,12 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import SimpleNamespace
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
-from calib.calibrators import CALIBRATORS, MERGE_RULES
+from calib.calibrators import CALIBRATORS
+from calib.calibrators.base import MERGE
 from calib.data import DEFAULT_SAMPLE, WEIGHT_AS
 from calib.kernel import checks, declared, fields
 from calib.kernel.binning import STRATEGIES
@@ -35,61 +36,43 @@ from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
 PHASES = ("data", "fit", "calibrate", "view")
-BANDS = ("none", "confidence", "consistency")
-CURVES = ("smoothed", "binned", "corp")
-AXES = ("auto", "probability", "log_odds")
-EVALUATIONS = ("holdout", "folds")
+BANDS = {"none": "No band", "confidence": "Confidence", "consistency": "Consistency"}
+CURVES = {"smoothed": "Smoothed", "binned": "Bins", "corp": "CORP"}
+AXES = {"auto": "Automatic", "probability": "Probability", "log_odds": "Log-odds"}
+EVALUATIONS = {"holdout": "One test set", "folds": "Cross-validation"}
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
-CONTENTS = ("features", "predictions")
+CONTENTS = {"features": "Features", "predictions": "Predictions"}
 
 Pairs = tuple[tuple[str, Any], ...]
 
 
 def _field(
-    phase: str, default: Any, check: Callable[[Any, str], Any], help: str, label: str | None = None
+    phase: str,
+    kind: str,
+    default: Any,
+    label: str,
+    help: str,
+    *,
+    check: Callable[[Any, str], Any] | None = None,
+    **more: Any,
 ) -> Any:
-    """``label`` is what a page calls it, if that is not the field's own name."""
-    return field(default=default, metadata={"phase": phase, "check": check, "help": help, "label": label})
-
-
-def _one_of(allowed: Callable[[], Any]) -> Callable[[Any, str], Any]:
-    return lambda value, name: checks.one_of(value, allowed(), name)
-
-
-def _number(low: float, high: float, *, integer: bool = False) -> Callable[[Any, str], Any]:
-    def check(value: Any, name: str) -> Any:
-        value = checks.in_range(value, name, low, high, integer=integer)
-        return int(value) if integer else float(value)
-
-    return check
-
-
-def _optional_text(value: Any, name: str) -> str | None:
-    return None if value is None else checks.text(value, name)
+    """Declare a field by what a ``Parameter`` says; ``check`` reads kinds of which only a Recipe has one."""
+    declares = partial(Parameter, label=label, kind=kind, default=default, help=help, **more)
+    return field(default=default, metadata={"phase": phase, "declares": declares, "check": check})
 
 
 def _label(value: Any, name: str) -> str | None:
     """Return a class as the file spells it; whole numbers may be given as numbers."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return _optional_text(value, name)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+        return None if value is None else str(value)
+    return checks.text(value, name)
 
 
-def _optional_choice(value: Any, name: str) -> str | None:
-    return None if value is None else checks.one_of(value, WEIGHT_AS, name)
-
-
-def _optional_share(value: Any, name: str) -> float | None:
-    if isinstance(value, str):  # out of a link
-        value = _as_number(value, name)
-    return None if value is None else float(checks.in_range(value, name, 0, 1, open_ends=True))
-
-
-def _keys(registry: Mapping[str, Any]) -> Callable[[Any, str], tuple[str, ...]]:
-    def check(value: Any, name: str) -> tuple[str, ...]:
-        return tuple(checks.one_of(key, registry, name) for key in checks.names(value, name))
-
-    return check
+def _checked(value: Any, parameter: Parameter, name: str) -> Any:
+    """Return the value as the declaration allows it, numbers as Python's own, so that equal Recipes print equally."""
+    value = checks.setting(value, parameter, name)
+    kind = {"integer": int, "number": float}.get(parameter.kind)
+    return value if kind is None or value is None else kind(value)
 
 
 def _pairs(value: Any, name: str) -> Pairs:
@@ -111,26 +94,41 @@ def _settings(value: Any, name: str) -> Pairs:
     return tuple((key, tuple(item) if isinstance(item, list) else item) for key, item in _pairs(value, name))
 
 
-TABLE: dict[str, Callable[[Any, str], Any]] = {
-    "sheet": checks.text,
-    "header": _number(0, 1_000_000, integer=True),
-    "merge_labels": checks.switch,
-    "drop_labels": checks.names,
-    "drop_repeated": checks.switch,
-    "scores": checks.names,
-    "gap": _number(0, 1e9),
+TABLE: dict[str, Parameter] = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter("sheet", "Sheet", "text", None, help="The sheet of a workbook."),
+        Parameter(
+            "header", "Header line", "integer", None, 0, 1_000_000, help="The header's line, 0 for none."
+        ),
+        Parameter(
+            "merge_labels",
+            "Merge labels that differ only in case and spaces",
+            "boolean",
+            False,
+            help="The most frequent spelling is used.",
+        ),
+        Parameter(
+            "drop_labels",
+            "Exclude rows with the label",
+            "names",
+            (),
+            help="Labels to treat as missing, for example “unknown”.",
+        ),
+        Parameter(
+            "drop_repeated", "Exclude repeated rows", "boolean", False, help="Keep the first of equal rows."
+        ),
+        Parameter(
+            "scores",
+            "Score columns",
+            "names",
+            (),
+            help="Columns that contain predictions. Other columns can define groups.",
+        ),
+        *(parameter for split in SPLITS.values() for parameter in split.parameters),
+    )
 }
-"""Options of reading a table: its sheet; the line of its header, 0 for none; whether to merge labels that differ only
-in case and spaces; labels that count as missing; whether to leave out repeated rows; the score columns of predictions;
-the gap between the parts of a split by time. Unset values are inferred or skipped."""
-
-
-TABLE_LABELS = {
-    "merge_labels": "Merge labels that differ only in case and spaces",
-    "drop_labels": "Exclude rows with the label",
-    "scores": "Score columns",
-}
-"""Labels of these options on the Data page."""
+"""Options of reading and splitting a table. Unset options are inferred, or do nothing."""
 
 
 def all_options() -> dict[str, Parameter]:
@@ -148,7 +146,7 @@ def _table(value: Any, name: str) -> Pairs:
     for key, item in _pairs(value, name):
         if key not in TABLE:
             raise InputError(f"{name}: {key!r} is unknown here; allowed are {', '.join(TABLE)}.")
-        checked[key] = TABLE[key](item, f"{name}.{key}")
+        checked[key] = _checked(item, TABLE[key], f"{name}.{key}")
     return tuple(
         (key, item) for key, item in checked.items() if key == "header" or item not in (False, (), 0)
     )
@@ -171,172 +169,295 @@ class Recipe:
 
     data: str = _field(
         "data",
+        "text",
         DEFAULT_DATA,
-        checks.text,
+        "Data set",
         "The data set: sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID.",
     )
     data_params: Pairs = _field(
         "data",
+        "pairs",
         (),
-        _pairs,
+        "Data settings",
         "Settings of a synthetic data set, or how to read a table: sheet, header, labels, repeated rows, scores.",
+        check=_pairs,
     )
     file: str | None = _field(
-        "data", None, _optional_text, "Name of the uploaded file, used to ask for it again."
+        "data", "text", None, "File", "Name of the uploaded file, used to ask for it again.", optional=True
     )
     content: str = _field(
         "data",
+        "choice",
         "features",
-        _one_of(lambda: CONTENTS),
+        "The other columns hold",
         "Whether the data are features to train a model, or predictions to evaluate.",
+        choices=CONTENTS,
     )
-    target: str | None = _field("data", None, _optional_text, "The column with the label.")
+    target: str | None = _field(
+        "data", "text", None, "Label column", "The column with the label.", optional=True, about="columns"
+    )
     positive: str | None = _field(
-        "data", None, _label, "The class whose probability is predicted.", "Positive class"
+        "data",
+        "text",
+        None,
+        "Positive class",
+        "The class whose probability is predicted.",
+        check=_label,
+        optional=True,
+        about="label",
     )
     exclude: tuple[str, ...] = _field(
-        "data", (), checks.names, "Columns that the model does not use.", "Exclude columns"
+        "data", "names", (), "Exclude columns", "Columns that the model does not use.", about="columns"
     )
     keep: tuple[str, ...] = _field(
         "data",
+        "names",
         (),
-        checks.names,
-        "Use columns that were excluded because they look like identifiers or text.",
         "Include excluded columns",
+        "Use columns that were excluded because they look like identifiers or text.",
+        about="columns",
     )
     score: str | None = _field(
-        "fit", None, _optional_text, "The score column of existing predictions.", "Score column"
+        "fit",
+        "text",
+        None,
+        "Score column",
+        "The predictions to evaluate and calibrate. Numbers from 0 to 1 are read as probabilities.",
+        optional=True,
+        about="columns",
     )
     weight: str | None = _field(
-        "data", None, _optional_text, "The column with the weight or count of each row.", "Weight or count"
+        "data",
+        "text",
+        None,
+        "Weight or count",
+        "The column with the weight or count of each row.",
+        optional=True,
+        about="columns",
     )
     weight_as: str | None = _field(
         "data",
+        "choice",
         None,
-        _optional_choice,
+        "Whole weights",
         "Whether whole weights are counts of rows or their importance; if unset, the column's name decides.",
+        choices=WEIGHT_AS,
+        optional=True,
+        about="columns",
     )
     time: str | None = _field(
         "data",
+        "text",
         None,
-        _optional_text,
-        "The column of dates or times for a split by time.",
         "Date or time",
+        "The column of dates or times for a split by time.",
+        optional=True,
+        about="columns",
     )
     cluster: str | None = _field(
         "data",
+        "text",
         None,
-        _optional_text,
-        "The column that names the person, machine or group of each row.",
         "Cluster",
+        "The column that names the person, machine or group of each row.",
+        optional=True,
+        about="columns",
     )
     part: str | None = _field(
         "data",
+        "text",
         None,
-        _optional_text,
-        "The column that assigns each row to training, calibration or test.",
         "Part",
+        "The column that assigns each row to training, calibration or test.",
+        optional=True,
+        about="columns",
     )
     judge_on: str | None = _field(
         "data",
+        "text",
         None,
-        _optional_text,
-        "Another table to evaluate on, written in the same form as data. The model is trained on data.",
         "Evaluate on another file",
+        "Another table to evaluate on, written in the same form as data. The model is trained on data.",
+        optional=True,
+        about="columns",
     )
     judge_file: str | None = _field(
-        "data", None, _optional_text, "Name of the file to evaluate on, used to ask for it again."
+        "data",
+        "text",
+        None,
+        "The other file",
+        "Name of the file to evaluate on, used to ask for it again.",
+        optional=True,
+        about="columns",
     )
     onnx: str | None = _field(
         "data",
+        "text",
         None,
-        _optional_text,
-        "An existing model, as upload:DIGEST of its ONNX file; it is evaluated without training.",
         "My own model (ONNX)",
+        "An existing model, as upload:DIGEST of its ONNX file; it is evaluated without training.",
+        optional=True,
     )
     onnx_file: str | None = _field(
-        "data", None, _optional_text, "Name of the ONNX file, used to ask for it again."
+        "data",
+        "text",
+        None,
+        "The model's file",
+        "Name of the ONNX file, used to ask for it again.",
+        optional=True,
     )
     model: str = _field(
-        "fit", "random_forest", _one_of(lambda: MODELS), "The classifier that gives the scores.", "Model"
+        "fit", "choice", "random_forest", "Model", "The classifier that gives the scores.", choices=MODELS
     )
-    params: Pairs = _field("fit", (), _pairs, "Model settings that differ from the defaults.")
+    params: Pairs = _field(
+        "fit", "pairs", (), "Model settings", "Model settings that differ from the defaults.", check=_pairs
+    )
     placement: str = _field(
         "fit",
+        "choice",
         "split",
-        _one_of(lambda: PLACEMENTS),
+        "Calibration data",
         "Calibration data: the scores on which calibrators are fitted.",
+        choices=PLACEMENTS,
     )
     calibration_size: float = _field(
         "fit",
+        "number",
         1 / 3,
-        _number(0.05, 0.9),
+        "Calibration rows",
         "Share of the training data held out to fit the calibrators.",
+        low=0.05,
+        high=0.9,
     )
-    cv: int = _field("fit", 5, _number(2, 20, integer=True), "Number of folds in cross-calibration.")
+    cv: int = _field(
+        "fit",
+        "integer",
+        5,
+        "Folds of cross-calibration",
+        "Number of folds in cross-calibration.",
+        low=2,
+        high=20,
+    )
     split: str = _field(
         "fit",
+        "choice",
         "random",
-        _one_of(lambda: SPLITS),
-        "How rows are divided into training, calibration and test sets.",
         "Split",
+        "How rows are divided into training, calibration and test sets.",
+        choices=SPLITS,
+        about="columns",
     )
     evaluation: str = _field(
-        "fit", "holdout", _one_of(lambda: EVALUATIONS), "One test set, or cross-validation.", "Evaluated on"
+        "fit",
+        "choice",
+        "holdout",
+        "Evaluated on",
+        "One test set, or cross-validation.",
+        choices=EVALUATIONS,
     )
-    test_size: float = _field("fit", 0.3, _number(0.05, 0.9), "Share of all rows in the test set.")
-    folds: int = _field("fit", 10, _number(2, 20, integer=True), "Number of folds in cross-validation.")
+    test_size: float = _field(
+        "fit", "number", 0.3, "Test rows", "Share of all rows in the test set.", low=0.05, high=0.9
+    )
+    folds: int = _field(
+        "fit",
+        "integer",
+        10,
+        "Folds of the evaluation",
+        "Number of folds in cross-validation. Each row is evaluated once, by a model that did not see it. More folds "
+        "need more fits.",
+        low=2,
+        high=20,
+    )
     seed: int = _field(
-        "fit", 0, _number(0, 2**31 - 1, integer=True), "The same seed gives the same split and picture."
+        "fit",
+        "integer",
+        0,
+        "Seed",
+        "The same seed gives the same split and picture.",
+        low=0,
+        high=2**31 - 1,
     )
     calibrators: tuple[str, ...] = _field(
         "calibrate",
+        "names",
         ("none", "platt", "isotonic", "venn_abers"),
-        _keys(CALIBRATORS),
-        "The calibrators to compare.",
         "Calibrators",
+        "The calibrators to compare. All use the same calibration rows and the same test rows. The model is not "
+        "fitted again.",
+        choices=CALIBRATORS,
     )
-    options: Pairs = _field("calibrate", (), _pairs, "Settings of calibrators, named calibrator.setting.")
-    merge: str = _field(
-        "calibrate", "log", _one_of(lambda: MERGE_RULES), "How p0 and p1 are merged into one probability."
+    options: Pairs = _field(
+        "calibrate",
+        "pairs",
+        (),
+        "Calibrator settings",
+        "Settings of calibrators, named calibrator.setting.",
+        check=_pairs,
     )
+    merge: str = _field("calibrate", "choice", MERGE.default, MERGE.label, MERGE.help, choices=MERGE.choices)
     base_rate: float | None = _field(
         "calibrate",
+        "number",
         None,
-        _optional_share,
-        "Share of the positive class in deployment (prevalence).",
         "Deployment base rate",
+        "Share of the positive class in deployment (prevalence).",
+        low=0,
+        high=1,
+        optional=True,
+        about="class",
+        extra={"open_ends": True},
     )
     period: str | None = _field(
         "calibrate",
+        "text",
         None,
-        check_period,
-        "Only the test rows of this period, as first..last: dates, numbers, or row numbers without a time column.",
         "Period",
+        "Only the test rows of this period, as first..last: dates, numbers, or row numbers without a time column.",
+        check=check_period,
+        optional=True,
+        about="columns",
     )
     bins: int = _field(
         "view",
+        "integer",
         20,
-        _number(2, 100, integer=True),
-        "Number of bins in the diagram and in the calibration error.",
+        "Bins",
+        "Number of bins in the diagram and in the calibration error. More bins show more detail, but also more noise.",
+        low=2,
+        high=100,
     )
     binning: str = _field(
-        "view", "uniform", _one_of(lambda: STRATEGIES), "Bins of equal width or of equal count."
+        "view", "choice", "uniform", "Binning", "Bins of equal width or of equal count.", choices=STRATEGIES
     )
     band: str = _field(
-        "view", "consistency", _one_of(lambda: BANDS), "Range expected by chance, or a confidence band."
+        "view",
+        "choice",
+        "consistency",
+        "Band",
+        "Range expected by chance, or a confidence band.",
+        choices=BANDS,
     )
     curve: str = _field(
         "view",
+        "choice",
         "smoothed",
-        _one_of(lambda: CURVES),
+        "Curve",
         "Bins with a smooth line, bins alone, or isotonic steps.",
+        choices=CURVES,
     )
-    settings: Pairs = _field("view", (), _settings, "Settings of pages and experiments, named page.setting.")
+    settings: Pairs = _field(
+        "view",
+        "pairs",
+        (),
+        "Settings of pages",
+        "Settings of pages and experiments, named page.setting.",
+        check=_settings,
+    )
 
     def __post_init__(self) -> None:
         for spec in dataclasses.fields(self):
-            value = spec.metadata["check"](getattr(self, spec.name), spec.name)
+            value, check = getattr(self, spec.name), spec.metadata["check"]
+            value = check(value, spec.name) if check else _checked(value, FIELDS[spec.name], spec.name)
             object.__setattr__(self, spec.name, value)
         self._check_settings("params", {p.name: p for p in MODELS[self.model].parameters})
         self._check_matter("params", MODELS[self.model].parameters, dict(self.params))
@@ -401,6 +522,14 @@ class Recipe:
         (5, 6)
         """
         return dict(self.settings).get(name, declared.SETTINGS[name].default)
+
+    def value(self, name: str) -> Any:
+        """Return a field, or a setting of a page or an experiment.
+
+        >>> Recipe(bins=7).value("bins"), Recipe().value("order.objects")
+        (7, 6)
+        """
+        return self.setting(name) if "." in name else getattr(self, name)
 
     def page(self, key: str) -> SimpleNamespace:
         """Return all settings that a page or an experiment declares, as attributes.
@@ -472,25 +601,32 @@ class Recipe:
                 gone[name] = value
         return gone
 
-    def label(self, name: str) -> str:
-        """Return the label of a field or a single setting, named as for ``replace``; without a label, its name.
+    def parameter(self, name: str) -> Parameter:
+        """Return the declaration of a field or a single setting, named as for ``replace``.
 
-        >>> Recipe().label("params.max_depth"), Recipe().label("theorem.objects"), Recipe().label("cv")
-        ('Depth', 'Training rows', 'cv')
+        >>> Recipe().parameter("params.max_depth").label, Recipe().parameter("bins").high
+        ('Depth', 100)
         """
-        field, _, key = name.partition(".")
+        group, _, key = name.partition(".")
         if not key:
-            return self.__dataclass_fields__[name].metadata["label"] or name
-        known: Mapping[str, Parameter] = declared.SETTINGS
-        if field == "params":
-            known, name = {p.name: p for p in MODELS[self.model].parameters}, key
-        elif field == "options":
-            chosen, _, key = key.partition(".")
-            known, name = {p.name: p for p in CALIBRATORS[chosen].parameters}, key
-            return f"{CALIBRATORS[chosen].label}: {known[name].label}"
-        elif field == "data_params":
-            known, name = {p.name: p for p in _data_parameters(self.data)}, key
-        return known[name].label if name in known else TABLE_LABELS.get(name, name)
+            return FIELDS[name]
+        if group == "params":
+            return {p.name: p for p in MODELS[self.model].parameters}[key]
+        if group == "options":
+            return all_options()[key]
+        if group == "data_params":
+            return _data_parameters(self.data)[key]
+        return declared.SETTINGS[name]
+
+    def label(self, name: str) -> str:
+        """Return what a page calls a field or a single setting, named as for ``replace``.
+
+        >>> Recipe().label("theorem.objects"), Recipe().label("options.isotonic.between")
+        ('Training rows', 'Isotonic regression: Between scores')
+        """
+        group, _, key = name.partition(".")
+        label = self.parameter(name).label
+        return f"{CALIBRATORS[key.partition('.')[0]].label}: {label}" if group == "options" else label
 
     def fields_of(self, name: str) -> dict[str, Any]:
         """Return the fields of one phase."""
@@ -513,8 +649,7 @@ class Recipe:
     def to_json(self) -> str:
         """Write all fields as an indented JSON object; settings are objects."""
         values = {
-            spec.name: dict(getattr(self, spec.name)) if _holds_pairs(spec) else getattr(self, spec.name)
-            for spec in dataclasses.fields(self)
+            name: dict(getattr(self, name)) if name in _PAIRS else getattr(self, name) for name in FIELDS
         }
         return json.dumps(values, indent=2, ensure_ascii=False)
 
@@ -531,13 +666,13 @@ class Recipe:
             ) from None
         if not isinstance(values, dict):
             raise InputError("The Recipe must be a JSON object of fields and values.")
-        _refuse_unknown(values, [spec.name for spec in dataclasses.fields(cls)])
+        _refuse_unknown(values, FIELDS)
         return cls(**values)
 
     def to_query(self) -> dict[str, str]:
         """Return URL parameters of the fields and settings that differ from their defaults."""
-        fields = {name: _encode(value) for name, value in self.changed().items() if name != "settings"}
-        return fields | {name: declared.as_text(name, value) for name, value in self.settings}
+        fields = {name: _as_text(name, value) for name, value in self.changed().items() if name != "settings"}
+        return fields | {name: declared.as_text(value) for name, value in self.settings}
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any]) -> Recipe:
@@ -545,10 +680,9 @@ class Recipe:
         texts = {name: one_value(name, value) for name, value in query.items()}
         settings = {name: declared.from_text(name, text) for name, text in texts.items() if "." in name}
         fields = {name: text for name, text in texts.items() if name not in settings}
-        defaults = {spec.name: spec.default for spec in dataclasses.fields(cls) if spec.name != "settings"}
-        _refuse_unknown(fields, defaults)
+        _refuse_unknown(fields, [name for name in FIELDS if name != "settings"])
         return cls(
-            **{name: _decode(name, text, defaults[name]) for name, text in fields.items()},
+            **{name: _from_text(name, text) for name, text in fields.items()},
             settings=tuple(settings.items()),
         )
 
@@ -575,23 +709,24 @@ def phase_fields(phase: str) -> list[dataclasses.Field]:
     return [spec for spec in dataclasses.fields(Recipe) if spec.metadata["phase"] == phase]
 
 
-def _holds_pairs(spec: dataclasses.Field) -> bool:
-    return spec.metadata["check"] in (_pairs, _settings)
+FIELDS: Mapping[str, Parameter] = MappingProxyType(
+    {spec.name: spec.metadata["declares"](spec.name) for spec in dataclasses.fields(Recipe)}
+)
+"""Field of a Recipe → its declaration."""
 
-
-_PAIRS = frozenset(spec.name for spec in dataclasses.fields(Recipe) if _holds_pairs(spec))
+_PAIRS = frozenset(name for name, parameter in FIELDS.items() if parameter.kind == "pairs")
 
 
 def _setting_name(field: str, key: str) -> str:
     return key if field == "settings" else f"{field}.{key}"
 
 
-def _data_parameters(data: str) -> list[Parameter]:
-    """The settings of a synthetic set; of a table those of every split."""
+def _data_parameters(data: str) -> dict[str, Parameter]:
+    """The settings of a synthetic set, or the options of a table."""
     kind, _, key = data.partition(":")
     if kind == "synthetic" and key in SYNTHETIC:
-        return list(SYNTHETIC[key].parameters)
-    return [p for split in SPLITS.values() for p in split.parameters]
+        return {p.name: p for p in SYNTHETIC[key].parameters}
+    return TABLE
 
 
 def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -667,37 +802,20 @@ def one_value(name: str, given: Any) -> str:
     raise InputError(f"{name} must be given once, but is given as {given_as}.")
 
 
-def _encode(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
-        return json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"))
-    if isinstance(value, tuple):
-        return declared.list_as_text(value)
-    return repr(value)
-
-
-def _decode(name: str, text: str, default: Any) -> Any:
+def _as_text(name: str, value: Any) -> str:
     if name in _PAIRS:
-        return _decode_json(name, text, 'an object such as {"max_depth":4}')
-    if isinstance(default, tuple):
-        return declared.list_from_text(name, text)
-    if isinstance(default, int | float):
-        return _as_number(text, name, int if isinstance(default, int) else float)
-    return text
+        return json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"))
+    return declared.as_text(value)
 
 
-def _as_number(text: str, name: str, kind: type = float) -> Any:
-    try:
-        return kind(text)
-    except ValueError:
-        raise InputError(f"{name} must be a number, but is {checks.shown(text)}.") from None
-
-
-def _decode_json(name: str, text: str, what: str) -> Any:
+def _from_text(name: str, text: str) -> Any:
+    if name not in _PAIRS:
+        return declared.read(text, FIELDS[name])
     try:
         return fields.loads(text)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     except ValueError:
-        raise InputError(f"{name} must be {what} in JSON, but is {checks.shown(text)}.") from None
+        raise InputError(
+            f'{name} must be an object such as {{"max_depth":4}} in JSON, but is {checks.shown(text)}.'
+        ) from None

@@ -25,8 +25,22 @@ from calib.study import COMPARISONS, PAPERS, SHIPPED
 from calib.study.rows import FIT_SECONDS
 
 METRICS_COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
-DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size", "base_rate")
-LAYOUTS = ("overlaid", "side")
+DETAILS = {
+    "metrics": "Metrics",
+    "rows": "Selected rows",
+    "groups": "Subgroups",
+    "models": "Other models",
+    "variability": "Variability",
+    "sample_size": "Rows needed",
+    "base_rate": "Base rate",
+}
+INTERVAL_DETAILS = {
+    "explained": "One prediction",
+    "steps": "Calibration rows",
+    "held": "Do the intervals hold?",
+    "kinds": "Kinds of calibration data",
+}
+LAYOUTS = {"overlaid": "Overlaid", "side": "Side by side"}
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
 AUTO, NONE = "auto", "none"
@@ -37,7 +51,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "layout",
             "Diagrams",
             "choice",
-            LAYOUTS[0],
+            "overlaid",
             choices=LAYOUTS,
             help="One diagram for all calibrators, or one per calibrator.",
         ),
@@ -45,7 +59,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "axes",
             "Axes",
             "choice",
-            AXES[0],
+            "auto",
             choices=AXES,
             help="Log-odds separate small probabilities, such as 0.1 % and 3 %. “Automatic” uses log-odds if half "
             "of the predictions are below 5 %.",
@@ -57,12 +71,12 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             False,
             help=f"Bins with fewer than {FEW} rows are uncertain and are drawn faint.",
         ),
-        Parameter("selection", "Selected rows", "names", (), extra={"each": check_range}),
+        Parameter("selection", "Selected rows", "names", (), about="columns", extra={"each": check_range}),
         Parameter(
             "details",
             "Details",
             "choice",
-            DETAILS[0],
+            "metrics",
             choices=DETAILS,
             help="What to show under the diagram.",
         ),
@@ -72,7 +86,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Further metrics",
             "names",
             (),
-            choices=lambda: tuple(key for key, metric in METRICS.items() if not metric.everyday),
+            choices=lambda: {key: metric for key, metric in METRICS.items() if not metric.everyday},
             help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and others.",
         ),
         Parameter(
@@ -81,6 +95,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "text",
             None,
             optional=True,
+            about="columns",
             help="Evaluate each group of this column separately.",
         ),
         Parameter("group_diagrams", "One diagram per group", "boolean", False),
@@ -89,6 +104,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Other models",
             "names",
             (),
+            about="columns",
             help="Other models, or score columns, to compare with this one.",
         ),
         Parameter(
@@ -114,7 +130,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "color",
             "Colour by",
             "choice",
-            explain.COLORS[0],
+            "label",
             choices=explain.COLORS,
             help="What the colour of a pair shows.",
         ),
@@ -125,10 +141,19 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             low=1,
             optional=True,
+            about="columns",
             help="Row 1 is the first below the header. You can also click a point, or a row of the table.",
         ),
-        Parameter("fold", "Fold", "integer", 1, low=1),
-        Parameter("what_if", "Calibration rows moved by hand", "moves", ""),
+        Parameter(
+            "details",
+            "Details",
+            "choice",
+            "explained",
+            choices=INTERVAL_DETAILS,
+            help="What to show under the picture.",
+        ),
+        Parameter("fold", "Fold", "integer", 1, low=1, about="columns"),
+        Parameter("what_if", "Calibration rows moved by hand", "moves", "", about="columns"),
         Parameter(
             "beside",
             "Compare with",
@@ -160,14 +185,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Of",
             "choice",
             "tree",
-            choices=tuple(GROWTHS),
+            choices=GROWTHS,
             help="The model whose diagrams are shown at the chosen depths.",
         ),
         Parameter(
             "leaves",
             "Leaves",
             "choice",
-            LEAVES[0],
+            "frequency",
             choices=LEAVES,
             help="How a leaf turns counts into a probability.",
         ),
@@ -195,6 +220,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             low=1,
             optional=True,
+            about="columns",
             help="Number of any row of the data; row 1 is the first below the header.",
         ),
         Parameter(
@@ -204,25 +230,26 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             None,
             low=0,
             optional=True,
+            about="columns",
             help="The node at which the drawing begins.",
         ),
     ),
     "decide": (
         Parameter(
             "cost_false_alarm",
-            "Cost of a false alarm (false positive)",
+            "Cost of a false alarm",
             "number",
             FALSE_ALARM,
             *COSTS,
-            help="The cost of acting on a row of the negative class.",
+            help="The cost of acting on a row of the negative class (false positive).",
         ),
         Parameter(
             "cost_miss",
-            "Cost of a miss (false negative)",
+            "Cost of a miss",
             "number",
             MISS,
             *COSTS,
-            help="The cost of not acting on a row of the positive class.",
+            help="The cost of not acting on a row of the positive class (false negative).",
         ),
         Parameter("interval", "Intervals of", "choice", explain.METHOD, choices=interval_methods),
         Parameter(
@@ -281,7 +308,15 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             help="The calibrator whose probabilities are watched.",
         ),
     ),
-    "compared": (Parameter("metric", "Metric", "choice", METRICS_COMPARED[0], choices=METRICS_COMPARED),),
+    "compared": (
+        Parameter(
+            "metric",
+            "Metric",
+            "choice",
+            METRICS_COMPARED[0],
+            choices={key: METRICS[key] for key in METRICS_COMPARED},
+        ),
+    ),
     "report": tuple(
         Parameter(name, label, "text", None, optional=True, help=f"{label} on the first page of the report.")
         for name, label in (("title", "Title"), ("purpose", "Purpose"), ("author", "Author"))
@@ -300,7 +335,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         Parameter("protocol_file", "Protocol's file", "text", None, optional=True),
         Parameter("sets", "Data sets", "names", ("sample:breast_cancer",)),
         Parameter("setups", "Setups", "names", ()),
-        Parameter("metrics", "Metrics", "names", (), choices=lambda: tuple(METRICS)),
+        Parameter("metrics", "Metrics", "names", (), choices=METRICS),
         Parameter("repeats", "Repeats", "integer", None, 1, 1000, optional=True),
         Parameter("test_folds", "Test folds", "integer", None, 2, 100, optional=True),
     ),

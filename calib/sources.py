@@ -29,10 +29,11 @@ from calib.data import (
 )
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.data.typed import typed_frame
+from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import give_back
-from calib.kernel.records import Dataset, Problem
+from calib.kernel.records import ABOUT, Dataset, Problem
 from calib.kernel.wording import listed
-from calib.recipe import Recipe, with_split
+from calib.recipe import FIELDS, Recipe, with_split
 from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
@@ -71,7 +72,7 @@ def _named(data: str, field: str) -> tuple[str, str]:
         )
     registry = known[kind]
     if registry is not None and key not in registry:
-        raise DataError(f"{field}: there is no {kind} set {key!r}; there are {', '.join(registry)}.")
+        raise DataError(f"{field}: there is no {kind} data set {key!r}. Choose one of {', '.join(registry)}.")
     return kind, key
 
 
@@ -125,14 +126,14 @@ def _table(
         return _uploaded(uploads[key], asked), None, None
     if asked:
         raise DataError(
-            f"data_params.{next(iter(asked))} is an option of reading a file, but data is {kind}:{key}.",
-            "Leave it out, or name a file.",
+            f"data_params.{next(iter(asked))} is an option for reading a file, but data is {kind}:{key}.",
+            "Remove the option, or choose a file.",
         )
     if kind == "sample":
         return sample_frame(key)
     if kind == "openml":
         return *fetch_openml(key), None
-    raise DataError("A synthetic data set is simulated, not read, so it has no table.")
+    raise DataError("A synthetic data set is simulated, so it has no table to read.")
 
 
 def _again(file: str | None, key: str) -> str:
@@ -152,7 +153,7 @@ def _joined(
     assert recipe.judge_on is not None
     if recipe.split != "file" or recipe.part != FILE_PART:
         raise DataError(
-            "judge_on: a second table as the test set needs split='file'.",
+            "judge_on: to use a second table as the test set, split must be 'file'.",
             f"Choose split='file' and part={FILE_PART!r}, or remove judge_on.",
         )
     if target is None:
@@ -184,7 +185,7 @@ def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str |
     if recipe.onnx is None or target is None:
         return frame
     if recipe.content != "predictions":
-        raise DataError("onnx: an existing model is not trained.", "Choose content='predictions'.")
+        raise DataError("onnx: an existing model is evaluated, not trained.", "Choose content='predictions'.")
     with _naming_the_model(recipe):
         return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
 
@@ -242,7 +243,7 @@ def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]
         return named
     left = tuple(name for name in score_columns(frame, target) if name not in recipe.exclude)
     if not left:
-        raise DataError("exclude: no score column remains.", "Exclude fewer columns.")
+        raise DataError("exclude: no score column is left.", "Exclude fewer columns.")
     return left
 
 
@@ -274,25 +275,14 @@ def judging(other: str | None, file: str | None = None, before: Recipe | None = 
     return {"judge_on": other, "judge_file": file, "part": FILE_PART, "evaluation": "holdout", **split}
 
 
-OF_CLASS: Mapping[str, Any] = {"base_rate": None}
-OF_TARGET: Mapping[str, Any] = {"positive": None, **OF_CLASS}
-OF_COLUMNS: Mapping[str, Any] = {
-    **{"target": None, "exclude": (), "keep": (), "score": None, "split": "random", "period": None},
-    **{**dict.fromkeys((*ROLES, "weight_as")), **NOT_ELSEWHERE, **OF_TARGET},
-    **{"reliability.selection": (), "reliability.group": None, "reliability.others": ()},
-    **{
-        "venn_abers.row": None,
-        "venn_abers.fold": 1,
-        "venn_abers.what_if": "",
-        "trees.row": None,
-        "trees.node": None,
-    },
-}
-"""What is said of one class, of one label column and of one table's columns, with the values that say nothing.
+def _reset(about: str) -> dict[str, Any]:
+    """Return all that refers to the class, the label or the columns, with the defaults that replace it.
 
-None of it may be taken along to another class, label or table unsaid: a page that takes it back names what it took
-(``Recipe.lost``).
-"""
+    What refers to a class refers to its label, too, and both to the columns. A page that resets settings names those
+    that were stated (``Recipe.lost``).
+    """
+    changed = ABOUT[: ABOUT.index(about) + 1]
+    return {name: p.default for name, p in (*FIELDS.items(), *SETTINGS.items()) if p.about in changed}
 
 
 def with_positive(positive: str | None) -> dict[str, Any]:
@@ -301,17 +291,17 @@ def with_positive(positive: str | None) -> dict[str, Any]:
     >>> with_positive("no")
     {'base_rate': None, 'positive': 'no'}
     """
-    return {**OF_CLASS, "positive": positive}
+    return {**_reset("class"), "positive": positive}
 
 
 def with_target(target: str | None) -> dict[str, Any]:
     """Return the fields that change with the label column, because its classes change."""
-    return {**OF_TARGET, "target": target}
+    return {**_reset("label"), "target": target}
 
 
 def with_reading(recipe: Recipe) -> dict[str, Any]:
     """Return the fields that change when another table of the file is read, because its columns change."""
-    return {**OF_COLUMNS, "data_params": reading(recipe)}
+    return {**_reset("columns"), "data_params": reading(recipe)}
 
 
 def with_data(
@@ -329,7 +319,7 @@ def with_data(
     {'seed': '3'}
     """
     return {
-        **{**OF_COLUMNS, **judging_model(None)},
+        **{**_reset("columns"), **judging_model(None)},
         **{"data": data, "file": file, "content": content, "target": target},
         "data_params": data_params or {},
     }
@@ -367,7 +357,7 @@ def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any])
     for name, value in asked.items():
         if given.attrs.get(name, value) != value:
             message = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
-            raise DataError(message, f"Read the file again: read_table(…, {name}={value!r}).")
+            raise DataError(message, f"Read the file again with read_table(…, {name}={value!r}).")
     return given
 
 
@@ -439,7 +429,7 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
 
 
 def data_problems(recipe: Recipe, uploads: Uploads | None = None) -> list[Problem]:
-    """What ``problems`` says of a Recipe's data; nothing of synthetic data.
+    """Return the ``problems`` of a Recipe's data; none for synthetic data.
 
     >>> [problem.severity for problem in data_problems(Recipe(data="sample:breast_cancer"))]
     []

@@ -1,16 +1,24 @@
 """Explore · Compare and report: Recipes kept under names, laid side by side, and everything to take along."""
 
 import pages.ui.everything
-from pages.ui import frame, headings, stage
+from pages.ui import frame, headings
 from pages.ui.explore import compare
 
 recipe = frame.open_page("pages/explore_compare.py")
 
-with stage.words():
+place = headings.finding()
+with place.words:
+    chosen = compare.compared(recipe)
+with place.picture:
+    results = compare.results(chosen, recipe)
+    if results:
+        compare.picture(results, recipe, place.sentence)
+with place.words:
+    if results:
+        compare.metric(recipe)
     compare.keep(recipe)
-results = compare.results(compare.compared(recipe), recipe)
 if results:
-    compare.show(results, recipe)
+    compare.numbers(results)
     headings.part("Export")
     compare.everything(recipe, results)
     compare.calibrator(results)

@@ -12,9 +12,7 @@ evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
 if not evaluation.predictions:
-    st.info(
-        "There are no probabilities to decide by: choose a calibrator in the sidebar that works on these scores."
-    )
+    st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")
     st.stop()
 
 decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))

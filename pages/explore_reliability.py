@@ -12,7 +12,7 @@ evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)
 if not evaluation.predictions:
-    st.info("There is nothing to draw: choose a calibrator in the sidebar that works on these scores.")
+    st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")
     st.stop()
 
 tables.named(evaluation)

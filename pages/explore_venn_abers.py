@@ -1,7 +1,7 @@
 """Explore · Venn–Abers: an interval for each probability: how wide it is, whether it holds, where it comes from."""
 
 import pages.ui.everything
-from pages.ui import chart, frame, headings, stage
+from pages.ui import chart, frame, headings
 from pages.ui.explore import venn_abers
 
 recipe = frame.open_page("pages/explore_venn_abers.py")
@@ -24,19 +24,7 @@ with place.picture:
 with place.words:
     venn_abers.headline(evaluation)
     venn_abers.switches(recipe)
-    venn_abers.rows(evaluation, row)
+    venn_abers.number(recipe)
 
-headings.part("One Venn–Abers prediction explained")
-venn_abers.explanation(evaluation, row)
-
-headings.part("What the calibration rows show")
-left, right = stage.side_by_side([0.5, 0.5])
-with left:
-    chart.show("step_curves", evaluation, row=row)
-with right:
-    chart.show("width_by_score", evaluation, calibrator=method, row=row, on_click=venn_abers.choose_row)
-
-headings.part("Do the intervals hold, and how wide are they?")
-chart.show("interval_bins", evaluation, calibrator=method, **recipe.given("reliability", "axes"))
-venn_abers.side_by_side(recipe, evaluation)
+venn_abers.details(recipe, evaluation, row)
 frame.notes(evaluation.notes)

@@ -63,7 +63,8 @@ class Said:
 
 def said(evaluation: Evaluation) -> Said:
     found = recommend(evaluation)
-    title = FIGURES["compared"].prepare({"one": evaluation}, "brier").title
+    compared = FIGURES["compared"].prepare({"one": evaluation}, "brier")
+    title = f"{compared.title}. {compared.recommended}" if compared.recommended else compared.title
     verdict = verdict_of(evaluation).sentences
     return Said(verdict, found.answer, found.reasons, found.warnings, headline(evaluation), title)
 
@@ -196,7 +197,7 @@ def _agreement(evaluation: Evaluation, told: Said) -> Iterator[str]:
         p = evaluation.predictions[_key(name) or "none"].p
         loss = np.average((p - evaluation.y) ** 2, weights=evaluation.sample.weights)
         if _key(name) != (used or "none") or not reads(shown, loss):
-            yield f"{told.answer} But the title: {told.title}"
+            yield f"{told.answer} But beside the title: {told.title}"
 
 
 def _key(name: str) -> str | None:

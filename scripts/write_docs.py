@@ -17,6 +17,7 @@ from calib.lessons import LESSONS, Lesson
 from calib.lessons.glossary import GLOSSARY
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
+from calib.recipe import FIELDS
 from pages.ui.current import PAGES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -45,7 +46,7 @@ def fields() -> str:
     defaults = json.loads(Recipe().to_json())
     rows = [
         f"| `{field.name}` | {field.metadata['phase']} | `{json.dumps(defaults[field.name])}` "
-        f"| {field.metadata['help']} |"
+        f"| {FIELDS[field.name].help} |"
         for field in dataclasses.fields(Recipe)
     ]
     return "\n".join(["| field | phase | default | |", "|---|---|---|---|", *rows])

@@ -259,18 +259,22 @@ def test_all_that_a_recipe_states_is_kept_for_the_file_that_is_named(files):
 def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
     made = RECIPE.replace(data="synthetic:gaussian", data_params={"n": 500})
     assert run(files, recipe=made) == 0
-    assert "note: the Recipe's data_params.n, 500, does not apply: the files" in capsys.readouterr().err
+    assert "note: data_params.n in the Recipe (500) is not used" in capsys.readouterr().err
     assert run(files, recipe=RECIPE) == 0
-    assert "does not apply" not in capsys.readouterr().err
+    assert "in the Recipe" not in capsys.readouterr().err
     table = read_table((files / "data.csv").read_bytes(), "data.csv").assign(day=range(300))
     table.to_csv(files / "days.csv", index=False)
     table.iloc[:80].to_csv(files / "new.csv", index=False)
     in_time = RECIPE.replace(time="day", split="time", evaluation="folds", data_params={"gap": 2.0})
     assert run(files, "--judge-on", files / "new.csv", recipe=in_time, data="days.csv") == 0
     said = capsys.readouterr().err
-    for words in ('split, "time"', 'evaluation, "folds"', "data_params.gap, 2.0"):
-        assert f"note: the Recipe's {words}, does not apply" in said
-    assert "Recipe's time" not in said
+    for words in (
+        'split in the Recipe ("time")',
+        'evaluation in the Recipe ("folds")',
+        "data_params.gap in the Recipe (2.0)",
+    ):
+        assert f"note: {words} is not used" in said
+    assert "time in the Recipe" not in said
 
 
 def test_a_further_file_that_the_recipe_needs_is_asked_for(files, capsys):
@@ -337,7 +341,7 @@ def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(fi
         ('{"target": "elsewhere"}', "elsewhere"),
         ('{"positive": "perhaps"}', "perhaps"),
         ('{"exclude": ["nothing"]}', "nothing"),
-        ('{"exclude": ["x", "z", "town"]}', "No column remains"),
+        ('{"exclude": ["x", "z", "town"]}', "No usable feature"),
         ('{"model": "nearest_neighbours", "params": {"n_neighbors": 500}}', "neighbors"),
         ('{"placement": "oob", "model": "naive_bayes"}', "bag"),
     ],
@@ -386,7 +390,7 @@ def test_a_place_that_cannot_be_written_to_is_said_before_the_work(files, capsys
 def test_a_folder_in_the_file_s_place_is_said_before_the_work(files, capsys, monkeypatch, option):
     monkeypatch.setattr("calib.__main__.evaluate", None)
     assert run(files, option, files) == 2
-    assert re.search("^error: .* is a folder. Give the name of a file in it", capsys.readouterr().err)
+    assert re.search("^error: .* is a folder. Add the name of a file", capsys.readouterr().err)
 
 
 def test_no_metrics_are_not_all_of_them(files, capsys):
@@ -422,7 +426,7 @@ def test_a_label_that_is_guessed_is_named(files, capsys):
     table = pd.read_csv(files / "data.csv").rename(columns={"target": "outcome"})
     table.to_csv(files / "other.csv", index=False)
     assert run(files, data="other.csv") == 0
-    assert "names no label column, so column 'outcome' is used" in capsys.readouterr().err
+    assert "does not name the label column, so 'outcome' is used" in capsys.readouterr().err
 
 
 def test_the_same_command_gives_the_same_files(files):
@@ -448,7 +452,7 @@ def test_warnings_and_the_way_of_reading_are_those_of_the_page(tmp_path, capsys)
     assert run(tmp_path, recipe=recipe, data="t.csv") == 0
     said = capsys.readouterr().err
     assert "warning: after: Alone separates the classes (AUC 1.00)" in said
-    assert "note: The header is taken from line 2" in said
+    assert "note: The header is in line 2" in said
     backwards = pd.DataFrame({"target": y, "model": np.clip(0.6 - 0.3 * y + rng.normal(0, 0.2, 200), 0, 1)})
     backwards.to_csv(tmp_path / "p.csv", index=False)
     assert run(tmp_path, recipe=RECIPE.replace(content="predictions"), data="p.csv") == 0

@@ -72,7 +72,7 @@ def test_the_score_has_the_name_that_is_asked_for(saved, capsys):
         ),
         (
             write_calibrator(Rank().fit(np.eye(2), [0, 1])).encode(),
-            "Rank calibration needs the scores of every tree",
+            "Rank calibration needs every tree's score",
         ),
         (None, "cannot be read"),
     ],

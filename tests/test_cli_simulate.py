@@ -79,7 +79,7 @@ def test_the_same_seed_gives_the_same_on_the_page_in_a_call_and_on_the_command_l
 
 def test_a_setting_that_is_given_twice_is_refused(capsys):
     assert simulate("order", "--set", "objects=6", "--set", "objects=7") == 2
-    assert "--set: 'objects' is given twice" in capsys.readouterr().err
+    assert "--set: 'objects' appears twice" in capsys.readouterr().err
 
 
 def test_another_seed_gives_another_picture(tmp_path):
@@ -148,7 +148,7 @@ def test_the_lists_name_every_experiment_and_every_setting(capsys):
         (["pooling", "--set", "step=1.5"], "step must be a whole number"),
         (["pooling", "--set", "points=1:0 2:7"], "'2:7' is not"),
         (["theorem", "--set", "guess=1"], "has no setting 'guess'; its settings are predictor, objects"),
-        (["theorem", "--set", "gap"], "NAME=VALUE, but you gave 'gap'"),
+        (["theorem", "--set", "gap"], "NAME=VALUE, but is 'gap'"),
         (["theorem", "--seed", "-1"], "seed must be a whole number from 0"),
         (["theorem", "--csv", "nowhere/a.csv"], "no folder"),
         (["theorem", "--csv", "."], "is a folder"),

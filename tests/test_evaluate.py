@@ -370,7 +370,9 @@ def test_the_notes_say_what_platt_was_fitted_on(data):
     ):
         assert words in evaluate(SMALL.replace(**changes), data).notes
     votes = [note for note in evaluate(SMALL, data).notes if "Platt scaling: scores" in note]
-    assert votes == ["Platt scaling: scores are kept 0.025 away from 0 and 1, where log-odds are infinite."]
+    assert votes == [
+        "Platt scaling: scores nearer to 0 or 1 than 0.025 are moved to this distance, to keep log-odds finite."
+    ]
 
 
 # Scores outside those that calibrated

@@ -15,7 +15,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
-from calib.recipe import PHASES, Recipe, with_calibrators, with_model, with_split
+from calib.recipe import FIELDS, PHASES, Recipe, with_calibrators, with_model, with_split
 from pages.ui import current
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
@@ -202,8 +202,8 @@ def test_a_digest_changes_with_its_phase_and_those_before_it_only():
 def test_every_field_has_a_phase_a_check_and_a_line_of_help():
     for spec in dataclasses.fields(Recipe):
         assert spec.metadata["phase"] in PHASES
-        assert callable(spec.metadata["check"])
-        assert spec.metadata["help"].endswith(".")
+        assert FIELDS[spec.name].label
+        assert FIELDS[spec.name].help.endswith(".")
 
 
 # Beside the 26
@@ -215,6 +215,7 @@ CONTRACT = {
     "cluster",
     "part",
     "base_rate",
+    "period",
     "judge_on",
     "judge_file",
     "onnx",
@@ -235,7 +236,7 @@ EXPLORE = {page.key for section in ("Explore", "Study") for page in current.PAGE
 
 def allowed(parameter):
     """The names that a list of names may hold, or one of any."""
-    return tuple(parameter.choices() if callable(parameter.choices) else parameter.choices) or ("oob",)
+    return tuple(parameter.offered()) or ("oob",)
 
 
 def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_default():
@@ -250,9 +251,7 @@ def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_defa
         assert Recipe(settings={name: SETTINGS[name].default}).to_query() == {}
         other = {
             "boolean": lambda p: not p.default,
-            "choice": lambda p: next(
-                c for c in (p.choices() if callable(p.choices) else p.choices) if c != p.default
-            ),
+            "choice": lambda p: next(c for c in p.offered() if c != p.default),
             "names": lambda p: {"selection": ("none:0.0:0.5",), "depths": ("7",)}.get(p.name, allowed(p)[:1]),
             "text": lambda p: "a,b",
             "moves": lambda p: "0.2:0>0.7:1",

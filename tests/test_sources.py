@@ -128,7 +128,7 @@ def test_an_openml_set_is_fetched_by_its_number(monkeypatch):
 
 
 def test_a_synthetic_set_has_no_table_to_read():
-    with pytest.raises(DataError, match="simulated, not read"):
+    with pytest.raises(DataError, match="simulated, so it has no table"):
         load_frame(Recipe(data="synthetic:gaussian"), {})
 
 
@@ -159,7 +159,7 @@ def test_what_a_recipe_says_of_reading_and_labels_is_done_and_said():
     np.testing.assert_array_equal(
         by_file.y == by_file.y[0], [LABELS[i % 5][0] == "y" for i in range(40) if i % 5 < 4]
     )
-    for words in ("taken from line 3", "counts as", "'unknown' counts as missing: 8 rows", "Positive class"):
+    for words in ("in line 3", "counts as", "'unknown' counts as missing: 8 rows", "Positive class"):
         assert any(words in note for note in by_file.notes), words
     assert (
         load(Recipe.from_query(recipe.to_query()), {key: TableFile("messy.csv", MESSY)}).digest
@@ -197,12 +197,12 @@ def test_columns_left_out_are_no_scores_either():
     asked = upload(content="predictions", target="y", exclude=("score_b",))
     assert list(load(asked, {KEY: frame}).X.columns) == ["score_a"]
     assert list(load(asked.replace(exclude=()), {KEY: frame}).X.columns) == ["score_a", "score_b"]
-    with pytest.raises(DataError, match="exclude: no score column remains"):
+    with pytest.raises(DataError, match="exclude: no score column is left"):
         load(asked.replace(exclude=("score_a", "score_b")), {KEY: frame})
 
 
 def test_how_a_file_is_read_is_nothing_to_say_of_a_sample():
     with pytest.raises(
-        DataError, match="data_params.header is an option of reading a file, but data is sample:digits"
+        DataError, match="data_params.header is an option for reading a file, but data is sample:digits"
     ):
         load(Recipe(data="sample:digits", data_params={"header": 3}))

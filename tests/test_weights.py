@@ -216,7 +216,7 @@ def test_fractional_weights_count_as_many_rows_as_their_mean_is_worth():
     y, p = Y[PART == 2], evaluation.predictions["none"].p
     assert evaluation.metrics.loc["none", "brier"] == pytest.approx(np.average((p - y) ** 2, weights=held))
     assert "Venn–Abers counts rows" in evaluation.refused["venn_abers"]
-    assert any("Not shown" in note and "chance" in note for note in evaluation.notes)
+    assert any("are not shown" in note and "chance" in note for note in evaluation.notes)
     other = evaluate(FILE, dataclasses.replace(data, weight=weight / 1000))
     pd.testing.assert_frame_equal(
         other.measured(METRICS), evaluation.measured(METRICS), rtol=1e-9
@@ -268,7 +268,7 @@ def test_so_few_counts_that_none_is_tested_are_refused(how):
             evaluation = evaluate(recipe.replace(seed=seed), few)
             assert len(evaluation.y)
         except InputError as error:
-            refused += "leaves a test set without rows" in str(error)
+            refused += "a test set has no rows" in str(error)
     assert refused
 
 

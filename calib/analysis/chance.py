@@ -10,7 +10,7 @@ from calib.metrics.chance import chance_range
 
 
 def ece_range(evaluation: Evaluation, key: str) -> tuple[float, float]:
-    """(low, high) of the ECE that a calibrated model with these predictions would show on the test rows."""
+    """Return (low, high) of the ECE that a calibrated model with these predictions would show on the test rows."""
     recipe, predictions = evaluation.recipe, evaluation.predictions[key]
     return once(
         predictions,
@@ -20,7 +20,9 @@ def ece_range(evaluation: Evaluation, key: str) -> tuple[float, float]:
 
 
 def chance_sentence(evaluation: Evaluation) -> str:
-    """The range of the ECE by chance for the model's own predictions; "" without predictions or with one cluster."""
+    """State the range of the ECE by chance for the model's own predictions; "" without predictions or with one
+    cluster.
+    """
     if not evaluation.predictions:
         return ""
     low, high = ece_range(evaluation, reference_of(evaluation.predictions))

@@ -29,7 +29,7 @@ STRATA, CLUSTERS_EACH = 5, 10  # of predictions, at most; clusters behind one, a
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Who rows belong to, and the correlation ρ of the residuals of two rows of one cluster.
+    """Clusters of rows, and the correlation ρ of the residuals of two rows of one cluster.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Clusters:
         sample_weight: ArrayLike | None,
         counts: ArrayLike | None = None,
     ) -> Clusters:
-        """Clusters of the rows of positive weight, and how alike their residuals are.
+        """Return the clusters of the rows of positive weight, with the correlation of their residuals.
 
         >>> whose = np.repeat(np.arange(50), 4)                               # four copies of each of fifty rows
         >>> y, p = (whose % 2).astype(float), np.full(200, 0.5)
@@ -73,12 +73,12 @@ class Clusters:
 
     @property
     def design_effect(self) -> float:
-        """How many rows are worth one that knows nothing of the others, over all of them, for sums of many clusters."""
+        """Return how many clustered rows are worth one independent row, over all rows, for sums over many clusters."""
         return self.sampling_effect / self.few if self.count > 1 else 1.0
 
     @property
     def sampling_effect(self) -> float:
-        """``design_effect`` where no more clusters tell how clusters differ than there are; infinite for one."""
+        """Return the ``design_effect``, corrected for the small number of clusters; infinite for one cluster."""
         worth = float(self.worth(np.zeros(len(self.whose), dtype=np.intp), 1)[0])
         return 1 / worth if worth else math.inf
 
@@ -87,7 +87,8 @@ class Clusters:
         return int(self.whose.max()) + 1
 
     def worth(self, index: Array, groups: int) -> Array:
-        """How many independent rows a row of each group (groups,) is worth, at most 1; index (n,) says whose it is.
+        """Return how many independent rows one row of each group (groups,) is worth, at most 1; index (n,) gives each
+        row's group.
 
         0 for a single cluster, which tells nothing of others.
         """
@@ -97,7 +98,9 @@ class Clusters:
         return 1 / self._effect(together / np.where(alone > 0, alone, 1), alone > 0)
 
     def effect(self, weights: Array, cell: Array) -> Array:
-        """Design effects (k,) of sums with weights (k, cells) for each row of a cell; cell (n,) says of which it is."""
+        """Return design effects (k,) of sums with weights (k, cells) for each row of a cell; cell (n,) gives each
+        row's cell.
+        """
         held = csr_array((self.weights, (self.whose, cell)), shape=(self.count, weights.shape[1]))
         alone = weights**2 @ group_sums(cell, weights.shape[1], weights=squares(self.weights, self.counts))
         return self._effect(np.array([np.sum((held @ each) ** 2) for each in weights]) / alone)
@@ -108,13 +111,13 @@ class Clusters:
 
     @property
     def few(self) -> float:
-        """How much wider squared intervals are because so few clusters tell how clusters differ: (t / z)²."""
+        """Return the factor (t / z)² by which few clusters widen squared intervals."""
         if self.count < 2:
             return math.inf
         return float((stdtrit(self.count - 1, 0.975) / ndtri(0.975)) ** 2)
 
     def by_group(self, index: Array, groups: int) -> tuple[Array, Array]:
-        """(cluster · groups + group, the weight there) of each pair of a cluster and a group that has rows."""
+        """Return (cluster · groups + group, its weight) for every pair of a cluster and a group that has rows."""
         cell, at = np.unique(self.whose * groups + index, return_inverse=True)
         return cell, np.bincount(at, weights=self.weights)
 
@@ -160,12 +163,12 @@ def clusters_of(evaluation: Evaluation, calibrator: str) -> Clusters | None:
 
 
 def design_effect(evaluation: Evaluation, calibrator: str) -> float:
-    """How many test rows are worth one that knows nothing of the others: 1 where no clusters are known."""
+    """Return how many test rows are worth one independent row: 1 if there are no clusters."""
     clusters = clusters_of(evaluation, calibrator)
     return 1.0 if clusters is None else clusters.design_effect
 
 
 def sampling_effect(evaluation: Evaluation, calibrator: str) -> float:
-    """``design_effect`` for intervals and tests on these very clusters, which may be few."""
+    """Return the ``design_effect`` for intervals and tests on these clusters, which may be few."""
     clusters = clusters_of(evaluation, calibrator)
     return 1.0 if clusters is None else clusters.sampling_effect

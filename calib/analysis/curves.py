@@ -40,22 +40,22 @@ FINE = 1000
 
 
 class Points:
-    """Arrays of one length, one entry a point."""
+    """Arrays of one length, one entry per point."""
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a point, one column an array."""
+        """One row per point, one column per array."""
         return pd.DataFrame(
             {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         )
 
 
 class PerBin:
-    """Arrays of one length, one entry a bin, and the edges between them."""
+    """Arrays of one length, one entry per bin, and the edges between them."""
 
     edges: Array
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a bin: its left and right edge, then one column an array."""
+        """One row per bin: its left and right edge, then one column per array."""
         arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         edges = arrays.pop("edges")
         return pd.DataFrame({"left": edges[:-1], "right": edges[1:], **arrays})
@@ -63,7 +63,7 @@ class PerBin:
 
 @dataclass(frozen=True, eq=False)
 class BinnedCurve(PerBin):
-    """One point a bin, arrays (B,); everything but count is NaN where a bin is empty.
+    """One point per bin, arrays (B,); everything but count is NaN where a bin is empty.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class BinnedCurve(PerBin):
 
 @dataclass(frozen=True, eq=False)
 class Histogram(PerBin):
-    """How the predictions are spread.
+    """Histogram of the predictions.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Histogram(PerBin):
 
 @dataclass(frozen=True, eq=False)
 class CorpCurve(Points):
-    """The isotonic recalibration at some of the distinct predictions, arrays (k,); straight in between.
+    """Isotonic recalibration at distinct predictions, arrays (k,); linear in between.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class CorpCurve(Points):
 
 @dataclass(frozen=True, eq=False)
 class SmoothCurve(Points):
-    """A local-linear curve on a grid, arrays (k,).
+    """Local linear curve on a grid, arrays (k,).
 
     Attributes
     ----------
@@ -178,7 +178,8 @@ def binned_curve(
     cluster: ArrayLike | Clusters | None = None,
     counts: ArrayLike | None = None,
 ) -> BinnedCurve:
-    """Mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band each.
+    """Compute mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band
+    each.
 
     Parameters
     ----------
@@ -261,7 +262,7 @@ def histogram(
     edges: Array | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Histogram:
-    """Rows, and rows of class 1, in bins of p.
+    """Count rows, and rows of class 1, in bins of p.
 
     Parameters
     ----------
@@ -304,7 +305,8 @@ def corp_curve(
     cluster: ArrayLike | Clusters | None = None,
     counts: ArrayLike | None = None,
 ) -> CorpCurve:
-    """The CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled; no bins to choose.
+    """Compute the CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled, without
+    bins.
 
     Parameters
     ----------
@@ -415,7 +417,8 @@ def smooth_curve(
     cluster: ArrayLike | Clusters | None = None,
     counts: ArrayLike | None = None,
 ) -> SmoothCurve:
-    """Local-linear regression of the labels on p: no steps, no bins, and no bias where the truth is a straight line.
+    """Fit a local linear regression of the labels on p: no steps, no bins, and no bias if the truth is a straight
+    line.
 
     At each grid point a line is fitted to the nearest ``span`` of the rows (and at least to all within 0.05),
     with tricube weights; a grid point with no prediction within a step of it is left out, for a line would
@@ -510,7 +513,8 @@ BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less 
 
 
 def curve_of(evaluation: Evaluation, calibrator: str, kind: str = "binned", log_odds: bool = False) -> Any:
-    """A calibrator's curve on the test rows as the Recipe's view asks, worked out once for all views alike in that.
+    """Return a calibrator's curve on the test rows for the Recipe's view, computed once for all views with the same
+    curve.
 
     Parameters
     ----------

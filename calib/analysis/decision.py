@@ -31,7 +31,7 @@ CURVE_THRESHOLDS = np.arange(1, 100) / 100
 
 
 def threshold(cost_false_alarm: float, cost_miss: float) -> float:
-    """The probability above which acting is expected to cost less.
+    """Return the probability above which acting is expected to cost less.
 
     >>> threshold(1, 4)
     0.2
@@ -40,7 +40,7 @@ def threshold(cost_false_alarm: float, cost_miss: float) -> float:
 
 
 def expected_costs(p: np.ndarray, cost_false_alarm: float, cost_miss: float) -> np.ndarray:
-    """What each row (m,) would cost by its own probability, (m,): the cheaper action's expectation.
+    """Return each row's expected cost (m,) of the cheaper action, according to its own probability (m,).
 
     >>> expected_costs(np.array([0.1, 0.5]), 1, 4)    # not acted on: 0.1 · 4; acted on: 0.5 · 1
     array([0.4, 0.5])
@@ -49,7 +49,7 @@ def expected_costs(p: np.ndarray, cost_false_alarm: float, cost_miss: float) -> 
 
 
 def realised_costs(y: np.ndarray, act: np.ndarray, cost_false_alarm: float, cost_miss: float) -> np.ndarray:
-    """What each row of label y (m,) cost where ``act`` (m,) says whether it was acted on, (m,).
+    """Return the cost (m,) of each row with label y (m,), if ``act`` (m,) says whether it was acted on.
 
     >>> realised_costs(np.array([0, 0, 1, 1]), np.array([True, False, True, False]), 1, 4)
     array([1., 0., 0., 4.])
@@ -58,7 +58,8 @@ def realised_costs(y: np.ndarray, act: np.ndarray, cost_false_alarm: float, cost
 
 
 def thresholds_within(lowest: float = 0.0, highest: float = 1.0) -> np.ndarray:
-    """The thresholds (k,) of a decision curve over a range within [0, 1]: a hundredth of it apart, 0 and 1 left out.
+    """Return the thresholds (k,) of a decision curve over a range within [0, 1], in steps of 1 % of it, without 0 and
+    1.
 
     >>> thresholds_within(0.1, 0.2)[[0, 1, -1]]
     array([0.1  , 0.101, 0.2  ])
@@ -75,7 +76,7 @@ def thresholds_within(lowest: float = 0.0, highest: float = 1.0) -> np.ndarray:
 def net_benefit(
     y: np.ndarray, p: np.ndarray, thresholds: np.ndarray = CURVE_THRESHOLDS, weight: np.ndarray | None = None
 ) -> np.ndarray:
-    """TP/n − FP/n · t/(1 − t) at each threshold t in (0, 1), acting where p > t.
+    """Compute TP/n − FP/n · t/(1 − t) at each threshold t in (0, 1), for acting on rows with p > t.
 
     >>> net_benefit(np.array([0, 1, 1, 0]), np.array([0.9, 0.8, 0.1, 0.2]), np.array([0.5]))    # 1/4 − 1/4
     array([0.])
@@ -88,17 +89,17 @@ def net_benefit(
 
 
 def benefits(y: np.ndarray, t: float) -> np.ndarray:
-    """What acting on each row adds to the net benefit at a threshold: 1 of class 1, −t/(1 − t) of class 0."""
+    """Return what acting on each row adds to the net benefit at a threshold: 1 for class 1, −t/(1 − t) for class 0."""
     return np.where(y == 1, 1.0, -t / (1 - t))
 
 
 def benefit_steps(t: float) -> tuple[float, float]:
-    """What acting changes in the net benefit at a threshold, in size: of a row of class 0 and of class 1."""
+    """Return the absolute change in net benefit at a threshold from acting on a row of class 0 and of class 1."""
     return t / (1 - t), 1.0
 
 
 def gain(evaluation: Evaluation, key: str, t: float) -> tuple[float, float, float]:
-    """(mean, lower, upper) of a calibrator's net benefit at a threshold less that of the better simple rule.
+    """Return (mean, lower, upper) of a calibrator's net benefit at a threshold minus that of the better simple rule.
 
     The rule acts on all rows or on none.
     """
@@ -109,7 +110,8 @@ def gain(evaluation: Evaluation, key: str, t: float) -> tuple[float, float, floa
 
 
 def undecided(predictions: Predictions, t: float) -> np.ndarray:
-    """Bool (m,): whether the two ends of each interval lie on different sides of t, so that they decide differently.
+    """Return bool (m,): whether the ends of each interval lie on different sides of t, so that they suggest different
+    actions.
 
     An end on the threshold itself decides as below it.
 
@@ -129,7 +131,7 @@ def _ends(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Costs a row, under one pair of costs.
+    """Costs per row, under one pair of costs.
 
     Attributes
     ----------
@@ -154,15 +156,15 @@ class Decision:
 
     @property
     def cheapest(self) -> str:
-        """The calibrator with the lowest realised cost; ties go to the first."""
+        """Return the calibrator with the lowest realised cost, the first on a tie."""
         return str(self.table["realised"].idxmin())
 
     def undecided_share(self, method: str) -> float:
-        """The share of the test rows that a method leaves undecided, each as often as its weight says."""
+        """Return the weighted share of test rows that a method leaves undecided."""
         return mean(self.undecided[method].astype(float), self.evaluation.weight)
 
     def undecided_frame(self, method: str, most: int | None = None) -> pd.DataFrame:
-        """The rows whose interval of ``method`` holds the threshold, the widest first: interval, then features."""
+        """Return the rows whose interval of ``method`` includes the threshold, widest first."""
         rows = np.flatnonzero(self.undecided[method])
         predictions = self.evaluation.predictions[method]
         lower, upper = _ends(predictions)
@@ -179,7 +181,7 @@ def decide(
     cost_false_alarm: float = FALSE_ALARM,
     cost_miss: float = MISS,
 ) -> Decision:
-    """Costs of acting by every calibrator's probabilities on the test rows, under two costs.
+    """Compute the costs of acting on every calibrator's probabilities on the test rows, under two costs.
 
     Intervals are those of means over the test rows (``calib.metrics.confidence.mean_interval``).
 

@@ -53,7 +53,7 @@ FOREST_GROUPS = 20
 
 @dataclass(frozen=True)
 class Growth:
-    """A tree, or a forest in one placement."""
+    """Kind of tree model to grow: a tree, or a forest with one kind of calibration data."""
 
     key: str
     label: str
@@ -75,7 +75,7 @@ SETTINGS_FROM = ("decision_tree", *FORESTS)  # the models whose settings a tree 
 
 @dataclass(frozen=True, eq=False)
 class DepthFit:
-    """One growth at one depth with one kind of leaf, fitted and scored; calibrating it costs milliseconds.
+    """Tree model fitted and scored at one depth with one kind of leaf; calibrating it takes milliseconds.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class DepthFit:
 
 
 def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: str = "frequency") -> Recipe:
-    """The Recipe whose evaluation is the point of a growth at a depth.
+    """Return the Recipe whose evaluation is the point of a growth at a depth.
 
     Settings that a tree and a forest share are those of the Recipe's model where it is one of the two, else
     the random forest's; one test part is for all.
@@ -140,7 +140,7 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
 
 
 def sweep_key(recipe: Recipe) -> str:
-    """What a sweep depends on: the fit parts of its Recipes."""
+    """Return the settings that a sweep depends on: the fit parts of its Recipes."""
     return "-".join(depth_recipe(recipe, growth).digest("fit") for growth in GROWTHS)
 
 
@@ -154,7 +154,8 @@ def check_depth(depth: str, name: str) -> str:
 
 
 def depths_below(deepest: int, forest: bool) -> list[int]:
-    """The depths grown below the full one, coarse before fine: a tree's all, a forest's with up to four binary digits.
+    """Return the depths below the full one, coarse before fine: all for a tree, those with up to four binary digits
+    for a forest.
 
     >>> depths_below(7, False)
     [4, 2, 6, 1, 3, 5]
@@ -168,7 +169,9 @@ def depths_below(deepest: int, forest: bool) -> list[int]:
 def grow(
     recipe: Recipe, dataset: Dataset, growth: str, depth: int | None = None, watch: Watch | None = None
 ) -> list[DepthFit]:
-    """One growth at one depth, one DepthFit a kind of leaf: the trees are grown once and serve all of them."""
+    """Grow a tree model at one depth and return one DepthFit per kind of leaf; the trees are grown once for all of
+    them.
+    """
     cell = depth_recipe(recipe, growth, depth)
     fitted = fit(cell, dataset, watch)
     part = fitted.parts[0]
@@ -203,7 +206,7 @@ def sweep(
     have: Collection[DepthFit] = (),
     forests: bool = True,
 ) -> Iterator[DepthFit]:
-    """Every growth at every depth, as soon as it is there: first the tree, then the forests, coarse before fine.
+    """Yield every growth at every depth as soon as it is fitted: first the tree, then the forests, coarse before fine.
 
     Parameters
     ----------
@@ -228,24 +231,24 @@ def sweep(
 
 
 def growths_of(recipe: Recipe, dataset: Dataset) -> tuple[str, ...]:
-    """The growths whose placement the Recipe's split allows."""
+    """Return the growths whose placement the Recipe's split allows."""
     return tuple(key for key in GROWTHS if why_not_grown(recipe, dataset, key) is None)
 
 
 def why_not_grown(recipe: Recipe, dataset: Dataset, growth: str) -> str | None:
-    """Why the Recipe's split does not allow a growth, as a sentence, or None."""
+    """Explain in a sentence why the Recipe's split does not allow a growth; None if it does."""
     return SPLITS[recipe.split].refuses(GROWTHS[growth].placement, dataset.fixes_calibration)
 
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:
-    """Whether the single tree is there at every depth."""
+    """Return whether the single tree has been grown to every depth."""
     own = [point for point in points if point.growth == "tree"]
     deepest = [point.depth for point in own if point.deepest]
     return bool(deepest) and {point.depth for point in own} >= set(depths_below(deepest[0], False))
 
 
 def forest_cost(recipe: Recipe, points: Collection[DepthFit]) -> tuple[int, float]:
-    """(fits, seconds) that the forests of a sweep will roughly cost, judged by the quickest of its deep trees.
+    """Estimate (fits, seconds) for the forests of a sweep from the quickest of its deep trees.
 
     In measurements a tree of a forest, which looks at fewer columns, took about a fifth of the single tree's
     time, its out-of-bag growth on all rows 1.7 times as long as the held-out one, a forest's trees were
@@ -295,14 +298,14 @@ def _named(watch: Watch, start: float, stop: float, name: str) -> Watch:
 
 
 def grown_depths(points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str) -> list[int]:
-    """The depths that are there, rising."""
+    """Return the depths grown so far, in increasing order."""
     return sorted(depth for own, kind, depth in list(points) if (own, kind) == (growth, leaf))
 
 
 def at_depth(
     points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str, depth: str
 ) -> DepthFit | None:
-    """The point at a depth (a number as text, or "max"): the nearest there is, the shallower of two; None without any.
+    """Return the nearest point to a depth (a number as text, or "max"), the shallower of two; None if there is none.
 
     Beyond the deepest tree that is the fully grown one.
     """
@@ -314,7 +317,7 @@ def at_depth(
 
 
 def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
-    """A point under a Recipe's calibrators; the rank calibrator, which needs votes that are not kept, is left out."""
+    """Evaluate a point with a Recipe's calibrators; the rank calibrator is excluded, because votes are not kept."""
     keys = tuple(key for key in recipe.calibrators if CALIBRATORS[key].input != "tree_scores")
     return calibrate(recipe.replace(**with_calibrators(recipe, keys)), point.fitted)
 

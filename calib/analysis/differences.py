@@ -56,19 +56,19 @@ class Differences:
     runs: pd.DataFrame | None = None
 
     def line(self, metric: str, calibrator: str) -> pd.Series | None:
-        """The line of one metric and calibrator, if there is one."""
+        """Return the row of one metric and calibrator, if there is one."""
         chosen = self.table[(self.table["metric"] == metric) & (self.table["calibrator"] == calibrator)]
         return None if chosen.empty else chosen.iloc[0]
 
     def joined(self, other: Differences) -> Differences:
-        """The differences of both in one table, metrics in the order of COMPARED."""
+        """Join the differences of both in one table, with metrics in the order of COMPARED."""
         table = pd.concat([self.table, other.table])
         table = table.sort_values("metric", key=lambda names: names.map(COMPARED.index), kind="stable")
         return Differences(table.reset_index(drop=True), self.reference, self.basis)
 
 
 def reference_of(calibrators: Iterable[str]) -> str:
-    """The uncalibrated model, or where that is not there the first calibrator.
+    """Return the uncalibrated model, or the first calibrator if it is missing.
 
     >>> reference_of(["platt", "none"]), reference_of(["platt", "beta"])
     ('none', 'platt')
@@ -84,7 +84,7 @@ def differences(
     random_state: int = 0,
     watch: Watch | None = None,
 ) -> Differences:
-    """Every calibrator's difference to the uncalibrated model on the same test rows, with 95 % intervals.
+    """Compute every calibrator's difference from the uncalibrated model on the same test rows, with 95 % intervals.
 
     Parameters
     ----------
@@ -149,13 +149,15 @@ class Repeats:
         return int(self.values["seed"].nunique())
 
     def by_split(self, metric: str) -> pd.DataFrame:
-        """One line per split, one column per calibrator that could answer in every split."""
+        """Return one row per split and one column per calibrator that has a result in every split."""
         lines = self.values.groupby("calibrator", sort=False)
         answers = {str(key): group.set_index("seed")[metric] for key, group in lines}
         return pd.DataFrame({key: values for key, values in answers.items() if len(values) == self.splits})
 
     def differences(self) -> Differences:
-        """Mean difference to the uncalibrated model over the splits, its interval, and every split's difference."""
+        """Return the mean difference from the uncalibrated model over the splits, its interval, and the difference of
+        each split.
+        """
         lines, runs = [], []
         for metric in self.values.columns[2:]:
             table = self.by_split(metric)
@@ -179,7 +181,7 @@ class Repeats:
 
 
 def resampled_t(values: np.ndarray, test_to_training: float, level: float = LEVEL) -> tuple[float, float]:
-    """The corrected resampled t interval of differences from random splits.
+    """Compute the corrected resampled t interval for differences from random splits.
 
     half-width = t_{J−1} √((1/J + test_to_training) s²)
 

@@ -20,12 +20,13 @@ from calib.placements.moved import unmoved
 from calib.recipe import Recipe
 
 METHOD = "venn_abers"
-COLORS = ("label", "width", "score")  # what the colour of a pair may say
+COLORS = {"label": "Label", "width": "Width", "score": "Score"}
+"""What the colour of a pair may show."""
 
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """One test row, its answer, and the fits behind it.
+    """One test row, its probability, and the fits that give it.
 
     Attributes
     ----------
@@ -60,7 +61,7 @@ class Explained:
     what_if: tuple[str, int] | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """One line a calibration set and label: the pool that the row joins there, and its share of class 1."""
+        """One line per calibration set and label: the pool that the row joins there, and its share of class 1."""
         return pd.DataFrame(
             [
                 {
@@ -80,13 +81,13 @@ class Explained:
 
 
 def widest_row(evaluation: Evaluation) -> int:
-    """The number of the test row with the widest Venn–Abers interval: the one to look at first."""
+    """Return the number of the test row with the widest Venn–Abers interval, which is shown first."""
     predictions = evaluation.predictions[METHOD]
     return int(evaluation.dataset.row_numbers[evaluation.rows[np.argmax(predictions.width)]])
 
 
 def position_of(evaluation: Evaluation, row: int) -> int:
-    """The place among the test rows of a row by its number; refused where it is not one of them."""
+    """Return a row's position among the test rows by its number; refuse numbers of other rows."""
     numbers = evaluation.dataset.row_numbers[evaluation.rows]
     return place_of(
         row,
@@ -97,7 +98,7 @@ def position_of(evaluation: Evaluation, row: int) -> int:
 
 
 def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
-    """The fits behind the Venn–Abers answer for one test row.
+    """Return the fits that give the Venn–Abers answer for one test row.
 
     Parameters
     ----------
@@ -145,12 +146,12 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
 
 
 def can_be_moved(explained: Explained) -> bool:
-    """Whether the answer comes from calibration sets whose rows have scores that do not depend on the row's label."""
+    """Return whether the answer comes from calibration sets whose scores do not depend on the row's label."""
     return explained.recipe.placement != "full"
 
 
 def calibration_rows(fit: Explanation) -> pd.DataFrame:
-    """Score, label and rows of every place in the calibration set behind an answer, without the row itself."""
+    """Return score, label and rows for every position in the calibration set of an answer, without the row itself."""
     zero = fit.zero
     own = zero.scores == zero.score  # the row stands there as class 0
     counts = np.concatenate([zero.counts - zero.ones - own, zero.ones])

@@ -24,7 +24,7 @@ from calib.recipe import Recipe
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
-    """The nodes of one tree, in its own order, under one interval method.
+    """Nodes of one tree, in the tree's order, with one interval method.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class GrownTree:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """For each node the numbers of the two below it, that of "≤" before that of ">"; none for a leaf."""
+        """Return the two children of each node, "≤" before ">"; none for a leaf."""
         below: list[tuple[int, ...]] = [()] * len(self.nodes)
         for node in self.nodes[1:]:
             below[node.parent] += (node.number,)
@@ -70,29 +70,29 @@ class GrownTree:
 
     @cached_property
     def leaves_below(self) -> np.ndarray:
-        """For each node the number of leaves that it ends in, 1 for a leaf; int array (nodes,)."""
+        """Return the number of leaves below each node, 1 for a leaf; int array (nodes,)."""
         count = np.array([int(node.leaf) for node in self.nodes])
         for node in reversed(self.nodes[1:]):
             count[node.parent] += count[node.number]
         return count
 
     def path_to(self, number: int) -> tuple[int, ...]:
-        """Numbers of the nodes from the root to this one, both included."""
+        """Return the numbers of the nodes from the root to this node, inclusive."""
         way = [number]
         while (parent := self.nodes[way[-1]].parent) >= 0:
             way.append(parent)
         return tuple(reversed(way))
 
     def position(self, row: int) -> int:
-        """The place in the data of a row by its number; refused where it is not among them."""
+        """Return a row's position in the data by its number; refuse numbers that do not exist."""
         return place_of(row, self.rows, f"the {len(self.rows):,} rows of the data. It may have been excluded")
 
     def path_of(self, row: int) -> tuple[int, ...]:
-        """The nodes that a row, by its number, passes through, from the root to its leaf."""
+        """Return the nodes on a row's path, by its number, from the root to its leaf."""
         return self.path_to(int(self.leaves[self.position(row)]))
 
     def table(self, numbers: tuple[int, ...] | None = None) -> pd.DataFrame:
-        """One line a node, by default the leaves by rising p: what it says and what came of its test rows."""
+        """Return one line per node, by default the leaves in order of p, with its prediction and its test rows."""
         chosen = (
             [self.nodes[i] for i in numbers] if numbers is not None else [n for n in self.nodes if n.leaf]
         )
@@ -123,7 +123,8 @@ class GrownTree:
 
 
 def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -> GrownTree:
-    """The tree of a point of the growth "tree", calibrated by a method with intervals and the Recipe's merge rule.
+    """Return the tree at a point of the growth "tree", calibrated by a method with intervals and the Recipe's merge
+    rule.
 
     Raises
     ------

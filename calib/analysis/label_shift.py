@@ -62,7 +62,7 @@ class EstimatedRate:
 
     @property
     def finding(self) -> str:
-        """In one sentence."""
+        """State the result in one sentence."""
         return (
             f"The base rate of these {self.rows:,} unlabelled rows is about {number(self.rate)} "
             f"({100 * self.level:.0f} % interval {number(self.lower)} to {number(self.upper)})"
@@ -72,7 +72,7 @@ class EstimatedRate:
 def estimate_base_rate(
     p: ArrayLike, base_rate: float, *, level: float = 0.95, sample_weight: ArrayLike | None = None
 ) -> EstimatedRate:
-    """The base rate of rows without labels: the maximum of the likelihood, found by EM.
+    """Estimate the base rate of rows without labels by maximum likelihood, using EM.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def _where_likelihood_falls(
 
 
 def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame, key: str) -> EstimatedRate:
-    """The base rate of another table's rows, whose labels, if it has any, are not looked at.
+    """Estimate the base rate of another table's rows; labels in this table are ignored.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ LOSSES = {"brier": squared_errors, "log_loss": log_losses}
 
 @dataclass(frozen=True, eq=False)
 class Optimism:
-    """Losses of the honest and of the random split.
+    """Losses of the chosen split and of a random split.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Optimism:
     table: pd.DataFrame
 
     def sentence(self, calibrator: str) -> str:
-        """What the random split would have claimed for one calibrator, by its Brier score."""
+        """State the Brier score that the random split would have claimed for one calibrator."""
         lines = self.table[(self.table["calibrator"] == calibrator) & (self.table["metric"] == "brier")]
         if lines.empty:
             return ""
@@ -90,7 +90,7 @@ def random_recipe(recipe: Recipe) -> Recipe:
 
 
 def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
-    """By how much a random split flatters, for every calibrator that answers in both.
+    """Return how optimistic a random split is, for every calibrator that both evaluations contain.
 
     Parameters
     ----------

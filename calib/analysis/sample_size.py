@@ -106,7 +106,7 @@ def net_benefit_width(
 
 @dataclass(frozen=True)
 class Needed:
-    """The rows that one measure needs.
+    """Number of rows that one measure needs.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class Needed:
 
 @dataclass(frozen=True, eq=False)
 class SampleSize:
-    """What each measure needs.
+    """Number of rows that each measure needs.
 
     Attributes
     ----------
@@ -148,12 +148,12 @@ class SampleSize:
 
     @property
     def most(self) -> float:
-        """The rows with which all widths are met."""
+        """Return the number of rows that meets all widths."""
         return max(one.rows for one in self.needed)
 
     @property
     def finding(self) -> str:
-        """In one sentence."""
+        """State the result in one sentence."""
         short = [one for one in self.needed if one.rows > self.rows]
         if not short:
             return (
@@ -165,7 +165,7 @@ class SampleSize:
         if math.isinf(worst.rows):
             return f"No number of rows is enough to estimate the {label} precisely for these predictions"
         needed = f"{worst.rows:,} rows are needed to estimate the {label} as precisely as is usually required"
-        return f"{needed}; you have {self.rows:,}"
+        return f"{needed}; the test set has {self.rows:,}"
 
     def basis(self, label: str, positive: str) -> str:
         """State the assumptions, for a method's label and the name of class 1."""
@@ -183,7 +183,7 @@ class SampleSize:
         return f"No prediction lies above {at}, so the net benefit is 0 for any number of rows."
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a measure."""
+        """One row per measure."""
         return pd.DataFrame([vars(one) for one in self.needed])
 
 
@@ -196,7 +196,7 @@ def sample_size(
     design_effect: float = 1.0,
     counts: Array | None = None,
 ) -> SampleSize:
-    """The rows that a validation needs of a model that predicts like this, and what these rows can tell.
+    """Compute how many rows a validation of a model with such predictions needs, and what these rows can show.
 
     Parameters
     ----------
@@ -267,7 +267,8 @@ def _checked(widths: dict[str, float]) -> dict[str, float]:
 
 
 def fewest_rows(width: Callable[[float], float], asked: float, design_effect: float = 1.0) -> float:
-    """The fewest rows for which a width, which falls with their number, is at most the one asked for; ∞ for none.
+    """Return the smallest number of rows for which a width that falls with their number is small enough; ∞ if there is
+    none.
 
     >>> fewest_rows(lambda n: 10 / n, 3), fewest_rows(lambda n: 10 / n, 3, design_effect=2)
     (4, 7)

@@ -20,7 +20,7 @@ ROUNDING = 1e-11  # as calib.kernel.binning allows for decimals just short of an
 
 
 def write_ranges(ranges: Iterable[tuple[str, float, float]]) -> tuple[str, ...]:
-    """Ranges (calibrator, low, high) as a selection holds them; those that touch or overlap become one.
+    """Write ranges (calibrator, low, high) as a selection; ranges that touch or overlap are joined.
 
     >>> write_ranges([("platt", 0.5, 0.75), ("none", 0.0, 0.1), ("platt", 0.25, 0.5)])
     ('none:0.0:0.1', 'platt:0.25:0.75')
@@ -35,7 +35,7 @@ def write_ranges(ranges: Iterable[tuple[str, float, float]]) -> tuple[str, ...]:
 
 
 def read_ranges(selection: Iterable[str]) -> list[tuple[str, float, float]]:
-    """The reverse of ``write_ranges``.
+    """Read ranges that ``write_ranges`` wrote.
 
     >>> read_ranges(["platt:0.25:0.75"])
     [('platt', 0.25, 0.75)]
@@ -60,7 +60,7 @@ def check_range(item: str, name: str) -> str:
 
 
 def selected_rows(evaluation: Evaluation, selection: Iterable[str]) -> np.ndarray:
-    """Positions among the test rows that a selection picks; ranges of absent calibrators pick none."""
+    """Return the positions of the selected test rows; ranges of absent calibrators select none."""
     picked = np.zeros(len(evaluation.y), dtype=bool)
     for key, low, high in read_ranges(selection):
         if key in evaluation.predictions:
@@ -70,12 +70,12 @@ def selected_rows(evaluation: Evaluation, selection: Iterable[str]) -> np.ndarra
 
 
 def selected_frame(evaluation: Evaluation, selection: Iterable[str], most: int | None = None) -> pd.DataFrame:
-    """The picked rows (the first ``most`` of them) as ``rows_frame`` lists them."""
+    """Return the selected rows (the first ``most`` of them) as ``rows_frame`` lists them."""
     return rows_frame(evaluation, selected_rows(evaluation, selection)[:most])
 
 
 def rows_frame(evaluation: Evaluation, rows: np.ndarray) -> pd.DataFrame:
-    """These positions among the test rows: number, class, predictions, then their features."""
+    """Return the test rows at these positions: number, class, predictions, then features."""
     predicted = {key: predicted.p[rows] for key, predicted in evaluation.predictions.items()}
     names = np.asarray(evaluation.dataset.classes, dtype=object)[evaluation.y[rows]]
     features = evaluation.dataset.X.iloc[evaluation.rows[rows]]

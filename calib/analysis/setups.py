@@ -29,7 +29,7 @@ from calib.splits import SPLITS
 METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "venn_abers": "VAP"}
 PLACED = {"split": "cal", "oob": "oob"}
 NAMES = {(key, placed): f"{name}-{end}" for key, name in METHODS.items() for placed, end in PLACED.items()}
-# Each the mean of one number a row
+# Each the mean of one number per row
 MEANS = {"accuracy_gap": overconfidence, "brier": squared_errors, "accuracy": hits}
 GAPS = ("brier_above_lowest", "accuracy_gained")
 GAP_COLUMNS = tuple(f"{gap}{end}" for gap in GAPS for end in ("", "_low", "_high"))
@@ -46,23 +46,23 @@ AS_PUBLISHED: dict[str, Any] = {
 
 
 def as_in_the_paper(recipe: Recipe) -> dict[str, Any]:
-    """The fields of a Recipe that change when it is set as in the paper's study."""
+    """Return the fields of a Recipe that change if it is set as in the paper's study."""
     return AS_PUBLISHED | {"calibrators": tuple(dict.fromkeys((*recipe.calibrators, "isotonic")))}
 
 
 def bagged(recipe: Recipe) -> bool:
-    """Whether the Recipe's model has out-of-bag scores."""
+    """Return whether the Recipe's model has out-of-bag scores."""
     return MODELS[recipe.model].bagged
 
 
 def no_bags(recipe: Recipe, dataset: Dataset | None = None) -> str | None:
-    """Why the Recipe's split leaves no rows out of bag, as a sentence, or None."""
+    """Explain in a sentence why the Recipe's split leaves no rows out of bag; None if it does."""
     return SPLITS[recipe.split].refuses("oob", dataset is not None and dataset.fixes_calibration)
 
 
 def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, Recipe]:
-    """Placement → the Recipe whose Evaluation holds its five setups; no out-of-bag for a model or a split
-    that has no such rows.
+    """Map placements to the Recipes that evaluate their five setups; no out-of-bag setups if the model or split has no
+    such rows.
 
     Platt is fitted on the forest's probabilities themselves, as in the paper, unless the Recipe asks for
     log-odds.
@@ -77,7 +77,7 @@ def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, R
 
 
 def departures(recipe: Recipe) -> list[str]:
-    """In what the Recipe differs from the paper's study, a few words each; empty where it is that study.
+    """List the differences between the Recipe and the paper's study in a few words each; empty if there are none.
 
     The study repeats ten-fold cross-validation ten times; once counts as the same here.
     """
@@ -113,7 +113,7 @@ def _from_the_forest(recipe: Recipe) -> list[str]:
 
 
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """One row a setup under the paper's name, in its order.
+    """One row per setup under the paper's name, in its order.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class PaperFinding:
-    """A result of the paper over 22 data sets, and what is so here.
+    """Result of the paper over 22 data sets, and the result on these data.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ class PaperFinding:
 
 
 def findings(table: pd.DataFrame) -> list[PaperFinding]:
-    """The paper's results beside those of one data set; none where some of the ten setups are missing."""
+    """Compare the paper's results with those of one data set; empty if some of the ten setups are missing."""
     if len(table) < len(NAMES):
         return []
     gap, size, accuracy, reliability = (

@@ -23,7 +23,7 @@ Place = tuple[str, str]  # name of an evaluation, and calibrator
 
 
 def answer(evaluations: Mapping[str, Evaluation]) -> str:
-    """The best of several evaluations by name, uncalibrated first; empty for fewer than two uncalibrated models.
+    """Name the best of several evaluations, uncalibrated first; empty for fewer than two uncalibrated models.
 
     >>> from calib import Recipe, evaluate, load_sample
     >>> data = load_sample("digits")
@@ -68,14 +68,14 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
 
 
 def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequence[Place], metric: str) -> str:
-    """Words that follow a best value: how many others are clearly different.
+    """Say how many others are clearly different from the best value.
 
     They are known for a mean over rows if the rows are the same.
     """
     if not others:
         return ""
     if metric not in PER_ROW or not same_rows(evaluations.values()):
-        return "; it is unknown whether the others are clearly different"
+        return "; differences may be sampling variability"
     one = evaluations[best[0]]
     p = {place: evaluations[place[0]].predictions[place[1]].p for place in (best, *others)}
     view = view_of_all(len(p))
@@ -85,7 +85,8 @@ def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequenc
 
 
 def view_of_all(methods: int) -> View:
-    """The level at which all differences of so many methods hold together in 95 of 100 test sets (Bonferroni).
+    """Return the level at which all differences between so many methods hold together in 95 % of test sets
+    (Bonferroni).
 
     Differences from the best one are among these, whichever turns out to be best on the rows.
 
@@ -96,7 +97,7 @@ def view_of_all(methods: int) -> View:
 
 
 def same_rows(evaluations: Iterable[Evaluation]) -> bool:
-    """Whether numbers of these evaluations may be set against each other."""
+    """Return whether the numbers of these evaluations are comparable."""
     first, *others = evaluations
     return all(
         e.dataset.digest == first.dataset.digest and np.array_equal(e.rows, first.rows) for e in others

@@ -155,7 +155,7 @@ def _by_value(known: pd.Series, most: int, ordered: bool) -> tuple[list[str], np
 
 @dataclass(frozen=True, eq=False)
 class GroupTable:
-    """One line a calibrator and group.
+    """One line per calibrator and group.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class GroupTable:
 def judge_groups(
     evaluation: Evaluation, grouping: Grouping, calibrators: Sequence[str] | None = None
 ) -> GroupTable:
-    """Mean prediction against observed frequency of every group, for these calibrators (all by default)."""
+    """Compare mean prediction and observed frequency in every group, for these calibrators (by default all)."""
     keys = [key for key in (calibrators or evaluation.predictions) if key in evaluation.predictions]
     k, index = len(grouping.names), grouping.index
     count = grouping.count if evaluation.weight is None else group_sums(index, k, weights=evaluation.weight)

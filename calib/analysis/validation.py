@@ -31,7 +31,7 @@ THRESHOLDS = 3  # of the table of net benefit, beside that of the costs
 
 
 def flow(evaluation: Evaluation) -> pd.DataFrame:
-    """From the table to the test rows: a line a step, columns step, lines, rows, events.
+    """Return the flow of rows from the table to the test set: one row per step, columns step, lines, rows and events.
 
     ``lines`` of the table stand for ``rows``: the same where nothing is weighted. With folds, what trains and
     calibrates is the mean over them, and every test row is counted once. Events are rows of class 1; NaN
@@ -48,12 +48,14 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         yield "Left out", data.read - data.n, np.nan, np.nan
     yield "Kept", data.n, float(weights.sum()), float(weights @ data.y)
     for part, label in STEPS.items():
+        if part not in folds[0]:  # predictions that are evaluated on all rows
+            continue
         of_folds = (
             "" if len(folds) == 1 else ", all folds" if part == "test" else f", mean of {len(folds)} folds"
         )
         every = np.array([fold[part] for fold in folds], dtype=float).reshape(-1, len(Counted._fields))
         yield label + of_folds, *(every.sum(axis=0) if part == "test" else every.mean(axis=0))
-    if len(folds) == 1 and folds[0]["unused"].lines:
+    if len(folds) == 1 and "unused" in folds[0] and folds[0]["unused"].lines:
         yield "Not used", *folds[0]["unused"]
 
 
@@ -85,7 +87,7 @@ def _interval(evaluation: Evaluation, metric: str, predictions: Predictions) -> 
 
 
 def costs_of(evaluation: Evaluation) -> tuple[float, float]:
-    """(cost of a false alarm, cost of a miss) of the Recipe."""
+    """Return the Recipe's (cost of a false alarm, cost of a miss)."""
     given = evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")
     return given.get("cost_false_alarm", FALSE_ALARM), given.get("cost_miss", MISS)
 
@@ -120,7 +122,7 @@ def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
-    """(the method recommended, the rows that a validation of it needs) at the threshold of the Recipe's costs.
+    """Return (recommended method, rows needed to validate it) at the threshold of the Recipe's costs.
 
     Raises
     ------

@@ -95,9 +95,9 @@ def name_of(key: str) -> str:
     return CALIBRATORS[key].name or CALIBRATORS[key].label if key in CALIBRATORS else key
 
 
-def interval_methods() -> tuple[str, ...]:
-    """Return the keys of the calibrators that give intervals."""
-    return tuple(key for key, method in CALIBRATORS.items() if method.gives_interval)
+def interval_methods() -> dict[str, type[ScoreCalibrator]]:
+    """Return the calibrators that give intervals, by key."""
+    return {key: method for key, method in CALIBRATORS.items() if method.gives_interval}
 
 
 def complexity_of(key: str) -> float:

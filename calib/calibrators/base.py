@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators.merge import MERGE_RULES, merge_pair
+from calib.calibrators.merge import merge_pair
 from calib.kernel.checks import (
     Array,
     InputError,
@@ -29,7 +29,7 @@ from calib.kernel.weights import effective_weights, rows_behind
 
 Steps = tuple[Array, Array]
 CONTINUED, KEPT = "extrapolated", "clamped"
-STRAIGHT_ON = "extrapolated linearly in log-odds, or clamped at an end that falls"
+STRAIGHT_ON = "extrapolated linearly in log-odds, or clamped where the curve falls at its end"
 READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
 
 
@@ -232,12 +232,11 @@ class ScoreCalibrator(BaseEstimator):
 
 MERGE = Parameter(
     "merge",
-    "Merge rule",
+    "Combine p0 and p1 with",
     "choice",
     "log",
-    choices=tuple(MERGE_RULES),
-    help="How p0 and p1 are merged into one probability: minimax for log loss, minimax for square loss, or the "
-    "midpoint.",
+    choices={"log": "Log loss", "square": "Square loss", "midpoint": "Midpoint"},
+    help="How p0 and p1 become one probability: minimax for log loss, minimax for squared loss, or their midpoint.",
 )
 
 
@@ -277,7 +276,7 @@ class IntervalCalibrator(ScoreCalibrator):
         whole = removed.ndim == 1 and (removed.dtype.kind in "iu" or removed.size == 0)
         if not whole or ((removed < 0) | (removed >= n)).any():
             raise InputError(
-                "removed must give the position of one calibration row per score, a whole number from 0 to "
+                "removed must contain the position of one calibration row per score, a whole number from 0 to "
                 f"{n - 1}, but is {np.array2string(removed, threshold=8, edgeitems=3)}."
             )
         if weights is not None:
@@ -320,5 +319,6 @@ class IntervalCalibrator(ScoreCalibrator):
 
     def _pairs_without(self, scores: Array, removed: Array) -> Array:
         raise InputError(
-            f"{self.label} cannot leave out single rows, which out-of-bag calibration needs. Choose placement='split'."
+            f"{self.label} does not support out-of-bag calibration, because it cannot exclude single rows. "
+            "Choose placement='split'."
         )

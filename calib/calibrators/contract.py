@@ -22,7 +22,7 @@ def check_calibrator(method: Any) -> None:
     check_named(method, method.__name__)
     if not isinstance(getattr(method, "source", None), str):
         raise InputError(
-            f"{method.__name__}: source must cite the method's paper or say where it comes from, as text."
+            f"{method.__name__}: source must be text that cites the method's paper or says where the method comes from."
         )
     checks.one_of(method.input, READERS, f"{method.__name__}: input")
     if method.gives_interval != issubclass(method, IntervalCalibrator):
@@ -38,7 +38,7 @@ def _check_options(method: type[ScoreCalibrator]) -> None:
     taken = {name: option.default for name, option in inspect.signature(method).parameters.items()}
     if taken != declared:
         raise InputError(
-            f"{method.__name__}: parameters must name the options of __init__ and their defaults."
+            f"{method.__name__}: parameters must list every option of __init__ with its default."
         )
 
 
@@ -58,7 +58,7 @@ def _check_answers(method: type[ScoreCalibrator]) -> None:
         ) from error
     if not all(_are_probabilities(answer) for answer in answers) or (np.diff(answers, axis=0) < 0).any():
         raise InputError(
-            f"{method.__name__}: predict must give one probability from 0 to 1 for each score, within the interval."
+            f"{method.__name__}: predict must return one probability per score, from 0 to 1 and within the interval."
         )
 
 

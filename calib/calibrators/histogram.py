@@ -60,15 +60,15 @@ class Histogram(ScoreCalibrator):
             10,
             low=2,
             high=1000,
-            help="More bins follow the scores more closely, with more noise.",
+            help="With more bins, the map follows the scores more closely but is noisier.",
         ),
         Parameter(
             "strategy",
             "Binning",
             "choice",
             "quantile",
-            choices=STRATEGIES[::-1],
-            help="Bins with equal numbers of calibration rows, or of equal width.",
+            choices={key: STRATEGIES[key] for key in reversed(STRATEGIES)},
+            help="Bins contain equal numbers of calibration rows, or have equal width.",
         ),
     )
 
@@ -108,5 +108,5 @@ class Histogram(ScoreCalibrator):
         breaks = fields.numbers("breaks", increasing=True, probabilities=True)
         counts, positives = (fields.numbers(name, length=len(breaks) + 1) for name in ("counts", "positives"))
         if ((positives < 0) | (positives > counts)).any():
-            raise fields.refuse("positives", "must lie between 0 and the counts")
+            raise fields.refuse("positives", "must not be negative or exceed the counts")
         return cls()._with_learned(breaks=breaks, counts=counts, positives=positives)

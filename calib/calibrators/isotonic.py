@@ -59,8 +59,7 @@ class Isotonic(ScoreCalibrator):
             "choice",
             "linear",
             choices=("linear", "step", "nearest"),
-            help="The value between two calibration scores: interpolated, that of the lower score, or that of the "
-            "nearer score.",
+            help="Between two calibration scores, interpolate, or use the value of the lower or of the nearer score.",
         ),
         Parameter(
             "regularise",
@@ -138,5 +137,5 @@ def increasing_steps(fields: Fields) -> dict[str, Array]:
         raise fields.refuse("scores", "must not be empty")
     values = fields.numbers("values", probabilities=True, length=len(scores))
     if (np.diff(values) < 0).any():
-        raise fields.refuse("values", "must not fall from one number to the next")
+        raise fields.refuse("values", "must not decrease")
     return {"scores": scores, "values": values}

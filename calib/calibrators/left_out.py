@@ -17,7 +17,9 @@ RUN = 64
 
 
 def pairs_without(tied: Tied, scores: Array, removed_scores: Array, removed_labels: Array) -> Array:
-    """(m, 2): p0 and p1 at scores[j] on the calibration set without one row of that score and label, (m,) each."""
+    """Return p0 and p1 (m, 2) at scores[j], from the calibration set without one row of that score and label, (m,)
+    each.
+    """
     runs = _Runs(tied)
     # (s, 0) ranks above calibration rows of equal score and (s, 1) below them: pooled with them either way.
     below = np.searchsorted(tied.scores, scores, side="left")

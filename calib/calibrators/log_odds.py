@@ -21,8 +21,8 @@ from calib.kernel.wording import listed, number
 CLIP = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-12  # of log-odds
 LEVEL = 1e-6  # a curve of log-odds that falls by less does not fall
-SEPARABLE = "The scores separate the classes, so the likelihood has no maximum: the fit was stopped early."
-FALLS = "the line falls: higher scores were less often class 1 in calibration, which reverses the order of the rows."
+SEPARABLE = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
+FALLS = "the line falls, because calibration rows with higher scores were less often class 1. It reverses the ranking."
 
 
 def log_odds_columns(p: Array, clip: float = CLIP) -> Array:
@@ -51,13 +51,15 @@ def level(frequency: float) -> float:
 
 
 def count_clipped(p: Array) -> int:
-    """How many probabilities ``log_odds`` moves."""
+    """Count the probabilities that ``log_odds`` clips."""
     return int(((p < CLIP) | (p > 1 - CLIP)).sum())
 
 
 def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
     """The sentences about calibration scores of 0 or 1, and about classes that the scores separate."""
-    moved = f"{clipped} calibration scores of 0 or 1 were changed to {CLIP:.1e} or 1 − {CLIP:.1e}: log-odds are finite."
+    moved = (
+        f"{clipped} calibration scores of 0 or 1 became {CLIP:.1e} or 1 − {CLIP:.1e} to keep log-odds finite."
+    )
     return ((moved,) if clipped else ()) + ((SEPARABLE,) if separable else ())
 
 
@@ -89,11 +91,12 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
         f"from {number(low, 4)} to {number(high, 4)}"
         for low, high in zip(expit(x[change == 1]), expit(x[change == -1]), strict=True)
     ]
-    return (f"the curve turns: {listed(stretches)}, higher scores get lower probabilities.",)
+    return (f"the curve falls {listed(stretches)}, where higher scores get lower probabilities.",)
 
 
 def straight_on(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
-    """Where to take a curve for log-odds x (n,), and what to add beyond its ends: straight on, but never downhill.
+    """Extrapolate a curve at log-odds x (n,): return where to evaluate it and what to add beyond its ends, never
+    downhill.
 
     Parameters
     ----------

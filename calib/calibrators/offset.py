@@ -66,5 +66,5 @@ class Offset(LogOddsPolynomial):
     def from_map(cls, fields: Fields) -> LogOddsPolynomial:
         read = super().from_map(fields)
         if read.coefficients_[1] != 1:
-            raise fields.refuse("coefficients", "must have the slope 1")
+            raise fields.refuse("coefficients", "must have a slope of 1")
         return read

@@ -82,8 +82,8 @@ class Platt(ScoreCalibrator):
             "choice",
             "auto",
             choices=("auto", "log-odds", "score"),
-            help="Auto: log-odds of probabilities, but margins unchanged. Log-odds: the sigmoid's own scale, better "
-            "on average over 39 data sets. Score: unchanged, as in the papers.",
+            help="Auto uses the log-odds of probabilities, and margins as they are. On average over 39 data sets, "
+            "log-odds were better than unchanged scores, which the papers use.",
             only_with=("score", ("probability",)),
         ),
         Parameter(
@@ -94,8 +94,8 @@ class Platt(ScoreCalibrator):
             CLIP,
             0.5,
             optional=True,
-            help="Keeps probabilities away from 0 and 1, where log-odds are infinite. Unset: half the distance of the "
-            "nearest calibration score.",
+            help="Keeps probabilities away from 0 and 1, where log-odds are infinite. If unset, the distance is "
+            "half that of the nearest calibration score.",
             only_with=("on", ("auto", "log-odds")),
             extra={"unset": "half a step"},
         ),
@@ -131,7 +131,7 @@ class Platt(ScoreCalibrator):
             return ()
         if self.on == "score":
             return ("fitted on the unchanged scores.",)
-        kept = f"scores are kept {self.clip_:.2g} away from 0 and 1, where log-odds are infinite."
+        kept = f"scores nearer to 0 or 1 than {self.clip_:.2g} are moved to this distance, to keep log-odds finite."
         return ("fitted on the log-odds of the scores.", *([kept] if self.clip_ > CLIP else []))
 
     def _line(self, scores: Array) -> Array:

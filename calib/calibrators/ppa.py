@@ -69,7 +69,7 @@ class PPA(ScoreCalibrator):
             "choice",
             "constant",
             choices=("constant", "sigmoid"),
-            help="PPA is parameterised probability adjustment. Use one share r for all rows, or a share that depends "
+            help="Parameterised probability adjustment (PPA) uses one share r for all rows, or a share that depends "
             "on the probability.",
         ),
     )

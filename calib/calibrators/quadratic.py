@@ -86,5 +86,5 @@ class Quadratic(LogOddsPolynomial):
     def from_map(cls, fields: Fields) -> LogOddsPolynomial:
         ends = fields.numbers("ends", length=2) if "ends" in fields.value else log_odds(np.array([0.0, 1.0]))
         if ends[0] > ends[1]:
-            raise fields.refuse("ends", "must not fall from the first to the second")
+            raise fields.refuse("ends", "must not decrease")
         return super().from_map(fields)._with_learned(ends=ends)

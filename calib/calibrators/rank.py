@@ -44,7 +44,8 @@ class Rank(ScoreCalibrator):
         tree_scores = self._read(tree_scores)
         if tree_scores.shape[1] != len(self.ranked_):
             raise InputError(
-                f"rank was fitted on {len(self.ranked_)} trees, but these scores have {tree_scores.shape[1]} columns."
+                f"Rank calibration was fitted on {len(self.ranked_)} trees, but the scores have "
+                f"{tree_scores.shape[1]} columns."
             )
         total = np.zeros(len(tree_scores))
         for ranked, column in zip(self.ranked_, tree_scores.T, strict=True):
@@ -62,7 +63,7 @@ class Rank(ScoreCalibrator):
 
     def formula(self, *scores: Term) -> dict[str, Term]:
         raise InputError(
-            "Rank calibration needs the scores of every tree and ranks them among all calibration rows. It cannot be "
+            "Rank calibration needs every tree's score and its rank among all calibration rows. It cannot be "
             "written as SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another calibrator."
         )
 
@@ -90,6 +91,6 @@ class Rank(ScoreCalibrator):
             room -= int(counts.sum())
             ranked.append(np.repeat(votes, counts.astype(np.intp)))
         if len({len(votes) for votes in ranked}) > 1:
-            raise fields.refuse("trees", "must all count the same number of votes")
+            raise fields.refuse("trees", "must all have the same number of votes")
         isotonic = Isotonic.from_map(fields.object("isotonic"))
         return cls()._with_learned(ranked=np.stack(ranked), isotonic=isotonic)

@@ -61,7 +61,7 @@ class NaturalSpline:
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
 
     def columns(self, x: Array) -> Array:
-        """(n, k): value at x (n,), from the first knot to the last, of each of the k curves.
+        """Evaluate each of the k curves at x (n,), from the first knot to the last: array (n, k).
 
         Their weighted sum is the spline with those values.
         """
@@ -69,7 +69,7 @@ class NaturalSpline:
 
     @cached_property
     def bend(self) -> Array:
-        """(k, k): |B v|² is the integral of f″² of the spline with values v, f″ being linear between the knots."""
+        """Return B (k, k): |B v|² is the integral of f″² of the spline with values v; f″ is linear between knots."""
         second, h = self._through(self.knots, 2), np.diff(self.knots)
         mass = np.diag(np.append(h, 0) + np.append(0, h)) / 3 + (np.diag(h, 1) + np.diag(h, -1)) / 6
         return np.linalg.cholesky(mass).T @ second
@@ -117,7 +117,7 @@ class Spline(ScoreCalibrator):
             12,
             low=3,
             high=40,
-            help="More knots allow more bends; the penalty limits them.",
+            help="With more knots the curve can bend more often; the penalty limits the bends.",
         ),
         Parameter(
             "penalty",
@@ -127,8 +127,8 @@ class Spline(ScoreCalibrator):
             low=0,
             high=1e9,
             optional=True,
-            help="Larger values pull the curve towards a straight line of the log-odds. Empty: chosen by "
-            "cross-validation.",
+            help="Larger values pull the curve towards a straight line in log-odds. If unset, cross-validation chooses "
+            "the value.",
         ),
     )
 
@@ -188,7 +188,7 @@ class Spline(ScoreCalibrator):
             raise fields.refuse("knots", "must not be empty")
         values = fields.numbers("values", infinite=True, length=len(knots))
         if len(knots) > 1 and not np.isfinite(values).all():
-            raise fields.refuse("values", "must be finite if there are several")
+            raise fields.refuse("values", "must be finite, unless there is only one")
         wide, high = np.diff(knots), np.diff(values / STEEPEST)
         if (wide < NARROWEST).any() or (np.abs(high) > wide).any():
             raise fields.refuse("values", "must have a finite slope between neighbouring knots")

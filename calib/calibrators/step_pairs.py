@@ -15,7 +15,7 @@ from calib.kernel.fields import Fields, plain
 
 
 def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:
-    """Each of p0, p1, (breaks (t,) increasing, values (t + 1,)), as JSON writes them."""
+    """Return p0 and p1 as JSON writes them, each as (breaks (t,) increasing, values (t + 1,))."""
     return {
         name: {"breaks": plain(breaks), "values": plain(values)}
         for name, (breaks, values) in (("p0", p0), ("p1", p1))
@@ -54,11 +54,11 @@ class StepPairs(IntervalCalibrator):
             np.concatenate([breaks, np.nextafter(breaks, -np.inf), np.nextafter(breaks, np.inf)])
         ).T
         if (p0 > p1).any():
-            raise fields.refuse("p0", "must not exceed p1 anywhere")
+            raise fields.refuse("p0", "must not exceed p1")
         return pairs
 
     def set_steps(self, p0: tuple[Any, Any], p1: tuple[Any, Any]) -> StepPairs:
-        """Each of p0, p1: (breaks (t,) increasing, values (t + 1,)); the two may break at different scores."""
+        """Set p0 and p1, each as (breaks (t,) increasing, values (t + 1,)); the two may break at different scores."""
         self.breaks0_, self.values0_, self.breaks1_, self.values1_ = map(np.asarray, (*p0, *p1))
         return self
 

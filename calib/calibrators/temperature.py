@@ -66,9 +66,7 @@ class Temperature(ScoreCalibrator):
             self.T_, self.bounded_ = 1 / float(brentq(slope, low, high, xtol=1e-15, rtol=1e-14)), False
 
     def _notes(self) -> tuple[str, ...]:
-        stopped = (
-            f"The best temperature is outside [{COLDEST:g}, {HOTTEST:g}]: the search stopped at {self.T_:g}."
-        )
+        stopped = f"The best temperature is outside [{COLDEST:g}, {HOTTEST:g}], so the search stopped at {self.T_:g}."
         return fit_notes(self.n_clipped_) + ((stopped,) if self.bounded_ else ())
 
     def _map(self, scores: Array) -> Array:

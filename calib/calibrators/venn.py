@@ -12,7 +12,7 @@ import numpy as np
 
 from calib.calibrators.base import MERGE, IntervalCalibrator, Steps
 from calib.calibrators.step_pairs import StepPairs, pairs_map
-from calib.kernel.binning import bin_index, edge_index, group_sums, quantile_edges, uniform_breaks
+from calib.kernel.binning import STRATEGIES, bin_index, edge_index, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array, InputError, row_counts
 from calib.kernel.fields import Fields
 from calib.kernel.records import Parameter
@@ -44,7 +44,7 @@ class Venn(IntervalCalibrator):
     label = "Venn predictor"
     name = "the Venn predictor"
     source = "Vovk et al. 2004; Johansson et al. 2019, eq. 3–6"
-    beyond = "the answer of the category, or [0, 1] if it is empty"
+    beyond = "taken from their category, or from 0 to 1 if it has no calibration rows"
     complexity = 6
     kind = "pairs"
     weighted = True
@@ -54,8 +54,8 @@ class Venn(IntervalCalibrator):
             "Categories",
             "choice",
             "label",
-            choices=("label", "uniform", "quantile"),
-            help="Compare a row with calibration rows of the same predicted label, or of the same score bin.",
+            choices={"label": "Label", **STRATEGIES},
+            help="Compare a row with calibration rows of the same predicted label, or in the same score bin.",
         ),
         Parameter(
             "bins",

@@ -170,7 +170,9 @@ class AddedFit:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Where the pair at one score comes from: the fits with label ``zero`` and with label ``one``; p is merged."""
+    """Origin of the pair at one score: the fits with label ``zero`` and with label ``one``; p is the merged
+    probability.
+    """
 
     score: float
     zero: AddedFit

@@ -29,7 +29,8 @@ class Means:
 
 
 def wins(table: Any, higher_is_better: bool) -> Array:
-    """On how many data sets the row's method is better than, equal to and worse than the column's, int (k, k, 3).
+    """Count the data sets on which the row's method is better than, equal to and worse than the column's, int (k, k,
+    3).
 
     Infinite results are equal to each other.
 
@@ -69,7 +70,7 @@ def win_rates(table: Any, higher_is_better: bool, level: float = 0.95) -> Means:
 
 
 def regrets(table: Any, higher_is_better: bool) -> Array:
-    """How much worse each method is than the best one of each data set, (n, k) of at least 0.
+    """Return how much worse each method is than the best one on each data set, (n, k), at least 0.
 
     Regret is infinite if a loss is and the best is not; if the best is infinite too, there was nothing
     to regret.

@@ -11,7 +11,7 @@ from calib.kernel.wording import quoted
 
 
 def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
-    """The columns of ``known`` out of another table, in that order; all others are left out.
+    """Return the columns of ``known`` from another table, in that order, without any others.
 
     Infinite numbers count as missing, as they do in a Dataset.
 
@@ -37,7 +37,7 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     missing = [name for name in known.columns if name not in typed.columns]
     if missing:
         raise DataError(
-            f"The table lacks {quoted(missing)}, which the model needs.",
+            f"The model needs {quoted(missing)}, which is missing from this table.",
             "Upload a table with the same column names as the current one.",
         )
     typed = typed[list(known.columns)]
@@ -47,10 +47,10 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
         if not typed[name].isna().all() and held(typed[name]) != held(known[name])
     ]
     if other:
-        holds = "holds" if len(other) == 1 else "hold"
+        holds = "contains" if len(other) == 1 else "contain"
         raise DataError(
-            f"In this table {quoted(other)} {holds} values of another type than in the current table.",
-            "Use numbers, dates and text in the same columns as there.",
+            f"{quoted(other)} {holds} values of a different type than in the current table.",
+            "Use numbers, dates and text in the same columns as the current table.",
         )
     numbers = [name for name in typed if typed[name].dtype.kind == "f"]
     return typed.assign(**{name: bounded(typed[name]) for name in numbers})

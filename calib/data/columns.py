@@ -63,7 +63,7 @@ SCORE_NAME = re.compile(
 
 @dataclass(frozen=True)
 class Column:
-    """What ``inspect`` found in a column.
+    """Properties of a column, as ``inspect`` finds them.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Column:
 
 
 def inspect(column: pd.Series, name: str | None = None) -> Column:
-    """The kind of a typed column, with what there is to tell of it.
+    """Determine the kind of a typed column, and its properties.
 
     Parameters
     ----------
@@ -137,12 +137,12 @@ def _number(name: str, values: np.ndarray, missing: int, distinct: int) -> Colum
 
 
 def sortable(kind: Any) -> bool:
-    """Whether it is NumPy's own type of numbers, truth values or dates."""
+    """Return whether the type is one of NumPy's own for numbers, truth values or dates."""
     return isinstance(kind, np.dtype) and kind.kind in "biufM"
 
 
 def counts(values: np.ndarray) -> tuple[int, int]:
-    """(missing, distinct): by sorting, which a million numbers need less room and time for."""
+    """Return (missing, distinct), by sorting, which needs less memory and time for a million numbers."""
     values, missing = np.sort(values), 0
     if values.dtype.kind in "fM":
         missing = int(np.isnat(values).sum() if values.dtype.kind == "M" else np.isnan(values).sum())
@@ -165,7 +165,7 @@ def _inspect_other(column: pd.Series, name: str) -> Column:
 
 
 def positions(rows: np.ndarray) -> pd.Index:
-    """Which of bool (n,) are true, as the index of a table: a range if all of them are."""
+    """Return the positions of true values in bool (n,) as an index: a range if all are true."""
     return pd.RangeIndex(len(rows)) if rows.all() else pd.Index(np.flatnonzero(rows))
 
 
@@ -222,7 +222,7 @@ def is_number(column: pd.Series) -> bool:
 
 
 def held(column: pd.Series) -> str:
-    """What a typed column holds, in a word: numbers (truth values among them), dates or text.
+    """Name the contents of a typed column in one word: numbers (including truth values), dates or text.
 
     >>> held(pd.Series([True, False])), held(pd.Series(["1"])), held(pd.Series([1, 2], dtype="category"))
     ('numbers', 'text', 'text')
@@ -231,7 +231,7 @@ def held(column: pd.Series) -> str:
 
 
 def unbounded(values: np.ndarray) -> np.ndarray:
-    """Which numbers are infinite, or so large that their squares or single precision are."""
+    """Return which numbers are infinite, or so large that their squares or single-precision values are."""
     return np.abs(values) > BEYOND
 
 
@@ -310,7 +310,7 @@ def _values(column: pd.Series) -> tuple[pa.Array, np.ndarray]:
 
 
 def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
-    """(places of a column's values among the different ones, int (n,), −1 for a gap; these (k,)).
+    """Return (index of each value among the distinct ones, int (n,), −1 if missing; the distinct values (k,)).
 
     Of texts of up to ``FEW_LEVELS`` values it is worked out once.
     """

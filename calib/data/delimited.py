@@ -30,7 +30,7 @@ TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
 def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.DataFrame:
-    """Delimited text → a typed table; remarks on how it was read in ``attrs["notes"]``.
+    """Read delimited text as a typed table; remarks on how it was read are in ``attrs["notes"]``.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     if max(map(len, rows), default=0) < fewest:
         raise DataError(
             "Only one column was found.",
-            "A table needs a label and another column, separated by commas, semicolons, tabs or vertical bars.",
+            "Upload a table with a label and at least one other column, separated by commas, semicolons, "
+            "tabs or vertical bars.",
         )
     if len(rows) == 1 and at != 0:
         raise DataError("The file has a header but no rows.", "Choose a file with rows below the header.")
@@ -102,8 +103,8 @@ def _readable(stated: str) -> str:
     if stated.isascii():
         return stated
     raise DataError(
-        f"The file declares {stated!r} as its delimiter, which cannot be read.",
-        f"Save it again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas.",
+        f"The file declares the delimiter {stated!r}, which is not supported.",
+        f"Save the file again, separated by {', '.join(list(DELIMITERS.values())[:3])} or commas.",
     )
 
 
@@ -111,7 +112,7 @@ def _from_line(text: str, line: int) -> str:
     parts = text.split("\n", line - 1)
     if len(parts) < line or not parts[-1].strip():
         raise DataError(
-            f"The header cannot be in line {line}: the file ends before it.", "Choose a line of the file."
+            f"The file has no line {line}, so the header cannot be there.", "Choose a line of the file."
         )
     return parts[-1]
 
@@ -143,7 +144,7 @@ def _lines(text: str, most: int) -> list[str]:
 
 
 def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """(the first rows as lists of trimmed cells, the line on which each begins); blank lines are not rows."""
+    """Return (the first rows as lists of trimmed cells, the line on which each begins); blank lines are skipped."""
     start = "\n".join(_lines(text, SAMPLE_LINES))
     reader = csv.reader(io.StringIO(start), delimiter=delimiter)
     rows, lines, line = [], [], 1
@@ -154,21 +155,21 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
                 lines.append(line)
             line = reader.line_num + 1
     except csv.Error as error:
-        what = f"a cell of line {line} or below is longer than {csv.field_size_limit():,} characters"
+        what = f"a cell in line {line} or below is longer than {csv.field_size_limit():,} characters"
         why = what if "field limit" in str(error) else error
         raise DataError(
-            f"The text cannot be read as a table ({why}).", "Save it as CSV, one row per line."
+            f"The text cannot be read as a table ({why}).", "Save the table as CSV, with one row per line."
         ) from None
     return rows, lines
 
 
 def sample(text: str, delimiter: str) -> list[list[str]]:
-    """The first rows as lists of trimmed cells; blank lines are not rows."""
+    """Return the first rows as lists of trimmed cells; blank lines are skipped."""
     return numbered(text, delimiter)[0]
 
 
 def sniff(text: str) -> str:
-    """The delimiter whose cells are most even from line to line; spaces only if nothing else makes columns.
+    """Guess the delimiter whose cells are most even from line to line; spaces only if nothing else makes columns.
 
     >>> sniff("x;y\\n1,5;2\\n"), sniff("x,y\\n1,5\\n"), sniff("1.0  2.0\\n3.0  4.0\\n")
     (';', ',', ' ')
@@ -194,7 +195,7 @@ def _first_lines(text: str) -> str:
 
 
 def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[list[str], bool]:
-    """(column names, whether the file states them). The first row is data if its cells look like those below it.
+    """Return (column names, whether the file states them). The first row is data if its cells look like those below.
 
     Parameters
     ----------
@@ -246,7 +247,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
         raise _ragged(text, delimiter, len(names), above) from None
     if quoted and text.count('"') % 2 and len(table) + headed < sum(map(bool, text.split("\n"))):
         raise DataError(
-            "A quotation mark is opened and never closed, so rows run into each other.",
+            "A quotation mark is never closed, so several rows were read as one cell.",
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
     check_cells(len(table), len(names), errors.MOST_CELLS)
@@ -286,19 +287,19 @@ class _Encoded(io.RawIOBase):
 
 def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
     """What is wrong with a text that Arrow refused: its first line with another number of cells."""
-    message = f"The text is not a regular table of {width} columns."
+    message = f"Some rows of the text do not have {width} columns."
     lines = (line for piece in _pieces(text) for line in io.StringIO(piece))
     reader = csv.reader(lines, delimiter=delimiter)
     try:
         for row in reader:
             if row and len(row) != width:
                 cells = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
-                message = f"Line {above + reader.line_num} has {cells} where {width} are expected."
+                message = f"Line {above + reader.line_num} has {cells}, but {width} are expected."
                 break
     except csv.Error:
         pass  # the general sentence has to do
     return DataError(
-        message, "Complete the line, or put cells that contain the delimiter in quotation marks."
+        message, "Complete the line, or put quotation marks around cells that contain the delimiter."
     )
 
 

@@ -21,7 +21,7 @@ LARGEST_MODEL = 1 << 28  # bytes of an ONNX file
 
 
 class DataError(InputError):
-    """A table that cannot be read or used: what was found, and what to do instead.
+    """Error for a table that cannot be read or used: what was found, and what to do instead.
 
     >>> error = DataError("The file is empty.", "Choose another.")
     >>> str(error), error.remedy
@@ -45,16 +45,16 @@ def most_unpacked(packed: int) -> int:
 
 def too_large(name: str, most: int) -> DataError:
     """Return the refusal of a file that expands to more than ``most`` bytes."""
-    remedy = "Upload a sample of its rows, or fewer columns."
-    return DataError(f"{name} is larger than {most >> 20} MiB after unpacking, which is the limit.", remedy)
+    remedy = "Upload a sample of the rows, or fewer columns."
+    return DataError(f"{name} expands to more than {most >> 20} MiB, which is the limit.", remedy)
 
 
 def large_excel() -> DataError:
     """Return the refusal of an Excel file that would take too long."""
     return DataError(
-        f"The Excel file has more than {MOST_EXCEL_CELLS:,} cells (or other elements), or more than {MOST_XML >> 20} "
-        "MiB of XML, which is the limit.",
-        "Save the sheet as CSV or Parquet, for which the limit is higher.",
+        f"The Excel file is too large: at most {MOST_EXCEL_CELLS:,} cells (or other elements) and {MOST_XML >> 20} MiB "
+        "of XML can be read.",
+        "Save the sheet as CSV or Parquet; their limits are higher.",
     )
 
 
@@ -62,15 +62,17 @@ def check_cells(rows: int, columns: int, most: int) -> None:
     """Refuse a table that a small file claims to hold and no memory would."""
     if rows * columns > most:
         raise DataError(
-            f"The table has {rows:,} rows of {columns:,} columns, more than the {most:,} cells that can be read.",
-            "Upload a sample of its rows, or fewer columns.",
+            f"The table has {rows:,} rows and {columns:,} columns, but at most {most:,} cells can be read.",
+            "Upload a sample of the rows, or fewer columns.",
         )
 
 
 def check_columns(count: int) -> None:
     """Refuse more columns than anyone can look at."""
     if count > MOST_COLUMNS:
-        raise DataError(f"The table has {count:,} columns.", f"Keep at most {MOST_COLUMNS:,} of them.")
+        raise DataError(
+            f"The table has {count:,} columns, which is too many.", f"Keep at most {MOST_COLUMNS:,} columns."
+        )
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -80,7 +82,7 @@ def check_names(names: Sequence[str]) -> None:
     for position, name in enumerate(names, start=1):
         if name in seen:
             raise DataError(
-                f"Two columns are called {name!r} (columns {seen[name]} and {position}).",
+                f"Columns {seen[name]} and {position} are both called {name!r}.",
                 "Rename one of them in the header and upload the file again.",
             )
         seen[name] = position

@@ -44,7 +44,7 @@ PLAIN = ("numeric", "integer", "real", "string", "date")
 # ---------------------------------------------------------------------------------------------------------
 # Parquet
 def read_parquet(content: bytes, name: str) -> pd.DataFrame:
-    """A Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
+    """Read a Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
     from pyarrow import parquet  # only here, as it takes long to load
 
     try:
@@ -62,7 +62,7 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
-        raise _damaged(name, "Parquet", error, "Write or download it again.") from None
+        raise _damaged(name, "Parquet", error, "Save or download it again.") from None
 
 
 def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
@@ -82,7 +82,7 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
                 column.put(at, batch.column(key))
             at += len(batch)
         if at < rows:
-            raise ValueError(f"{at:,} of {rows:,} rows are there")
+            raise ValueError(f"only {at:,} of {rows:,} rows are there")
     give_back(rows)
     return columns
 
@@ -146,7 +146,7 @@ def _moments(column: pa.ChunkedArray) -> pd.Series:
 # -----------------------------------------------------------------------------------------------------------
 # Excel
 def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | None = None) -> pd.DataFrame:
-    """A sheet as a typed table; formulas count as the values they were saved with.
+    """Read a sheet as a typed table; formulas count as their saved values.
 
     Parameters
     ----------
@@ -156,14 +156,14 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
         The row of the header as Excel counts, 0 if there is none; None finds it out.
     """
     title, numbers, rows, sheets = _sheet(content, name, sheet)
-    notes = [f"Of {len(sheets)} sheets with content, only {title!r} is read."] if len(sheets) > 1 else []
+    notes = [f"Only sheet {title!r} is read; {len(sheets)} sheets have content."] if len(sheets) > 1 else []
     width = max(map(len, rows))
     texts = [["" if cell is None else str(cell).strip() for cell in row] for row in rows[: 4 * SEARCHED]]
     texts = [row + [""] * (width - len(row)) for row in texts]
     above = rows_above(texts, width) if at is None else sum(number < at for number in numbers)
     if above >= len(rows):
         raise DataError(
-            f"The header cannot be in row {at}: sheet {title!r} ends above.", "Choose a row of the sheet."
+            f"Sheet {title!r} has no row {at}, so the header cannot be there.", "Choose a row of the sheet."
         )
     if above:
         notes.append(found_note(numbers[above], above, "row"))
@@ -189,7 +189,8 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int]
             members = {member.filename: member.file_size for member in archive.infolist()}
         if "xl/workbook.xml" not in members:
             raise DataError(
-                f"{name} is a ZIP archive, not an Excel table.", "Unpack it and upload the table inside."
+                f"{name} is a ZIP archive, not an Excel table.",
+                "Unpack it and upload the table that it contains.",
             )
         if sum(members.values()) > most_unpacked(len(content)):
             raise too_large(name, most_unpacked(len(content)))
@@ -198,11 +199,11 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int]
         if not sheets:
             raise DataError(
                 f"{name} has only empty sheets.",
-                "Put the table on the first sheet, its header in the first row.",
+                "Put the table on the first sheet, with its header in the first row.",
             )
         if sheet is not None and sheet not in sheets:
             raise DataError(
-                f"{name} has no sheet with content called {sheet!r}.",
+                f"{name} has no sheet {sheet!r}, or the sheet is empty.",
                 f"Choose one of {', '.join(map(repr, sheets))}.",
             )
         title = sheets[0] if sheet is None else sheet
@@ -222,7 +223,9 @@ def _rows(filled: Iterable[tuple[int, Row]], title: str) -> tuple[list[int], lis
         if number > LAST_ROW or cells > errors.MOST_EXCEL_CELLS:
             most = errors.MOST_EXCEL_CELLS
             message = f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {most:,} cells."
-            raise DataError(message, "Delete cells far from the table, or save it as CSV or Parquet.")
+            raise DataError(
+                message, "Delete stray cells outside the table, or save the table as CSV or Parquet."
+            )
         numbers.append(number)
         rows.append(row)
     return numbers, rows
@@ -244,7 +247,7 @@ def _from_cells(rows: Sequence[Row], headed: bool = True) -> dict[str, pd.Series
 # ------------------------------------------------------------------------------------------------------------
 # JSON
 def read_json(text: str) -> pd.DataFrame:
-    """A list of records, ``{"data": [records]}``, one record a line, or ``{column: [values]}``.
+    """Read a list of records, ``{"data": [records]}``, one record per line, or ``{column: [values]}``.
 
     >>> read_json('[{"a": 1, "y": "g"}, {"a": null, "y": "b"}]')["a"].tolist()
     [1.0, nan]
@@ -263,7 +266,7 @@ def read_json(text: str) -> pd.DataFrame:
         check_names(list(value))
         lengths = {key: len(column) for key, column in value.items()}
         if len(set(lengths.values())) > 1:
-            listed = ", ".join(f"{key!r} has {n}" for key, n in list(lengths.items())[:5])
+            listed = ", ".join(f"{key!r} has {n} values" for key, n in list(lengths.items())[:5])
             raise DataError(
                 f"The JSON columns differ in length: {listed}.", "Give each column one value per row."
             )
@@ -271,8 +274,8 @@ def read_json(text: str) -> pd.DataFrame:
         return _table(columns, truth=("false", "true"))
     raise DataError(
         "This JSON is not a table.",
-        'Give a list of objects, [{"column": value, …}, …], the same under "data", one object per line, '
-        'or {"column": [values], …}.',
+        'Use a list of objects, [{"column": value, …}, …], alone or under the key "data". You can also use one object '
+        'per line, or {"column": [values], …}.',
     )
 
 
@@ -311,7 +314,7 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------------------------
 # ARFF
 def read_arff(text: str) -> pd.DataFrame:
-    """An ARFF file: nominal attributes become categories in the order declared, ``?`` is missing.
+    """Read an ARFF file: nominal attributes become categories in the declared order, ``?`` is missing.
 
     liac-arff parses names, quotes and sparse rows; numbers and dates go through it as text, because it would
     cut 1.5 declared INTEGER down to 1 and knows no dates.
@@ -330,12 +333,14 @@ def read_arff(text: str) -> pd.DataFrame:
         check_names([key for key, _ in attributes])
         cells = _in_columns(document["data"], len(attributes))
     except arff.ArffException as error:
-        message = f"Line {line} of the ARFF file is wrong: {_first_line(error)}."
+        message = f"Line {line} of the ARFF file cannot be read: {_first_line(error)}."
         raise DataError(message, "Correct that line, or export the file again.") from None
     except DataError:
         raise
     except (ValueError, TypeError, IndexError, RecursionError) as error:
-        raise DataError(f"The ARFF file cannot be read ({_first_line(error)}).", "Export it again.") from None
+        raise DataError(
+            f"The ARFF file cannot be read ({_first_line(error)}).", "Export the file again."
+        ) from None
     return _table(
         {
             key: _arff_column(key, values, kind, column)
@@ -370,12 +375,12 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
         match = ATTRIBUTE.match(stripped)
         if not match:
             message = f"Line {i + 1} of the ARFF file does not declare an attribute: {stripped[:80]!r}."
-            raise DataError(message, "Write @attribute, a name and a type.")
+            raise DataError(message, "Write @attribute, then a name and a type.")
         name, declared = match.group(1), re.sub(r"\}\s*%[^}]*$", "}", match.group(2))
         kind = declared.split()[0].lower() if declared else ""
         if kind == "relational":
             raise DataError(
-                f"Attribute {name} is relational: it holds a table in each cell.",
+                f"Attribute {name} is relational: each cell contains a table.",
                 "Export one flat table instead.",
             )
         kinds.append(kind if kind in PLAIN else "nominal")
@@ -392,8 +397,10 @@ def _arff_column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> p
     if kind in ("numeric", "integer", "real") and not pd.api.types.is_numeric_dtype(typed):
         wrong = pd.to_numeric(typed.astype(object), errors="coerce").isna() & typed.notna()
         row = int(wrong.to_numpy().argmax())
-        message = f"Attribute {name!r} is declared {kind}, but row {row + 1} holds {str(typed[row])[:40]!r}."
-        raise DataError(message, "Correct the cell, or declare the attribute as string.")
+        message = (
+            f"Attribute {name!r} is declared {kind}, but row {row + 1} contains {str(typed[row])[:40]!r}."
+        )
+        raise DataError(message, "Correct the cell, or declare the attribute as a string.")
     return typed
 
 

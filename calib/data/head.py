@@ -104,6 +104,6 @@ def found_note(line: int, above: int, what: str) -> str:
     """The note on a header that is not at the top; ``what`` is "line" or "row".
 
     >>> found_note(4, 3, "line")
-    'The header is taken from line 4; lines above it are not read.'
+    'The header is in line 4; anything above it is ignored.'
     """
-    return f"The header is taken from {what} {line}; lines above it are not read." if above else ""
+    return f"The header is in {what} {line}; anything above it is ignored." if above else ""

@@ -28,7 +28,7 @@ def join_tables(
     merge: bool = False,
     drop: Collection[str] = (),
 ) -> pd.DataFrame:
-    """The rows of both in the columns of the first, and ``FILE_PART``.
+    """Join the rows of both tables in the columns of the first, and add ``FILE_PART``.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def join_tables(
     here, there = _typed(first, target), _typed(second, target)
     if FILE_PART in here.columns:
         raise DataError(
-            f"{names[0]} has a column {FILE_PART!r}, which is reserved here.", "Give it another name."
+            f"{names[0]} has a column {FILE_PART!r}, but this name is reserved.", "Rename the column."
         )
     _check_fit(here, there, target, needed, names, merge, drop)
     columns = {name: _stacked(here[name], there, name) for name in here.columns if name != target}
@@ -100,11 +100,11 @@ def _check_fit(
     for name in needed:
         kinds = _kind(here[name]), _kind(there[name]) if name in there.columns else None
         if None not in kinds and kinds[0] != kinds[1]:
-            found.append(f"{name!r} holds {kinds[1]} there and {kinds[0]} in {names[0]}")
+            found.append(f"its {name!r} contains {kinds[1]}, but {kinds[0]} in {names[0]}")
     if target in there.columns:
         unknown = _unknown_labels(here, there, target, merge, drop)
         if unknown:
-            found.append(f"its {target!r} holds {quoted(unknown)}, which {names[0]} does not")
+            found.append(f"its {target!r} contains {quoted(unknown)}, unlike that of {names[0]}")
     if found:
         raise DataError(
             f"{names[1]} does not fit {names[0]}: {'; '.join(found)}.",

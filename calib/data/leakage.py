@@ -34,7 +34,7 @@ class Leak:
 
 
 def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Leak]:
-    """What gives the label away among some columns of a table.
+    """Find columns of a table that give the label away, alone or together.
 
     Parameters
     ----------

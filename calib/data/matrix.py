@@ -91,14 +91,16 @@ class Matrix(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """The matrix (n, k), dense and finite. Levels never seen in training count as "other" if there is such."""
+        """Return the matrix (n, k), dense and finite. Levels not seen in training count as "other", if that level
+        exists.
+        """
         check_is_fitted(self)
         X = _table(X)
         absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]
         if absent:
             raise DataError(
                 f"Column {absent[0]!r}, which the model was trained on, is missing from this table.",
-                "Add it.",
+                "Add the column.",
             )
         blocks = []
         quantities = self._quantities(X)
@@ -131,7 +133,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def wording(self) -> Callable[[int, float, float], str]:
-        """How the rule low < column ≤ high reads in the words of the table; low or high may be infinite.
+        """Describe the rule low < column ≤ high in the words of the table; low or high may be infinite.
 
         >>> X = pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", "m"]})
         >>> say = Matrix(min_rows=1).fit(X).wording()
@@ -227,7 +229,7 @@ class Matrix(TransformerMixin, BaseEstimator):
 
 
 def preprocessor(X: pd.DataFrame) -> Matrix:
-    """An unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
+    """Return an unfitted transformer from the typed columns of ``X`` to a float matrix; fit it on training rows only.
 
     Parameters
     ----------
@@ -243,18 +245,18 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
     for name in table.columns:
         if table[name].dtype == object:
             raise DataError(
-                f"Column {name!r} holds Python objects of several types.",  # words: right, a term of Python
-                "Pass the table through prepare first.",
+                f"Column {name!r} contains Python objects of several types.",  # words: right, a term of Python
+                "Convert the table with calib.data.prepare first.",
             )
     return Matrix()
 
 
 def imputations(X: pd.DataFrame) -> list[str]:
-    """What ``Matrix`` puts in the place of the gaps of typed columns, with their counts: one sentence for each way.
+    """Describe how ``Matrix`` fills missing values of typed columns, with their counts: one sentence per way.
 
     >>> for sentence in imputations(pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", None]})):
     ...     print(sentence)
-    Missing numbers get the training median, and a column of 0 and 1 marks them: age (1 gap).
+    Missing numbers become the training median, and a column of 0 and 1 marks them: age (1 gap).
     Missing values become a separate level, '(missing)': sex (1 gap).
     """
     gaps = {str(name): int(X[name].isna().sum()) for name in X.columns}
@@ -263,8 +265,8 @@ def imputations(X: pd.DataFrame) -> list[str]:
     numbers = [name for name in counts if is_number(X[name])]
     levels = [name for name in counts if name not in {*dates, *numbers}]
     ways = {
-        "Missing numbers get the training median, and a column of 0 and 1 marks them": numbers,
-        "Missing dates get the training median of day, month and weekday, and a column of 0 and 1 marks them": dates,
+        "Missing numbers become the training median, and a column of 0 and 1 marks them": numbers,
+        "Missing dates become the training median of day, month and weekday, and a column of 0 and 1 marks them": dates,
         f"Missing values become a separate level, {GAP!r}": levels,
     }
     return [f"{way}: {', '.join(counts[name] for name in names)}." for way, names in ways.items() if names]
@@ -273,7 +275,8 @@ def imputations(X: pd.DataFrame) -> list[str]:
 def _table(X: Any) -> pd.DataFrame:
     if not isinstance(X, pd.DataFrame) or X.shape[1] == 0:
         raise DataError(
-            "A table (pandas DataFrame) with at least one column is needed.", "Pass it through prepare first."
+            "X must be a table (pandas DataFrame) with at least one column.",
+            "Convert your table with calib.data.prepare first.",
         )
     return X
 

@@ -25,14 +25,14 @@ DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 ROWS_AT_ONCE = 1 << 13
 MOST_MEMORY = 2 << 30  # bytes, of what a graph computes
 LONGEST_RUN = 8  # seconds that it may take for ROWS_AT_ONCE
-EXTRA = "Install them with: pip install -r requirements-onnx.txt."
+EXTRA = "Install both with: pip install -r requirements-onnx.txt."
 KINDS = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
 SCORE = "model_score"
 
 
 @dataclass(frozen=True)
 class Input:
-    """One number or text that a model asks for, and the column of the table that gives it.
+    """Number or text that a model needs, and the column of the table that supplies it.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Input:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a model asks of a table.
+    """Inputs that a model needs, and the columns of a table that supply them.
 
     Attributes
     ----------
@@ -122,8 +122,8 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
     scored, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
     if name in scored.columns:
         raise DataError(
-            f"The table has a column {name!r} already, which the program needs for the model's output.",
-            "Rename it.",
+            f"The table already has a column {name!r}, but this name is needed for the model's output.",
+            "Rename the column.",
         )
     scored[name] = np.concatenate(found)
     scored.attrs = frame.attrs | {"model_score": name}
@@ -135,7 +135,7 @@ def _session(model: bytes) -> Any:
         import onnx
         import onnxruntime
     except ImportError:
-        raise DataError("To read ONNX files you need the packages onnx and onnxruntime.", EXTRA) from None
+        raise DataError("ONNX files need the packages onnx and onnxruntime.", EXTRA) from None
     if len(model) > LARGEST_MODEL:
         raise DataError(
             f"The model is larger than {LARGEST_MODEL >> 20} MiB, which is the limit.",
@@ -151,7 +151,7 @@ def _session(model: bytes) -> Any:
         first = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise DataError(
             f"This ONNX model cannot be run ({first}).",
-            "Export the model again. For scikit-learn use skl2onnx with zipmap=False.",
+            "Export the model again. For a scikit-learn model, use skl2onnx with zipmap=False.",
         ) from None
 
 
@@ -178,12 +178,13 @@ def _refuse(model: Any) -> None:
     if foreign or model.functions:
         what = f"operators of {', '.join(map(repr, foreign))}" if foreign else "custom functions"
         raise DataError(
-            f"The model has {what}, but only standard ONNX operators are run.", "Export it without them."
+            f"The model uses {what}, but only standard ONNX operators are allowed.",
+            "Export the model without these.",
         )
     if any(tensor.data_location == tensor.EXTERNAL for tensor in _tensors(model.graph)):
         raise DataError(
-            "The model keeps weights in another file, which is not read.",
-            "Save it with all weights in one file.",
+            "The model refers to weights in another file, which cannot be read.",
+            "Save the model with all weights in one file.",
         )
 
 
@@ -218,8 +219,13 @@ def _inputs(session: Any, typed: pd.DataFrame, beside: Collection[str]) -> Input
         Input(f"{name}, {i + 1}", kind, column, _misfit(typed, column, kind))
         for i, column in enumerate(features[:width])
     )
-    each += tuple(Input(f"{name}, {i + 1}", kind, None, "no column is left") for i in range(len(each), width))
-    each += tuple(Input("–", "–", column, "not asked for") for column in features[width:])
+    each += tuple(
+        Input(f"{name}, {i + 1}", kind, None, "the table has no column for this input")
+        for i in range(len(each), width)
+    )
+    each += tuple(
+        Input("–", "–", column, "the model does not use this column") for column in features[width:]
+    )
     return Inputs(each, by_position=True)
 
 
@@ -234,7 +240,7 @@ def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
     if kind == "string":
         return None
     if kind not in KINDS:
-        return f"{column!r} must have the type {kind}, which a table cannot hold"
+        return f"{column!r} must have the type {kind}, which tables do not support"
     if not is_number(typed[column]):
         return f"{column!r} is not numeric, but the model needs {kind}"
     if kind not in ("float", "double") and typed[column].isna().any():
@@ -248,13 +254,15 @@ def _fitting(inputs: Inputs) -> Inputs:
     given = [one.column for one in inputs.each if one.column is not None]
     if inputs.by_position and (asked != len(given) or not given):
         raise DataError(
-            f"The model takes {asked} columns, but besides the label the table has {len(given)}: "
+            f"The model takes {asked} columns, but the table has {len(given)} without the label: "
             f"{', '.join(given[:20])}.",
             "Upload exactly the columns that the model was trained on, in the same order.",
         )
     if not inputs.fit:
         wrong = "; ".join(one.misfit for one in inputs.each if one.misfit)
-        raise DataError(f"The table does not fit the model: {wrong}.", "Correct the table.")
+        raise DataError(
+            f"The table does not fit the model: {wrong}.", "Correct the table and upload it again."
+        )
     return inputs
 
 
@@ -291,12 +299,13 @@ def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
         if options.terminate:
             rows = counted(len(next(iter(inputs.values()))), "row")
             raise DataError(
-                f"The model runs for more than {LONGEST_RUN} seconds on {rows}, which is the limit. It may loop "
-                "forever.",
+                f"The model took more than {LONGEST_RUN} seconds for {rows}, which is the limit. It may loop forever.",
                 "Export a model without loops, or a smaller one.",
             ) from None
         first = str(error).strip().splitlines()[0][:200]
-        raise DataError(f"The model fails on this table ({first}).", "Correct the table.") from None
+        raise DataError(
+            f"The model fails on this table ({first}).", "Correct the table and upload it again."
+        ) from None
     finally:
         limit.cancel()
 
@@ -317,7 +326,7 @@ def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarra
     if one:
         return one[0], SCORE
     raise DataError(
-        "The model returns neither probabilities of two classes nor one number per row.",
+        "The model must return the probabilities of two classes, or one number per row, but returns neither.",
         "Export a two-class model with its probabilities.",
     )
 

@@ -28,7 +28,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         number = int(data_id)
     except (TypeError, ValueError):
         raise DataError(
-            f"Give the number of an OpenML data set, not {data_id!r}.", "You find it on openml.org."
+            f"{data_id!r} is not the number of an OpenML data set.", "Look up the number on openml.org."
         ) from None
     try:
         with warnings.catch_warnings():
@@ -39,7 +39,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     except OSError as error:
         raise DataError(
             f"OpenML could not be reached ({error}).",
-            "Check the network, or download the ARFF file and upload it.",
+            "Check your connection, or download the ARFF file in a browser and upload it.",
         ) from None
     except (ValueError, KeyError) as error:
         raise DataError(
@@ -47,7 +47,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
         ) from None
     if bunch.target is None or not isinstance(bunch.target, pd.Series):
         raise DataError(
-            f"OpenML data set {number} does not name one label column.",
+            f"OpenML data set {number} does not have exactly one label column.",
             "Choose another data set, or upload its file.",
         )
     frame = bunch.frame

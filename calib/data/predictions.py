@@ -88,7 +88,7 @@ def _is_margin(column: pd.Series) -> bool:
 
 
 def looks_like_predictions(frame: pd.DataFrame) -> bool:
-    """Whether a table is a label with scores rather than rows to learn from, with hardly a doubt.
+    """Return whether a table clearly contains labels with scores rather than rows to learn from.
 
     Every column of numbers is then a score, but for weights, times, folds and what names rows. Words and
     dates may stand beside scores that are called so, or beside a label that is called the truth.
@@ -124,14 +124,14 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
 
 
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
-    """Columns that a model would learn from and that another model seems to have made: called so, and within [0, 1]."""
+    """Return features that another model seems to have made, by name and with values in [0, 1]."""
     called = [name for name in typed if SCORE_NAME.search(name) or MODEL_NAME.search(name)]
     numbers = _numbers(_but(target, typed[called]))
     return [column.name for column in numbers if in_unit_interval(typed[column.name])]
 
 
 def named_class(column: str, names: Sequence[str]) -> str | None:
-    """The label whose probability a column says by its name that it holds, or None.
+    """Return the label whose probability a column contains according to its name, or None.
 
     >>> [named_class(name, ["no", "yes"]) for name in ("p_yes", "probNo", "P(yes) of model 2", "no", "p_model")]
     ['yes', 'no', 'yes', 'no', None]
@@ -180,7 +180,7 @@ def prepare_predictions(
     weight_as: str | None = None,
     drop_repeated: bool = False,
 ) -> Dataset:
-    """A Dataset whose X (n, k) holds the score columns as float64, ready for calibration without a model.
+    """Prepare a Dataset whose X (n, k) contains the score columns as float64, for calibration without a model.
 
     Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``,
     which also report scores that rank the classes in reverse.
@@ -221,7 +221,7 @@ def prepare_predictions(
     finite = {column: np.isfinite(given) for column, given in values.items()}
     rows = np.logical_and.reduce([label.there, known.rows, *finite.values()])
     if not rows.any():
-        raise DataError("No row has both a label and finite scores.", "Fill in the labels and scores.")
+        raise DataError("No row has both a label and finite scores.", "Fill in missing labels and scores.")
     left_out = (*_left_out(label.there, finite), *known.notes)
     if drop_repeated:
         again = repeats(typed)
@@ -250,7 +250,7 @@ def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> l
     chosen = [str(score) for score in scores] if scores else score_columns(typed, target)
     if not chosen:
         raise DataError(
-            "No column of scores was found.", "Add a column with a probability or score for each row."
+            "There is no column of scores.", "Add a column with a probability or score for each row."
         )
     return chosen
 
@@ -259,7 +259,7 @@ def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[st
     reasons = {"because the label is missing": ~labelled}
     reasons |= {f"because {column!r} is missing or infinite": ~good for column, good in finite.items()}
     return [
-        f"Left out {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
+        f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
         for why, out in reasons.items()
         if out.any()
     ]
@@ -271,7 +271,7 @@ def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tup
     if len(names) == 1:
         return (
             names.pop(),
-            f"because {listed([repr(column) for column in named if named[column]])} names it",
+            f"because it is named in {listed([repr(column) for column in named if named[column]])}",
         )
     return conventional(list(counts)), f"by convention for {listed([repr(name) for name in counts])}"
 
@@ -296,7 +296,7 @@ def _add_up(columns: Collection[np.ndarray]) -> bool:
 
 
 def ranking_problems(data: Dataset) -> list[Problem]:
-    """Score columns that rank the two classes backwards, or no better than chance: one Problem each.
+    """Report score columns that rank the two classes in reverse or no better than chance: one Problem each.
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
@@ -331,14 +331,14 @@ def _without_counts(column: str) -> Problem:
     return Problem(
         "warning",
         column,
-        "Most scores occur once in each class, as in a table of counts. Without the "
-        "counts, these scores cannot be evaluated.",
-        "On the Data page, give the column of counts the role Weight or count.",
+        "Most scores occur once in each class, as in a table of counts. If this is one, "
+        "the scores cannot be evaluated without the counts.",
+        "On the Data page, assign the role Weight or count to the column of counts.",
     )
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
-    """Score columns that may be percentages, and would be treated as scores other than probabilities.
+    """Report score columns that may be percentages and would not be treated as probabilities.
 
     >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [2.5, 70.0, 99.0]})
     >>> scale_problems(prepare_predictions(table, "y"))[0].remedy
@@ -363,32 +363,31 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
     result = f"AUC {number(area)} [{number(interval[0])}, {number(interval[1])}]"
     # "not a" stands for several labels, none of which could be chosen.
     switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
-    action = f"Take {negative!r} as the positive class" if switch else ""
+    action = f"Make {negative!r} the positive class" if switch else ""
     scores = data.X[column]
     if scores.min() == scores.max():
         message = f"Every row has the same score, {number(float(scores.iloc[0]))}, so these scores cannot rank rows."
-        remedy = "Check that this is the score column."
+        remedy = "Check that you chose the right score column."
         switch, action = None, ""
     elif interval[1] < 0.5:
         message = (
             f"These scores rank the classes in reverse: {result}. "
-            f"They seem to be scores of class {negative!r}."
+            f"They seem to be scores for class {negative!r}."
         )
-        remedy = f"Choose the class that these scores predict as the positive class; it is now {positive!r}."
+        remedy = f"The positive class is {positive!r}: choose the class that these scores predict."
     else:
         backwards = ", or even in reverse" if area < 0.5 else ""
         message = f"These scores rank the classes no better than chance{backwards}: {result}."
-        remedy = (
-            f"Check that they are scores of class {positive!r}, and that scores and labels belong together."
-        )
+        remedy = f"Check that they are scores for class {positive!r}, and that each score is in the row of its label."
     return Problem("warning", column, message, remedy, switch, action)
 
 
 def _scores(frame: pd.DataFrame, column: str, target: str) -> np.ndarray:
     if column not in frame.columns or column == target:
-        raise DataError(f"There is no score column {column!r}.", f"Choose among {', '.join(frame.columns)}.")
+        raise DataError(f"There is no score column {column!r}.", f"Choose one of {', '.join(frame.columns)}.")
     if not is_number(frame[column]):
         raise DataError(
-            f"Score column {column!r} does not hold numbers only.", "Correct it, or choose another column."
+            f"Score column {column!r} contains values that are not numbers.",
+            "Correct them, or choose another column.",
         )
     return as_float(frame[column])

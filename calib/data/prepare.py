@@ -21,10 +21,10 @@ from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers
 
 WHY_LEFT_OUT = {
-    "empty": "all values missing",
-    "constant": "the same value everywhere",
-    "identifier": "it identifies rows instead of describing them",
-    "text": "free text",
+    "empty": "all its values are missing",
+    "constant": "every row has the same value",
+    "identifier": "its values identify rows instead of describing them",
+    "text": "it contains free text",
 }
 
 
@@ -39,7 +39,7 @@ def prepare(
     weight_as: str | None = None,
     drop_repeated: bool = False,
 ) -> Dataset:
-    """A two-class Dataset from a table; ``X.index`` holds the positions of its rows in the table, from 0.
+    """Prepare a two-class Dataset from a table; ``X.index`` contains the positions of its rows in the table, from 0.
 
     Rows without a label are left out, as are columns that are empty, constant, identifiers or free text;
     infinite values count as missing. ``notes`` says so, and how gaps are filled.
@@ -109,7 +109,7 @@ def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
 def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
     if not labelled.all():
         missing = f"{counted(int((~labelled).sum()), 'row')} ({row_numbers(~labelled)})"
-        yield f"Left out because the label is missing: {missing}."
+        yield f"Excluded because the label is missing: {missing}."
 
 
 def _as_asked(unused: Collection[str]) -> Iterator[str]:
@@ -122,7 +122,7 @@ def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str])
     left_out, kept = set(map(str, exclude)), set(map(str, keep))
     unknown = sorted((left_out | kept) - set(typed.columns))
     if unknown:
-        raise DataError(f"There is no column {unknown[0]!r}.", f"Columns are {', '.join(typed.columns)}.")
+        raise DataError(f"There is no column {unknown[0]!r}.", f"Choose one of {', '.join(typed.columns)}.")
     return left_out, kept
 
 
@@ -139,13 +139,15 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
         if found.strays:
             shown = quoted(list(found.strays), 3)
             n = counted(sum(found.strays.values()), "value")
-            remarks.append(f"Column {name!r}: {n} that are not numbers ({shown}) count as missing.")
+            remarks.append(f"Column {name!r}: non-numeric values count as missing ({n}: {shown}).")
         if found.infinite:
             n = counted(found.infinite, "value")
-            remarks.append(f"Column {name!r}: {n} infinite or beyond {BEYOND:g} count as missing.")
+            remarks.append(
+                f"Column {name!r}: values that are infinite or beyond ±{BEYOND:g} count as missing ({n})."
+            )
     if not columns:
         remedy = "Choose another label, or a table with more columns."
-        raise DataError("No column remains as a feature.", " ".join([*remarks, remedy]))
+        raise DataError("No usable feature is left.", " ".join([*remarks, remedy]))
     return in_one_table(columns, frame.index), remarks
 
 

@@ -17,7 +17,7 @@ STEPS = 10_001
 
 
 def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Area under the ROC curve of several columns, (k,); ties count one half.
+    """Compute the area under the ROC curve of several columns, (k,); ties count one half.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) ->
 
 
 def class_draws(rows: Rows) -> tuple[float, float] | None:
-    """Independent draws behind the rows of class 1 and of class 0, of clusters those with such a row.
+    """Return the number of independent draws behind the rows of class 1 and of class 0: rows, or clusters with such a
+    row.
 
     None if a class has none, or if all rows are of one cluster.
 
@@ -59,7 +60,7 @@ def class_draws(rows: Rows) -> tuple[float, float] | None:
 
 
 def auc_interval(area: float, ones: float, zeros: float, level: float = 0.95) -> tuple[float, float]:
-    """The areas that ``area``, found on so many rows of each class, does not contradict at this level.
+    """Return the areas that are compatible with ``area``, found on so many rows of each class, at this level.
 
     >>> [round(end, 2) for end in auc_interval(0.5, 100, 100)], auc_interval(1.0, 3, 3)[1]
     ([0.42, 0.58], 1.0)

@@ -28,7 +28,9 @@ from calib.kernel.memory import give_back
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
-MODEL_AS = f"Save a table as {FORMATS}. Save a model as ONNX (evaluate … --onnx), or upload its predictions."
+MODEL_AS = (
+    f"Save a table as {FORMATS}. For a model, save it as ONNX (evaluate … --onnx) or upload its predictions."
+)
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
@@ -144,7 +146,7 @@ def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, 
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise DataError(
-                f"{data} cannot be opened ({reason}).", "Check the path and the file's name."
+                f"{data} cannot be opened ({reason}).", "Check the path and the file name."
             ) from None
     return _bounded(content, name, LARGEST), name
 
@@ -163,7 +165,8 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
         endings.pop()
         if content and not packed:
             raise DataError(
-                f"{name} ends in .gz but is not gzip.", "Remove the ending, or compress the file again."
+                f"{name} ends in .gz but is not gzip.",
+                "Remove the extension .gz, or compress the file again.",
             )
     if packed:
         try:
@@ -171,7 +174,7 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
                 most = most_unpacked(len(content))
                 content = _bounded(file.read(most + 1), name, most)
         except (OSError, EOFError, zlib.error) as error:
-            remedy = "Compress or download it again."
+            remedy = "Compress or download the file again."
             raise DataError(f"{name} is a damaged gzip file ({error}).", remedy) from None
         if content.startswith(b"\x1f\x8b"):
             raise DataError(f"{name} is compressed twice.", "Unpack it once and upload it again.")
@@ -188,7 +191,7 @@ def _recognise(content: bytes) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """A file at hand, from which tables are read as Recipes ask; the last one is kept."""
+    """File in memory, from which tables are read as Recipes ask; the last table is kept."""
 
     name: str
     content: bytes
@@ -222,8 +225,8 @@ def _read(
         del text
     if expected is not None and expected != found:
         raise DataError(
-            f"{name} ends in .{extension}, but its content is {found}, not {expected}.",
-            f"Give the file the matching ending, or save the table again as {FORMATS}.",
+            f"{name} ends in .{extension}, but contains {found} instead of {expected}.",
+            f"Give the file the matching extension, or save the table again as {FORMATS}.",
         )
     if found == PARQUET:
         return read_parquet(content, name)
@@ -234,7 +237,10 @@ def _read(
     )
     frame = read_text(texts.pop())
     if encoding is not None:
-        frame.attrs["notes"] = (f"The text is not Unicode and was read as {encoding}.", *frame.attrs["notes"])
+        frame.attrs["notes"] = (
+            f"The text is not in Unicode, so it was read as {encoding}.",
+            *frame.attrs["notes"],
+        )
     return frame
 
 
@@ -249,7 +255,7 @@ def _decode(content: bytes, name: str) -> tuple[str, str | None]:
     except UnicodeDecodeError:
         if encoding is not None:
             raise DataError(
-                f"{name} is damaged {encoding.upper()} text.", "Save it again as UTF-8."
+                f"{name} contains damaged {encoding.upper()} text.", "Save the file again as UTF-8."
             ) from None
         text, fallback = _western(content)
     start = text[: 1 << 20]
@@ -289,7 +295,7 @@ def _text_format(text: str, expected: str | None, name: str) -> str:
     start = text[:100_000].lstrip()
     if re.match(r"(?i)<(!doctype|html|head|body|table|\?xml|svg)", start):
         raise DataError(
-            f"{name} is a web page or XML, not a table: perhaps a page was saved instead of the file.",
+            f"{name} is a web page or XML, not a table. Perhaps you saved the page instead of the file.",
             f"Download the file itself, as {FORMATS}.",
         )
     lines = (line.strip().lower() for line in start.split("\n"))

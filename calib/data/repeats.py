@@ -16,7 +16,7 @@ from calib.kernel.wording import counted, row_numbers
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, of evenly spread bits (Knuth 1998, 6.4)
 HALF = np.uint64(32)
-FLATTER = "Copies on both sides of a split make the model look better than it is."
+FLATTER = "If copies of a row are in both the training and the test set, the model looks better than it is."
 
 
 def repeats(frame: pd.DataFrame) -> np.ndarray:
@@ -60,9 +60,9 @@ def doubts(data: Dataset) -> tuple[str, ...]:
 
 
 def left_out(again: np.ndarray) -> tuple[str, ...]:
-    """Say which rows, bool (n,), were left out because they repeat an earlier one."""
+    """Say which rows, bool (n,), were excluded because they repeat an earlier one."""
     told = f"{counted(int(again.sum()), 'row')} ({row_numbers(again)})"
-    return (f"Left out because they repeat an earlier row: {told}.",) if again.any() else ()
+    return (f"Excluded because they repeat an earlier row: {told}.",) if again.any() else ()
 
 
 def _bits(column: pd.Series) -> np.ndarray:

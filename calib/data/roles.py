@@ -21,7 +21,8 @@ from calib.kernel.weights import are_whole, importance_weights, told
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
-WEIGHT_AS = ("counts", "importance")  # each line stands for so many rows, or it counts so much
+WEIGHT_AS = {"counts": "repeats the row", "importance": "weights the row"}
+"""What whole weights may be, with what each line of the table does then."""
 SYNONYMS = {
     "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
     "calibrate": (
@@ -69,7 +70,7 @@ AMBIGUOUS = "dates were read as day, month, year."
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """What the columns of roles hold.
+    """Contents of the columns that have a role.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class Read:
 
     @property
     def lines(self) -> str:
-        """What lines of the table are called: rows, unless they stand for many."""
+        """Return the word for lines of the table: "rows", or "lines" if they count several rows."""
         return "lines" if self.counts else "rows"
 
     def unlabelled(self, there: np.ndarray) -> Any:
@@ -107,7 +108,7 @@ class Read:
         return self.values["time"][missing].min() if "time" in self.values else int(missing[0]) + 1
 
     def of(self, rows: np.ndarray) -> dict[str, Any]:
-        """Role → its values in the rows chosen, bool (n,): the fields of a Dataset.
+        """Return the values of each role in the chosen rows, bool (n,): the fields of a Dataset.
 
         This function alone decides the meaning of whole weights: in a Dataset, whole weights are
         counts. Equal weights that are not counts are ignored.
@@ -126,7 +127,7 @@ def read_roles(
     notes: Collection[str] = (),
     weight_as: str | None = None,
 ) -> Read:
-    """The columns that have a role, checked.
+    """Read and check the columns that have a role.
 
     Rows with a weight of 0, or without a weight, time or part, are left out; one without a cluster is its
     own.
@@ -154,7 +155,7 @@ def read_roles(
     >>> table = pd.DataFrame({"y": [0, 1, 1], "n": [5, 0, 2], "set": ["Train", "test", "test"]})
     >>> read = read_roles(table, {"weight": "n", "part": "set"}, "y")
     >>> read.values["part"], read.rows, read.notes
-    (array([0, 2, 2]), array([ True, False,  True]), ("Left out with a weight of 0 in 'n': 1 row (row 2).",))
+    (array([0, 2, 2]), array([ True, False,  True]), ("Excluded with a weight of 0 in 'n': 1 row (row 2).",))
     """
     given = {role: str(name) for role, name in roles.items() if name is not None}
     _check_names(typed, given, target)
@@ -166,12 +167,12 @@ def read_roles(
             reasons[f"with a weight of 0 in {name!r}"] = (values[role] == 0) & ~missing
         if role == "time" and f"Column {name!r}: {AMBIGUOUS}" in notes:
             raise DataError(
-                f"time: the dates of {name!r} can be read with the day first or the month first.",
-                "Write them as 2024-05-31.",
+                f"time: the dates in {name!r} are ambiguous: the day or the month may come first.",
+                "Write the dates as 2024-05-31.",
             )
         for why, out in reasons.items():
             if out.any():
-                left_out.append(f"Left out {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)}).")
+                left_out.append(f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)}).")
                 rows &= ~out
     counts = _are_counts(values.get("weight"), given.get("weight"), weight_as)
     return Read(values, rows, tuple(left_out), counts)
@@ -195,7 +196,7 @@ def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | No
         if weight_as is not None:
             raise DataError(
                 f"weight_as is {weight_as!r}, but no column has the role weight.",
-                "Name the column as weight, or leave weight_as out.",
+                "Set weight to the name of the column, or remove weight_as.",
             )
         return False
     if are_whole(values):
@@ -203,14 +204,14 @@ def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | No
     if weight_as == "counts":
         first = int(np.argmax(values != np.floor(values)))
         raise DataError(
-            f"weight_as: {name!r} cannot count rows, since it holds {values[first]:g} in row {first + 1}.",
+            f"weight_as: {name!r} cannot count rows, because row {first + 1} contains {values[first]:g}.",
             "Choose weight_as='importance', or another weight column.",
         )
     return False
 
 
 def named_as(name: str) -> str | None:
-    """What a weight column says by its name that its whole numbers are, one of ``WEIGHT_AS``, or None.
+    """Infer from a weight column's name what its whole numbers are: one of ``WEIGHT_AS``, or None.
 
     >>> [named_as(name) for name in ("n", "rowCount", "freq_weight", "sampling_weight", "survey_n", "weight")]
     ['counts', 'counts', 'counts', 'importance', None, None]
@@ -226,12 +227,12 @@ def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> 
     for role, name in given.items():
         if name not in typed.columns:
             raise DataError(
-                f"{role}: there is no column {name!r}.", f"Columns are {', '.join(typed.columns)}."
+                f"{role}: there is no column {name!r}.", f"Choose one of {', '.join(typed.columns)}."
             )
         if name in held:
             raise DataError(
-                f"{role}: {name!r} is {held[name]} already.",
-                "A column has only one role: choose another column.",
+                f"{role}: {name!r} is already {held[name]}.",
+                "A column can have only one role: choose another column.",
             )
         held[name] = role
 
@@ -239,23 +240,25 @@ def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> 
 def _weights(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
     if not is_number(column):
         raise DataError(
-            f"weight: {name!r} does not hold numbers only.", "Correct it, or choose another column."
+            f"weight: {name!r} contains values that are not numbers.",
+            "Correct them, or choose another column.",
         )
     values = as_float(column)
     missing = np.isnan(values)
     wrong = np.flatnonzero(~missing & ~((values >= 0) & (values < np.inf)))
     if wrong.size:
         raise DataError(
-            f"weight: {name!r} must hold numbers of at least 0, but holds {values[wrong[0]]:g} in row {wrong[0] + 1}.",
-            "Correct it, or choose another column.",
+            f"weight: {name!r} must contain finite numbers of at least 0, but row {wrong[0] + 1} contains "
+            f"{values[wrong[0]]:g}.",
+            "Correct the value, or choose another column.",
         )
     if not (values > 0).any():
-        raise DataError(f"weight: no row of {name!r} has a weight above 0.", "Choose another column.")
+        raise DataError(f"weight: {name!r} contains no weight above 0.", "Choose another column.")
     with np.errstate(over="ignore"):
         beyond = np.nansum(values) > MOST_COUNTED
     if beyond:
         raise DataError(
-            f"weight: {name!r} holds {np.nanmax(values):g}, which is too large to add up exactly.",
+            f"weight: {name!r} contains {np.nanmax(values):g}, so the sum of the weights is too large to be exact.",
             "Divide all weights by one number, or choose another column.",
         )
     return np.where(missing, 0.0, values), missing
@@ -273,7 +276,7 @@ def _times(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
     if wrong.any():
         first = int(np.argmax(wrong))
         raise DataError(
-            f"time: {name!r} must hold dates or numbers, but holds {text.iloc[first]!r} in row {first + 1}.",
+            f"time: {name!r} must contain dates or numbers, but row {first + 1} contains {text.iloc[first]!r}.",
             "Write dates as 2024-05-31, or choose another column.",
         )
     return dates.to_numpy("datetime64[ns]"), column.isna().to_numpy()
@@ -292,8 +295,9 @@ def _parts(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
     unknown = [str(value) for value, part in zip(names, found, strict=True) if part is None]
     if unknown:
         raise DataError(
-            f"part: {name!r} holds {quoted(unknown, 3)}, which {'names' if len(unknown) == 1 else 'name'} no part.",
-            f"Write {', '.join(PARTS[:2])} and {PARTS[2]}, or choose another column.",
+            f"part: {name!r} contains {quoted(unknown, 3)}, which {'does' if len(unknown) == 1 else 'do'} "
+            "not name a set.",
+            f"Write {', '.join(PARTS[:2])} or {PARTS[2]}, or choose another column.",
         )
     return np.array([*found, -1], dtype=np.intp)[codes], codes < 0
 
@@ -331,7 +335,7 @@ def propose_roles(
     columns: Collection[Column] | None = None,
     weight_as: str | None = None,
 ) -> Iterator[Problem]:
-    """A role for each column that looks like it, by name and content, where that role is not given yet.
+    """Propose a role for each column that looks like it, by name and content, unless the role is already given.
 
     Parameters
     ----------
@@ -362,7 +366,7 @@ def propose_roles(
 def _without_a_split(problem: Problem) -> Problem:
     return replace(
         problem,
-        remedy="Give it the role Cluster. It is then not a feature, and intervals resample whole clusters.",
+        remedy="Assign the role Cluster. The column is then not a feature, and intervals resample whole clusters.",
         fix={"cluster": problem.column},
         action="Use as cluster",
     )
@@ -377,14 +381,14 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
     whole = are_whole(values)
     if not whole and {word.lower() for word in WORD.findall(found.name)} <= COUNTED:
         return None
-    now = "a model would use it as a feature" if used else "now every row counts once"
+    now = "a model would use them as a feature" if used else "at present every row counts once"
     if whole:
         return _counts_or_weights(found.name, values, f"Looks like counts or weights: {now}.")
     return Problem(
         "warning",
         found.name,
         f"Looks like weights: {now}.",
-        "Give it the role Weight or count, if it says how much each row counts.",
+        "Assign the role Weight or count if the column says how much each row counts.",
         {"weight": found.name},
         "Use as weights",
     )
@@ -394,7 +398,9 @@ def _weight_question(typed: pd.DataFrame, name: str | None, weight_as: str | Non
     """Ask what whole weights are if nobody has said it and the column's name does not."""
     if name is None or weight_as is not None or named_as(name) is not None or not may_count(typed, name):
         return
-    yield _counts_or_weights(name, _known(typed[name]), "Whole numbers, treated as weights until you choose.")
+    yield _counts_or_weights(
+        name, _known(typed[name]), "The weights are whole numbers. Until you choose, they count as weights."
+    )
 
 
 def may_count(typed: pd.DataFrame, name: str) -> bool:
@@ -428,7 +434,7 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
     return Problem(
         "warning",
         name,
-        f"{begin} Does each line represent that many rows, or is it a weight? "
+        f"{begin} Does each number count rows, or is it a weight? "
         f"Counts: {told(values, lines)}. Weights: {told(importance_weights(values), lines)}.",
         "If you treat weights as counts, all intervals are too narrow.",
         *first,
@@ -445,7 +451,8 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "info",
         found.name,
-        "The rows have dates. A random split tests past rows with a model of later rows, so results may be too good.",
+        "The rows have dates. A random split tests a model on rows from before its training rows, so results "
+        "may be too good.",
         "Split by time if you will use the model on later rows. The date is then not a feature.",
         {"time": found.name, "split": "time"},
         "Split by time",
@@ -462,12 +469,12 @@ def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem 
     if found.role != "identifier" or not 2 <= found.distinct < len(typed) - found.missing:
         return None
     message = f"Looks like an identifier with repeated values ({found.distinct:,} different)."
-    learned = " A model can memorise them, and rows" if used else " Rows"
+    learned = " A model can memorise them." if used else ""
     return Problem(
         "warning",
         found.name,
-        f"{message}{learned} with the same value are on both sides of a random split. Results look better than they "
-        "are.",
+        f"{message}{learned} A random split puts rows with the same value in both the training and the test "
+        "set. Results then look better than they are.",
         "Split by cluster to keep such rows together. The column is then not a feature.",
         {"cluster": found.name, "split": "cluster"},
         "Split by cluster",
@@ -486,7 +493,7 @@ def _propose_part(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
     return Problem(
         "warning",
         found.name,
-        f"Says which rows train and which are the test set{'; a model would use it as a feature' if used else ''}.",
+        f"Looks like an assignment to training and test set{'; a model would use it as a feature' if used else ''}.",
         "Split by this column to reproduce results on the same training and test rows.",
         {"part": found.name, "split": "file", "evaluation": "holdout"},
         "Split by this column",

@@ -47,28 +47,28 @@ SAMPLES: dict[str, Sample] = {
             "Breast cancer: malignant or not",
             "breast_cancer.csv.gz",
             "malignant",
-            "Easy and small: most probabilities are near 0 or 1, so the benefit of calibration depends on few rows.",
+            "Easy and small: most probabilities are near 0 or 1, so the benefit of calibration depends on a few rows.",
         ),
         Sample(
             "rare_faults",
             "Rare faults (one row in twenty)",
             "rare_faults.csv.gz",
             "fault",
-            "Imbalanced: accuracy looks excellent even if the few faults get wrong probabilities.",
+            "Imbalanced: accuracy is high even if the probabilities of the rare faults are wrong.",
         ),
         Sample(
             "loans",
             "Loans with gaps and categories",
             "loans.csv.gz",
             "default",
-            "Missing values, categories and dates show how data are imputed, merged and encoded for a model.",
+            "See how missing values are imputed, rare categories merged and dates encoded for a model.",
         ),
         Sample(
             "predictions",
             "Predictions of three models",
             "predictions.csv.gz",
             "yes",
-            "No model needed: naive Bayes is overconfident, a forest underconfident, and an SVM gives margins.",
+            "Labels and scores only: naive Bayes is overconfident, a forest underconfident, and an SVM gives margins.",
             predictions=True,
         ),
         Sample(
@@ -76,23 +76,24 @@ SAMPLES: dict[str, Sample] = {
             "Orders by date, with a rising return rate",
             "dated.csv.gz",
             "returned",
-            "The return rate rises over time: a split by time reveals it, a random split "
-            "hides it. Give the date its role on the Data "
-            "page.",
+            "The return rate rises over time. A split by time reveals this, and a random split hides it. "
+            "Assign the role Date or time on the Data page.",
         ),
         Sample(
             "customers",
             "Customers with many calls",
             "customers.csv.gz",
             "complaint",
-            "Rows of one customer are similar. Compare a random split, which mixes them, with a split by cluster.",
+            "Calls of one customer are similar. Compare a random split with a split by cluster, which keeps "
+            "them together.",
         ),
         Sample(
             "counts",
             "A billion predictions as counts",
             "counts.csv.gz",
             "yes",
-            "The result of GROUP BY on a billion rows: score, label and count. Give the count its role.",
+            "The result of GROUP BY on a billion rows: score, label and count. Assign the role Weight or "
+            "count to the count.",
             predictions=True,
         ),
         Sample(
@@ -119,7 +120,7 @@ DEFAULT_SAMPLE = "digits"
 
 
 def sample_frame(key: str) -> tuple[pd.DataFrame, str, str]:
-    """(table, label column, positive class) of a sample.
+    """Return (table, label column, positive class) of a sample.
 
     Parameters
     ----------
@@ -142,14 +143,14 @@ def _read(file: str) -> pd.DataFrame:
     path = FOLDER / file
     if not path.is_file():
         raise DataError(
-            f"The sample file {file} is missing: samples are part of the wheel and of the repository.",
+            f"The sample file {file} is missing, although the wheel and the repository contain it.",
             "Install the wheel again, run from a clone of the repository, or use your own file.",
         )
     return read_table(path)
 
 
 def load_sample(key: str) -> Dataset:
-    """A sample as a Dataset.
+    """Load a sample as a Dataset.
 
     Parameters
     ----------

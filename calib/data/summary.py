@@ -9,11 +9,11 @@ import pandas as pd
 from calib.data.columns import inspect
 from calib.data.typed import label, typed_frame
 
-WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "yes or no"}
+WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or false"}
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row a column: column, type, missing, missing %, distinct, examples.
+    """One row per column: column, type, missing, missing %, distinct, examples.
 
     Parameters
     ----------

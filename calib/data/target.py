@@ -72,7 +72,7 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A label column: ``texts`` as the file spells them, ``codes`` int (n,) their places, −1 for a missing label."""
+    """Label column: ``texts`` as the file spells them, ``codes`` int (n,) their positions, −1 for a missing label."""
 
     codes: np.ndarray
     texts: tuple[str, ...]
@@ -98,7 +98,7 @@ class Labels:
 
 
 def labels(frame: pd.DataFrame, target: str) -> pd.Series:
-    """The label column as text, spelt as in the file; missing labels are missing. Index 0 … n − 1."""
+    """Return the label column as text, spelt as in the file; missing labels are missing. Index 0 … n − 1."""
     coded = coded_labels(frame, target)
     return pd.Series(np.array([*coded.texts, None], dtype=object)[coded.codes], dtype="str")
 
@@ -125,14 +125,13 @@ def _column(frame: pd.DataFrame, target: str) -> pd.Series:
     matches = [i for i, name in enumerate(frame.columns) if str(name) == str(target)]
     if len(matches) != 1:
         listed = ", ".join(map(repr, list(map(str, frame.columns))[:20]))
-        raise DataError(
-            f"There is no column {str(target)!r}.", f"Choose the label among the columns {listed}."
-        )
+        raise DataError(f"There is no column {str(target)!r}.", f"Choose one of the columns {listed}.")
     return frame.iloc[:, matches[0]]
 
 
 def class_counts(frame: pd.DataFrame, target: str) -> dict[str, int]:
-    """label → rows, in sorted order (numbers by value, words by letter); missing labels are not counted.
+    """Count the rows of each label, in sorted order (numbers by value, words by letter); missing labels are not
+    counted.
 
     Parameters
     ----------
@@ -163,7 +162,7 @@ def _order(names: list[str]) -> Any:
 
 
 def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
-    """Label → the label it is another spelling of, differing in case and spaces only; of each the most frequent stays.
+    """Map each label to another spelling that differs only in case and spaces; the most frequent spelling stays.
 
     >>> spelt_alike({"YES": 1, "Yes": 5, "no": 3, "yes": 2})
     {'YES': 'Yes', 'yes': 'Yes'}
@@ -176,7 +175,7 @@ def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
 
 
 def not_known(counts: Mapping[str, int]) -> list[str]:
-    """Labels that only say that the label is not known, where two classes are left without them.
+    """Return labels that only say that the label is unknown, if two classes remain without them.
 
     >>> not_known({"no": 5, "unknown": 1, "yes": 3}), not_known({"none": 5, "some": 3})
     (['unknown'], [])
@@ -192,7 +191,7 @@ def folded(name: str) -> str:
 def tidy_labels(
     frame: pd.DataFrame, target: str, merge: bool = False, drop: Collection[str] = ()
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The table with its label column tidied as a person chose, and what was done, one sentence each.
+    """Tidy the label column as chosen; return the table, and one sentence per change.
 
     Parameters
     ----------
@@ -215,7 +214,9 @@ def tidy_labels(
     for name in drop:
         if name not in counts:
             listed = ", ".join(map(repr, list(counts.index)[:MOST_CLASSES]))
-            raise DataError(f"There is no label {name!r} to leave out.", f"Labels are {listed}.")
+            raise DataError(
+                f"There is no label {name!r}, so it cannot be excluded.", f"The labels are {listed}."
+            )
         notes.append(f"Label {name!r} counts as missing: {counted(int(counts[name]), 'row')}.")
     tidy = frame.set_axis(list(map(str, frame.columns)), axis=1).assign(
         **{target: text.mask(text.isin(drop)).to_numpy()}
@@ -256,14 +257,14 @@ def choose_classes(
     """
     names = list(counts)
     if len(names) < 2:
-        got = f"only the label {names[0]!r}" if names else "no label at all"
+        got = f"only the label {names[0]!r}" if names else "no labels"
         raise DataError(
-            f"The label column holds {got}.", "Two classes are needed: choose another label column."
+            f"The label column contains {got}, but two classes are needed.", "Choose another label column."
         )
     if len(names) > MOST_CLASSES:
         raise DataError(
-            f"The label column holds {len(names):,} different values, which is too many for classes.",
-            "Choose a column with few values, or turn this column into two classes first.",
+            f"The label column contains {len(names):,} different values, too many to be classes.",
+            "Choose a column with fewer values, or turn this one into two classes first.",
         )
     chosen = (
         max(names, key=lambda name: (-counts[name], names.index(name)))
@@ -275,7 +276,7 @@ def choose_classes(
         negative = names[0] if names[1] == chosen else names[1]
         note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines})."
         if _number_text(negative) == "1" or _number_text(chosen) == "0":
-            note += f" In texts here, class 1 means this class, and class 0 means {negative!r}."
+            note += f" Below, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
     note = (
         f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."
@@ -308,7 +309,7 @@ def _number_text(name: str) -> str:
 
 
 def match(positive: Any, names: list[str]) -> str:
-    """The label that a person or a link means by ``positive``: spelt so, else equal as a number, else but for case.
+    """Return the label that a person or a link means by ``positive``: exactly, else as a number, else ignoring case.
 
     >>> match(1, ["0", "1.0"]), match(True, ["FALSE", "TRUE"])
     ('1.0', 'TRUE')
@@ -332,7 +333,7 @@ def _number(text: str) -> float | None:
 
 
 def guess_target(frame: pd.DataFrame) -> str | None:
-    """The label column if there is hardly a doubt, else None: the choice is then among ``target_candidates``.
+    """Return the label column if there is hardly any doubt, else None; ``target_candidates`` lists the choices.
 
     A column called so; else the only one of two values that is called like an outcome; else the only one of
     two values or, without any, of few.
@@ -363,7 +364,7 @@ def guess_target(frame: pd.DataFrame) -> str | None:
 
 
 def target_candidates(frame: pd.DataFrame) -> list[str]:
-    """Columns that can be the label, the likeliest first: called so, of two values, or else of few.
+    """Return columns that can be the label, most likely first: by name, with two values, or with few.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal comm
 
 @dataclass(frozen=True)
 class Typed:
-    """A typed column, how the file spelt its values where that differs, and a remark on the way it was read."""
+    """Typed column, the file's spelling of its values if different, and a remark on how it was read."""
 
     values: pd.Series
     spelling: Mapping[Any, str]
@@ -77,7 +77,8 @@ class Typed:
 
 
 def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
-    """Numbers, dates or text, whichever the whole column is; gaps become missing, outer spaces go.
+    """Convert text to numbers, dates or text, whichever fits the whole column; gaps become missing, outer spaces are
+    removed.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ def _numbers(
     if comma == "certain" and _any_match(text, r"\.") and _all_match(text, DOT_THOUSANDS):
         digits = pc.replace_substring(text, ".", "")
         note = (
-            f"Column {name!r}: dots were read as thousands separators, because the file has decimal commas."
+            f"Column {name!r}: dots were read as thousands separators, because the file uses decimal commas."
         )
     elif (values := _cast(text)) is not None:
         return values, text, None
@@ -406,8 +407,8 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
-            f"The data must be a table (pandas DataFrame), but you gave {type(frame).__name__}.",
-            "Read the file with read_table first.",
+            f"The data must be a table (pandas DataFrame), but are of type {type(frame).__name__}.",
+            "Read a file with calib.data.read_table.",
         )
     if frame.shape[1] == 0:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")

@@ -45,7 +45,7 @@ def validate(
     weight_as: str | None = None,
     drop_repeated: bool = False,
 ) -> list[Problem]:
-    """Problems of a table, errors first. An empty list: nothing stands out.
+    """List the problems of a table, errors first; an empty list if nothing stands out.
 
     Parameters
     ----------
@@ -119,21 +119,28 @@ def _features(
 ) -> Iterator[Problem]:
     left_out = {str(target), *map(str, exclude)}
     for name in sorted(set(map(str, exclude)) - set(typed.columns)):
-        yield Problem("error", None, f"There is no column {name!r} to leave out.", "Remove it from the list.")
+        yield Problem(
+            "error",
+            None,
+            f"There is no column {name!r}, so it cannot be excluded.",
+            "Remove the name from the list.",
+        )
     features = [column for name, column in columns.items() if name not in left_out]
     for column in features:
         yield from _feature(column)
     if not any(column.usable for column in features):
-        yield Problem("error", None, "No column remains as a feature.", "Choose a table with more columns.")
+        yield Problem(
+            "error", None, "No usable feature is left.", "Choose a table with more columns, or exclude fewer."
+        )
     if not drop_repeated:
         yield from _duplicates(typed, columns)
     if target is not None and str(target) in typed.columns:
         yield from _leaks(frame, typed, str(target), positive, features)
         made = [name for name in scores_among_features(typed, str(target)) if name not in left_out]
         if made:
-            found = f"{counted(len(made), 'column')} from 0 to 1 with a name like a prediction"
-            message = f"{found}: a model would use them as features."
-            remedy = "Evaluate them as existing predictions, or exclude them."
+            found = f"{counted(len(made), 'column')} from 0 to 1, named like predictions"
+            message = f"{found}. A model would use them as features."
+            remedy = "Evaluate these columns as existing predictions, or exclude them."
             yield Problem(
                 "warning",
                 listed(made),
@@ -158,10 +165,8 @@ def _leaks(
     for leak in leaks(typed if there.all() else typed.loc[there], y, features):
         alone = "alone separates the classes" if len(leak.columns) == 1 else "together separate the classes"
         auc = number(leak.auc)
-        message = (
-            f"{alone[0].upper()}{alone[1:]} (AUC {auc}): the values may have been recorded after the outcome."
-        )
-        remedy = "Exclude it, unless it is known before the outcome."
+        message = f"{alone[0].upper()}{alone[1:]} (AUC {auc}), so the values may have been recorded after the outcome."
+        remedy = "Exclude this, unless it is known before the outcome."
         yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Exclude")
 
 
@@ -183,11 +188,11 @@ def _predictions(
         return
     taken = (target, *data.X.columns, *roles.values())
     others = [str(name) for name in frame.columns if str(name) not in taken]
-    message = "Treated as existing predictions, which are evaluated and calibrated unchanged; "
+    message = "These columns are existing predictions, so no model is trained; "
     message += f"{data.classes[1]!r} is the positive class." + (
         f" Not used as scores: {listed(others)}." if others else ""
     )
-    remedy = "Use the columns as features if you want to train a model."
+    remedy = "To train a model, use these columns as features."
     yield Problem(
         "info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Use as features"
     )
@@ -222,7 +227,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
     if len(counts) > 2:
         message = f"The label has {len(counts)} classes ({quoted(list(counts))}), but two are needed."
         remedy = "Choose the positive class; the rest become the negative class." + (
-            f" If you do not choose, it is the rarest, {classes.positive!r}." if positive is None else ""
+            f" The default is the rarest, {classes.positive!r}." if positive is None else ""
         )
         yield Problem("warning" if positive is None else "info", target, message, remedy)
     inside = counts[classes.positive]
@@ -234,7 +239,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
             )
         elif rows < COMFORTABLE:
             message = f"Class {name!r} has only {rows} rows, so every estimate is uncertain."
-            remedy = "Look at bands and intervals, or use cross-validation."
+            remedy = "Pay attention to bands and intervals, or use cross-validation."
             yield Problem("warning", target, message, remedy)
 
 
@@ -243,14 +248,15 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
     other = spelt_alike(counts)
     if other:
         kept = len(counts) - len(other)
-        message = f"{len(counts)} labels are only {kept} if you ignore case and spaces: " + ", ".join(
-            f"{name!r} is {meant!r}" for name, meant in list(other.items())[:5]
+        message = (
+            f"{len(counts)} labels, but only {kept} without differences in case and spaces: "
+            + ", ".join(f"{name!r} = {meant!r}" for name, meant in list(other.items())[:5])
         )
         yield Problem(
             "warning",
             target,
             f"{message}{' …' if len(other) > 5 else ''}.",
-            "Merge them, or correct the file.",
+            "Merge these labels, or correct the file.",
             {"data_params": {"merge_labels": True}},
             "Merge spellings",
         )
@@ -261,8 +267,8 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
         yield Problem(
             "warning",
             target,
-            f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is unknown; it now counts as a class.",
-            "Exclude these rows, unless it is a separate class.",
+            f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is unknown, but now counts as a class.",
+            "Exclude these rows, unless the label is a real class.",
             {"data_params": {"drop_labels": tuple(none)}},
             "Exclude these rows",
         )
@@ -281,7 +287,7 @@ def _feature(column: Column) -> Iterator[Problem]:
                 "warning",
                 name,
                 message,
-                "The column is excluded. If it has a meaning, put that into a separate column.",
+                "The column is excluded. If part of it has a meaning, put that part into a separate column.",
             )
         case "text":
             message = f"Looks like free text: {column.distinct:,} different values."
@@ -293,13 +299,16 @@ def _feature(column: Column) -> Iterator[Problem]:
         case "mixed":
             strays = column.strays or {}
             rows = counted(sum(strays.values()), "row")
-            message = f"Mixed types: not a number in {rows} ({quoted(list(strays), 3)})."
-            remedy = "They count as missing. Correct cells that mean a number."
+            message = f"Numbers and text are mixed: {rows} without a number ({quoted(list(strays), 3)})."
+            remedy = "These cells count as missing. Correct those that should be numbers."
             yield Problem("warning", name, message, remedy)
     if column.infinite:
-        message = f"{counted(column.infinite, 'value')} infinite or beyond {BEYOND:g}."
+        message = f"Values that are infinite or beyond ±{BEYOND:g}: {column.infinite:,}."
         yield Problem(
-            "warning", name, message, "They count as missing. Replace them in the file by what they mean."
+            "warning",
+            name,
+            message,
+            "They count as missing. Replace them with the correct numbers, or leave the cells empty.",
         )
 
 
@@ -308,6 +317,6 @@ def _duplicates(frame: pd.DataFrame, columns: Mapping[str, Column]) -> Iterator[
     repeated = 0 if unlike else int(repeats(frame).sum())
     if repeated:
         message = f"{repeated:,} of {len(frame):,} rows repeat an earlier row exactly."
-        remedy = f"{FLATTER} Remove them unless they are different cases."
+        remedy = f"{FLATTER} Remove repeated rows, unless they are different cases."
         fix = {"data_params": {"drop_repeated": True}}
         yield Problem("warning", None, message, remedy, fix, "Remove repeated rows")

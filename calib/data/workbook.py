@@ -28,7 +28,7 @@ ITEM, RUN, TEXT = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in ("si", "r", "t"))
 
 
 class Workbook:
-    """The sheets of an Excel file; formulas count as the values they were saved with."""
+    """Sheets of an Excel file; formulas count as their saved values."""
 
     def __init__(self, content: bytes) -> None:
         reader = ExcelReader(io.BytesIO(content), read_only=True, data_only=True)
@@ -47,7 +47,7 @@ class Workbook:
         return iter(self._parts)
 
     def rows(self, sheet: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """(number, values up to the last) of the filled rows."""
+        """Yield (number, values up to the last) of each row that has values."""
         last, book = 0, self._book
         with self._archive.open(self._parts[sheet]) as part:
             parser = _Parser(part, self._texts, True, book.epoch, book._date_formats, book._timedelta_formats)

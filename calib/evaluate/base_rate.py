@@ -19,7 +19,7 @@ from calib.placements.moved import Moved
 
 
 def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation:
-    """Move an Evaluation to a deployment base rate, each fold's answers from the rate that they are right for.
+    """Move an Evaluation to a deployment base rate; each fold starts from the rate at which its calibrators are right.
 
     The true probabilities move from their own mean over the whole table.
     """
@@ -52,7 +52,7 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
 
 
 def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:
-    """From where the calibrator was fitted to the stated rate."""
+    """Return the change from the base rate of the calibration rows to the deployment base rate."""
     fitted = placed.base_rate(made)
     if not 0 < fitted < 1:
         raise InputError(
@@ -65,8 +65,8 @@ def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:
 def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: set[float]) -> str:
     ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
-        f"At a deployment base rate of {stated:.3g} instead of the {found.share:.3g} of the test rows, all odds are "
-        f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class; their means are as "
-        f"precise as those of {round(float(weight.sum())):,} rows. This is right only if nothing but the shares of the "
-        "classes differs from the table."
+        f"At a deployment base rate of {stated:.3g} instead of {found.share:.3g} in the test rows, all odds are "
+        f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class, so their means are only as "
+        f"precise as those of {round(float(weight.sum())):,} rows. This is correct only if deployment "
+        "differs from this table in nothing but the base rate."
     )

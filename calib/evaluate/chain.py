@@ -138,7 +138,7 @@ def _answers(
         except Exception as error:
             if key in CALIBRATORS.shipped or isinstance(error, Cancelled):
                 raise
-            refused[key] = f"{CALIBRATORS[key].label} fails here: {type(error).__name__}: {error}."
+            refused[key] = f"{CALIBRATORS[key].label} fails on these data: {type(error).__name__}: {error}."
         else:
             predictions[key] = _pooled(y, outcomes, weight, cluster)
             calibrators[key] = tuple(fits)
@@ -178,7 +178,7 @@ def _end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def make_calibrator(recipe: Recipe, key: str) -> Any:
-    """The unfitted calibrator of a Recipe, with its options and the merge rule where it takes one."""
+    """Return the unfitted calibrator of a Recipe, with its options and, if it accepts one, the merge rule."""
     method = CALIBRATORS[key]
     options = {name.split(".", 1)[1]: value for name, value in recipe.options if name.split(".", 1)[0] == key}
     if "merge" in method().get_params():
@@ -187,13 +187,13 @@ def make_calibrator(recipe: Recipe, key: str) -> Any:
 
 
 def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
-    """A calibrator of the Recipe, fitted in a placement, at the Recipe's base rate."""
+    """Fit a calibrator of the Recipe in a placement, at the Recipe's base rate."""
     made = placed.calibrate(make_calibrator(recipe, key))
     return made if recipe.base_rate is None else Moved(made, rate_change(placed, made, recipe.base_rate))
 
 
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
-    """(model fits, seconds) that the same rows and model would cost in another placement, estimated from this fit.
+    """Estimate (model fits, seconds) for the same rows and model in another placement, from this fit.
 
     >>> from calib import load_sample
     >>> expected_cost(evaluate(Recipe(model="naive_bayes"), load_sample("digits")), "cv")[0]

@@ -26,7 +26,7 @@ from calib.splits import SPLITS, Cut, RowInfo, Splitter
 
 
 class Counted(NamedTuple):
-    """Lines of the table, the rows that they stand for, and those of class 1 among these."""
+    """Number of lines in the table, of rows that they represent, and of rows of class 1."""
 
     lines: int
     rows: float
@@ -35,7 +35,7 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One training part with its placement, and the test rows it scores, by their positions in the Dataset.
+    """One training set with its placement, and the test rows that it scores, by their positions in the Dataset.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a model fit leaves: one Part for a holdout, one for each fold otherwise.
+    """Result of a model fit: one Part for a holdout, otherwise one per fold.
 
     Attributes
     ----------
@@ -73,12 +73,12 @@ class Fitted:
 
     @property
     def probability(self) -> bool:
-        """Whether the model's scores are probabilities (else margins)."""
+        """Return whether the model's scores are probabilities (otherwise margins)."""
         return self.parts[0].placed.probability
 
 
 def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
-    """Split, fit the model in its placement and score the test rows: the expensive part, done once.
+    """Split the rows, fit the model in its placement and score the test rows. This expensive part is done once.
 
     Parameters
     ----------
@@ -108,14 +108,14 @@ def fit_rows(
     estimator: Any = None,
     placement: Placement | None = None,
 ) -> Fitted:
-    """``fit`` on rows that are chosen elsewhere, as a study of a published paper needs it.
+    """Fit like ``fit``, on rows that are chosen elsewhere, as for the study of a published paper.
 
     Parameters
     ----------
     recipe, dataset, watch
         As for ``fit``; the Recipe's own evaluation, folds and test_size do not count.
     splits
-        (training rows, test rows) as positions, one pair a fold; as ``split`` gives them.
+        (training rows, test rows) as positions, one pair per fold; as ``split`` gives them.
     estimator
         An unfitted classifier on the Dataset's columns instead of the Recipe's model.
     placement
@@ -168,7 +168,7 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
     InputError
         With the field's name: it would have no effect.
     """
-    how = "Load the Dataset with calib.sources.load(recipe, …), or remove the field from the Recipe."
+    how = "Load the data with calib.sources.load(recipe, …), or remove the field from the Recipe."
     for role in ROLES:
         column = getattr(recipe, role)
         if column is not None and getattr(dataset, role) is None:
@@ -186,7 +186,7 @@ def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
 
 
 def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
-    """The unfitted pipeline of a Recipe: typed columns → matrix → model."""
+    """Return the unfitted pipeline of a Recipe: typed columns → matrix → model."""
     if dataset.predictions:
         column = score_column(recipe, dataset)
         # Of all rows: what a column holds must not depend on the rows that a fold happens to see.
@@ -197,7 +197,7 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
 
 
 def score_column(recipe: Recipe, dataset: Dataset) -> str:
-    """The score column a Recipe names, or the first one; refused by name where there is no such column."""
+    """Return the score column that a Recipe names, or the first one; refuse unknown names."""
     columns = list(dataset.X.columns)
     if recipe.score is None:
         return columns[0]
@@ -207,7 +207,7 @@ def score_column(recipe: Recipe, dataset: Dataset) -> str:
 
 
 def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
-    """(training rows, test rows) as the Recipe's split holds them out: one pair for a holdout, one a fold otherwise.
+    """Return (training rows, test rows) by the Recipe's split: one pair for a holdout, otherwise one per fold.
 
     Where counted rows are parted, so that a row may be on both sides, their weights on either side follow.
     """
@@ -216,13 +216,13 @@ def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
 
 
 def splitter_of(recipe: Recipe) -> Splitter:
-    """The split that a Recipe asks for, with its options."""
+    """Return the split that a Recipe asks for, with its options."""
     chosen, given = SPLITS[recipe.split], dict(recipe.data_params)
     return chosen(**{option.name: given[option.name] for option in chosen.parameters if option.name in given})
 
 
 def known_of(dataset: Dataset) -> RowInfo:
-    """What a split may know of the rows.
+    """Return the information about the rows that a split may use.
 
     Whole weights of predictions are counts of rows, such as GROUP BY leaves them: a random draw parts them.
     With features a row stays whole, since a model that saw one copy knows the others. Other weights are put
@@ -256,13 +256,13 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     for cut in cuts:
         if len(cut.test) == 0:  # counted rows go to a part one by one
             raise InputError(
-                f"split={recipe.split!r} leaves a test set without rows. Use more rows, a larger test share or "
+                f"With split={recipe.split!r}, a test set has no rows. Use more rows, a larger test share or "
                 "fewer folds."
             )
         if len(cut.train) == 0 or rows.y[cut.train].min() == rows.y[cut.train].max():
             raise InputError(
-                f"split={recipe.split!r} leaves training rows of one class only. Use more rows, another test share or "
-                "fewer folds, or choose split='random'."
+                f"With split={recipe.split!r}, all training rows are of one class. Use more rows, another "
+                "test share or fewer folds, or choose split='random'."
             )
     return cuts
 
@@ -291,7 +291,7 @@ def _unused(rows: RowInfo, cut: Cut, placed: Placement) -> dict[str, Counted]:
 
 
 def counted(y: np.ndarray, weight: np.ndarray | None) -> Counted:
-    """What rows of these weights are worth by themselves."""
+    """Count rows, and sum their effective weights, overall and in class 1."""
     return summed(y, effective_weights(or_ones(weight, len(y))))
 
 
@@ -300,6 +300,6 @@ def summed(y: np.ndarray, weights: np.ndarray) -> Counted:
 
 
 def fits_every_row(recipe: Recipe) -> bool:
-    """Whether its placement needs a model fit for every row, so that the price is said first."""
+    """Return whether the placement needs a model fit for every row, so that the cost is announced first."""
     rows = 100
     return PLACEMENTS[recipe.placement].fits(recipe.cv, rows) >= rows

@@ -9,12 +9,12 @@ import numpy as np
 
 from calib.calibrators import CALIBRATORS, count_outside, name_of
 from calib.evaluate.fitting import Fitted
-from calib.kernel.wording import capital, listed, outside_range
+from calib.kernel.wording import listed, outside_range
 from calib.metrics import METRICS, takes_weights
 
 
 def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
-    """What the fitted calibrators say of themselves, where those of all folds say the same."""
+    """Yield the notes of fitted calibrators that are the same in all folds."""
     for key, (first, *others) in calibrators.items():
         for note in getattr(first, "notes_", ()):
             if all(note in other.notes_ for other in others):
@@ -22,7 +22,7 @@ def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
 
 
 def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
-    """How many test scores lie outside those that calibrated in their fold, and what each calibrator makes of them."""
+    """State how many test scores are outside the calibration scores of their fold, and what each calibrator does."""
     ways: dict[str, list[str]] = {}
     for method in (CALIBRATORS[key] for key in calibrators):
         if method.beyond:
@@ -33,17 +33,17 @@ def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
     ends = [(float(old.min()), float(old.max())) for old, _ in scored]
     outside = sum(count_outside(new, *end) for (_, new), end in zip(scored, ends, strict=True))
     if outside:
-        then = capital("; ".join(f"{listed(names)}: {way}" for way, names in ways.items()))
+        then = "; ".join(f"{way} ({listed(names)})" for way, names in ways.items())
         total, one = sum(len(new) for _, new in scored), ends[0] if len(ends) == 1 else None
-        yield f"{outside_range(outside, total, 'test score', one)} {then}."
+        yield f"{outside_range(outside, total, 'test score', one)} Their probabilities are {then}."
 
 
 def unweighted_notes(weight: np.ndarray | None) -> Iterator[str]:
-    """The everyday metrics that cannot be told these weights."""
+    """Name the everyday metrics that do not accept these weights."""
     if weight is None:
         return
     names = [
         metric.label for metric in METRICS.values() if metric.everyday and not takes_weights(metric, weight)
     ]
     if names:
-        yield f"Not shown, because these metrics do not accept such weights: {listed(names)}."
+        yield f"Some metrics are not shown, because they do not accept these weights: {listed(names)}."

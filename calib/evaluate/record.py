@@ -50,7 +50,7 @@ class Evaluation:
     refused
         Calibrator → why it cannot answer here.
     calibrators
-        Calibrator → the fitted ones, one a fold.
+        Calibrator → the fitted ones, one per fold.
     posterior
         P(Y = 1 | x) of the test rows, or None.
     calibration_scores, calibration_y
@@ -85,15 +85,17 @@ class Evaluation:
 
     @property
     def verdict(self) -> Any:
-        """Whether the first (uncalibrated) predictions are calibrated: ``.finding`` and ``.sentence`` (``Verdict``)."""
+        """Say whether the first (uncalibrated) predictions are calibrated: ``.finding`` and ``.sentence``
+        (``Verdict``).
+        """
         return HOOKS["verdict"](self)
 
     def recommendation(self, **options: Any) -> Any:
-        """Which calibrator to use: ``.choice``, ``.answer``, ``.reasons``, ``.fit()`` (``Recommendation``)."""
+        """Recommend a calibrator: ``.choice``, ``.answer``, ``.reasons``, ``.fit()`` (``Recommendation``)."""
         return HOOKS["recommendation"](self, **options)
 
     def figure(self, key: str = "reliability", **view: Any) -> Any:
-        """A Plotly figure of ``FIGURES`` of this Evaluation; ``view`` is what its ``prepare`` takes, as ``bins``."""
+        """Draw a Plotly figure of ``FIGURES``; ``view`` are options of its ``prepare``, such as ``bins``."""
         return HOOKS["figure"](self, key, **view)
 
     def _repr_html_(self) -> str:
@@ -102,29 +104,29 @@ class Evaluation:
 
     @property
     def size(self) -> int:
-        """How many rows the test rows stand for."""
+        """Return how many rows the test rows represent."""
         return rows_behind(self.weight, len(self.y))
 
     @property
     def cluster(self) -> np.ndarray | None:
-        """Int array (m,), who each test row belongs to, where that is known."""
+        """Return the cluster of each test row, int (m,), if known."""
         held = self.dataset.cluster
         return None if held is None else held[self.rows]
 
     @property
     def tested(self) -> int:
-        """The number of test rows: where their weights are counts, of all that they stand for."""
+        """Return the number of test rows, including repeats if their weights are counts."""
         held = self.weight if self.before is None else self.counts
         return rows_behind(held if held is not None and are_whole(held) else None, len(self.y))
 
     @property
     def judged_by(self) -> str:
-        """The number of test rows in words: in how many lines, and what weights or a base rate leave of them."""
+        """State the number of test rows in words, with the number of lines and the effect of weights or a base rate."""
         return rows_told(self.tested, len(self.y), self.size, "test row")
 
     @property
     def counts(self) -> np.ndarray | None:
-        """Float array (m,), how many rows each test row is, where its weight also says what each of them is worth.
+        """Return how many rows each test row represents, float (m,), if its weight also reflects something else.
 
         Of a table of counts at a deployment base rate; else None.
         """
@@ -133,32 +135,34 @@ class Evaluation:
 
     @property
     def sample(self) -> Rows:
-        """The test rows as a sample: labels, weights, counts and clusters, from which all intervals are made."""
+        """Return the test rows as a sample (labels, weights, counts and clusters) from which all intervals are
+        computed.
+        """
         return Rows(self.y, weight=self.weight, counts=self.counts, cluster=self.cluster)
 
     @property
     def calibration_size(self) -> int:
-        """How many rows the calibration rows stand for."""
+        """Return how many rows the calibration rows represent."""
         return rows_behind(self.calibration_weight, len(self.calibration_y))
 
     @property
     def calibrated_by(self) -> str:
-        """The number of calibration rows in words, as ``judged_by``."""
+        """State the number of calibration rows in words, as ``judged_by`` does."""
         return told(self.calibration_weight, len(self.calibration_y), "calibration row")
 
     @property
     def share(self) -> float:
-        """The frequency of class 1 among the test rows."""
+        """Return the frequency of class 1 among the test rows."""
         return float(np.average(self.y, weights=self.weight))
 
     @property
     def metrics(self) -> pd.DataFrame:
-        """One row a calibrator, one column an everyday metric; binned metrics use the Recipe's bins and binning."""
+        """One row per calibrator, one column per everyday metric; binned metrics use the Recipe's bins and binning."""
         hidden = () if self.posterior is not None else ("posterior",)
         return self.measured(key for key, m in METRICS.items() if m.everyday and m.needs not in hidden)
 
     def measured(self, metrics: Iterable[str]) -> pd.DataFrame:
-        """The table of these metrics only, each computed once for all views that agree on its bins."""
+        """Return a table of these metrics only, each computed once for all views that agree on its bins."""
         columns = {key: [self._measure(key, one) for one in self.predictions.values()] for key in metrics}
         return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
 
@@ -179,24 +183,26 @@ class Evaluation:
         return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
 
     def fitted(self, key: str) -> tuple[Any, ...]:
-        """The fitted calibrators of a method, one a fold; refused, with the reason, where it has none."""
+        """Return the fitted calibrators of a method, one per fold; if there are none, refuse with the reason."""
         if key not in self.calibrators:
-            raise InputError(self.refused.get(key, f"{label_of(key)} is not among the calibrators."))
+            raise InputError(
+                self.refused.get(key, f"{label_of(key)} is not among the calibrators of this evaluation.")
+            )
         return self.calibrators[key]
 
     def only_fitted(self, key: str, use: str) -> Any:
-        """The one fitted calibrator of a method; refused where folds have one each, of which none is the one for a use.
+        """Return the fitted calibrator of a method; refuse if there is one per fold.
 
         Parameters
         ----------
         use
-            What the calibrator is needed for, as in "no single calibrator is the one to keep".
+            What the calibrator is needed for, as in "there is no single calibrator to keep".
         """
         fitted = self.fitted(key)
         if len(fitted) > 1:
             raise InputError(
-                f"This evaluation fitted {len(fitted)} models and as many {label_of(key)} calibrators, one per fold, "
-                f"so no single calibrator is the one {use}. Choose one test set instead of folds."
+                f"This evaluation has one {label_of(key)} calibrator per fold, {len(fitted)} in all, so there is "
+                f"no single calibrator {use}. Choose one test set instead of folds."
             )
         return fitted[0]
 
@@ -216,7 +222,7 @@ class Evaluation:
         cluster: ArrayLike | None = None,
         features: Any = None,
     ) -> Evaluation:
-        """Evaluate probabilities that exist already, on all rows: nothing is fitted.
+        """Evaluate existing probabilities on all rows, without fitting anything.
 
         Parameters
         ----------
@@ -251,7 +257,9 @@ class Evaluation:
         """
         given = p if isinstance(p, Mapping) else {"none": p}
         if not given:
-            raise InputError("p holds no predictions: give one array, or a mapping name → array.")
+            raise InputError(
+                "p contains no predictions. Pass one array, or a dictionary of names and arrays."
+            )
         columns = {str(name): _class_one(values, str(name)) for name, values in given.items()}
         labels = binary_labels(y)
         same_length(y=labels, **columns)
@@ -270,7 +278,7 @@ class Evaluation:
         return judged_on_every_row(Recipe(content="predictions", calibrators=()), data, columns)
 
     def on_every_row(self) -> Evaluation:
-        """Judge predictions that were made elsewhere on all rows; any other Evaluation stays as it is.
+        """Evaluate existing predictions on all rows; any other Evaluation stays as it is.
 
         Rows are held out for calibrators alone, so that the predictions as they are need no test set. A split in time
         or by file stays: it says which rows the model had not seen.
@@ -331,7 +339,7 @@ class Evaluation:
         )
 
     def frame(self) -> pd.DataFrame:
-        """One line a test row: its number (row 1 is the first below the header), label, score, p and intervals."""
+        """One line per test row: its number (row 1 is the first below the header), label, score, p and intervals."""
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
         if self.weight is not None:
             table["weight"] = self.weight
@@ -353,7 +361,7 @@ def _class_one(values: Any, name: str) -> np.ndarray:
 
 
 def judged_on_every_row(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
-    """The Evaluation of predictions (n,) that nothing was fitted for, on all rows of a Dataset."""
+    """Evaluate predictions (n,) for which nothing was fitted, on all rows of a Dataset."""
     weight = None if data.weight is None else effective_weights(data.weight)
     nothing, first = np.empty(0), next(iter(predicted.values()))
     return Evaluation(

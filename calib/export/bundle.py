@@ -53,7 +53,7 @@ def bundle(
     watch: Watch | None = None,
     problems: Mapping[str, Sequence[Problem]] | None = None,
 ) -> bytes:
-    """The ZIP of evaluations by name.
+    """Return evaluations by name as a ZIP archive.
 
     Parameters
     ----------

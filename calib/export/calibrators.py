@@ -79,18 +79,18 @@ FORMAT, VERSION = "calib.calibrator", 1
 CALIBRATION = ("rows", "positives", "lowest", "highest")  # what a file says of the scores of the fit
 FOLDS = "folds"  # the kind of map that holds several, one of each fold
 NOTES = {
-    "cv": "Fitted on out-of-fold scores, for scores of the model that was then refitted on all training rows.",
-    "oob": "Fitted on out-of-bag scores. In the evaluation, a row is scored by the trees that one drawn training row "
-    "did not see, and that row leaves the calibration set. This table keeps all rows and is for scores of the whole "
-    "ensemble, so its answers differ a little.",
-    "oob_whole": "Fitted on out-of-bag scores, for scores of the whole ensemble.",
-    "train": "Fitted on the scores of the rows that trained the model: overconfident, for comparison only.",
+    "cv": "Fitted on out-of-fold scores. Apply it to scores of the model that was then refitted on all training rows.",
+    "oob": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble. In the evaluation, each row was "
+    "scored by the trees that one random training row did not see, without this row among the calibration rows. "
+    "This table keeps all rows, so its probabilities differ a little.",
+    "oob_whole": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble.",
+    "train": "Fitted on scores of the rows that trained the model, so often overconfident. Use it only for comparison.",
 }
 RATE = (
-    "For a place where class 1 has the frequency {0.stated:.6g}: fitted at {0.fitted:.6g}, and all odds multiplied by "
-    "{0.ratio:.6g}."
+    "For a deployment base rate of {0.stated:.6g} of class 1. The calibrator was fitted at {0.fitted:.6g}, "
+    "and all odds are multiplied by {0.ratio:.6g}."
 )
-CROSS = "Cross-calibration: a row needs {} scores, one from the model of each fold, in their order."
+CROSS = "Cross-calibration: each row needs {} scores, one from each fold's model, in the order of the folds."
 
 
 def check_exportable(evaluation: Evaluation, key: str) -> None:
@@ -105,24 +105,24 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
     Raises
     ------
     InputError
-        With reason and remedy: there is no such calibrator, one a fold, or one that needs more than scores.
+        With reason and remedy: there is no such calibrator, one per fold, or one that needs more than scores.
     """
     fitted = evaluation.only_fitted(key, "to keep")
     if isinstance(unmoved(fitted), RankMap):
         raise InputError(
-            "Rank calibration out of bag ranks every tree's votes among the rows that this tree did not see. It needs "
-            "the forest and its samples, not only scores. Choose placement='split'."
+            "Rank calibration with out-of-bag scores needs the forest and its bags, not only scores, so it "
+            "cannot be saved. Choose placement='split'."
         )
     if evaluation.recipe.placement == "full" and fitted.gives_interval:
         raise InputError(
-            f"{label_of(key)} with placement='full' refits the model twice for every row, so no table can answer for "
+            f"{label_of(key)} with placement='full' refits the model twice for every row, so it cannot be saved for "
             "new scores. Choose placement='split', 'cv' or 'oob'."
         )
     _map_of(unmoved(fitted))
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:
-    """A fitted calibrator of an evaluation in the format above.
+    """Write a fitted calibrator of an evaluation in the format above.
 
     Parameters
     ----------
@@ -179,12 +179,12 @@ def write_calibrator(
     made: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """A fitted calibrator in the format above: one line a field.
+    """Write a fitted calibrator in the format above, with one line per field.
 
     Parameters
     ----------
     fitted
-        Any calibrator of CALIBRATORS, or one a fold; its answers may be moved to another base rate.
+        Any calibrator of CALIBRATORS, or one per fold; its answers may be moved to another base rate.
     classes
         (negative, positive), as the data spelt them.
     calibration, made
@@ -232,12 +232,12 @@ def _map_of(fitted: Any) -> dict[str, Any]:
     if isinstance(fitted, FoldCalibrators):
         return {"kind": FOLDS, "folds": [fold.to_map() for fold in fitted.folds]}
     if not isinstance(fitted, ScoreCalibrator):
-        raise InputError(f"{type(fitted).__name__} is not a calibrator that can be written.")
+        raise InputError(f"{type(fitted).__name__} cannot be saved as a calibrator.")
     return {"kind": fitted.kind or fitted.key, **fitted.to_map()}
 
 
 def read_calibrator(content: str | bytes) -> SavedCalibrator:
-    """The calibrator of a file in the format above.
+    """Read a calibrator file in the format above.
 
     Parameters
     ----------
@@ -259,8 +259,8 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     top = parse(content, "The calibrator file")
     if "format" not in top:
         raise InputError(
-            "This is not a calibrator file: the field format is missing. "
-            "Use the file that Calibrator (JSON) on Compare and report saves."
+            "This is not a calibrator file, because the field format is missing. "
+            "Use a file saved with Calibrator (JSON) on the page Compare and report."
         )
     top.choice("format", [FORMAT])
     top.choice("version", [VERSION])

@@ -43,7 +43,7 @@ FIRST = {
 
 
 class Staged(NamedTuple):
-    """What a step shows: its chart, the metrics that it names or None, and its advice, the answer first, or nothing."""
+    """Contents of a step: its chart, the metrics that it names or None, and its advice (answer first) or nothing."""
 
     chart: Chart
     numbers: pd.DataFrame | None
@@ -66,7 +66,7 @@ class _Made:
 
 
 def staged(step: Step, watch: Watch | None = None) -> Staged:
-    """All of it, from one fit."""
+    """Return all contents of a step, from one fit."""
     made = _Made(step.recipe)
     chart = _chart(step, made, watch or Watch())
     keys = [key for key in step.beside if key in METRICS]
@@ -128,14 +128,14 @@ def _of_experiment(step: Step, watch: Watch) -> Chart:
 
 
 def drawn(lesson: Lesson, watch: Watch) -> Iterator[tuple[Step, Chart]]:
-    """Every step with its picture, one after the other."""
+    """Yield every step with its picture."""
     for i, step in enumerate(lesson.steps):
         watch.step(i / len(lesson.steps), step.title)
         yield step, picture(step, watch.within(i / len(lesson.steps), (i + 1) / len(lesson.steps)))
 
 
 def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
-    """The sheet, as one HTML page that loads nothing and prints on A4."""
+    """Return the summary card as one HTML page that loads nothing and prints on A4."""
     steps, charts = zip(*drawn(lesson, watch or Watch()), strict=True)
     figures = [chart.draw(theme) for chart in charts]
     parts = [
@@ -155,5 +155,5 @@ def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
 
 
 def of_what_is_shown(figure: go.Figure) -> go.Figure:
-    """On paper nothing waits in the legend to be clicked."""
+    """Adapt a figure to paper, where nobody can click the legend."""
     return figure.update_traces(showlegend=False, selector={"visible": "legendonly"})

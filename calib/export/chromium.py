@@ -53,25 +53,25 @@ FLAGS = (
 SECONDS, EACH = 30, 5  # after which a browser is given up: to start, and for each picture
 WIDTH, HEIGHT, SHARPNESS = 900, 520, 2
 FORMATS = ("svg", "png", "pdf")
-ENDED = "The browser ended before it answered."
+ENDED = "Chromium stopped before it had drawn the figure. Try again."
 AT_ONCE = threading.BoundedSemaphore(2)  # browsers
 # So that a page with its numbers comes on no disk
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
 class NoBrowser(InputError):
-    """There is no Chromium here, or it does not answer."""
+    """Chromium is missing or does not answer."""
 
 
 def find_chromium() -> str | None:
-    """BROWSER_PATH, else the first of the usual names on the PATH; None where there is none."""
+    """Return BROWSER_PATH, or the first of the usual names on the PATH; None if there is none."""
     names = (os.environ.get("BROWSER_PATH"), *NAMES)
     return next((path for name in names if name and (path := shutil.which(name))), None)
 
 
 @lru_cache(maxsize=1)
 def can_draw() -> bool:
-    """Whether a Chromium is here and draws; tried once, which takes a second or two."""
+    """Return whether Chromium is available and draws; tried once, which takes a second or two."""
     try:
         return bool(draw([go.Figure()], ("svg",)))
     except NoBrowser:
@@ -79,7 +79,7 @@ def can_draw() -> bool:
 
 
 def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list[dict[str, bytes]]:
-    """For each figure its files by format.
+    """Draw each figure, and return its files by format.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list
 
 
 def print_pdf(html: str) -> bytes:
-    """A document with its charts as PDF, on A4.
+    """Print a document with its charts as PDF, on A4.
 
     Parameters
     ----------
@@ -128,9 +128,7 @@ def _images(wanted: Sequence[tuple[go.Figure, str]]) -> list[bytes]:
     shown = _ask(page, EACH * len(wanted), "--dump-dom").decode(errors="replace")
     text = unescape(shown.partition("<html>")[2].rpartition("</html>")[0])
     if not text.startswith("["):
-        raise NoBrowser(
-            f"The browser could not draw: {text[:200]}." if text else "The browser ended before it answered."
-        )
+        raise NoBrowser(f"Chromium could not draw the figure: {text[:200]}." if text else ENDED)
     return [_content(url) for url in json.loads(text)]
 
 
@@ -167,7 +165,7 @@ def _ask(page: str, more: int, *switches: str) -> bytes:
     browser = find_chromium()
     if browser is None or os.name != "posix":
         raise NoBrowser(
-            "No Chromium was found on the PATH or in BROWSER_PATH: save the report as HTML, "
+            "Chromium was not found on the PATH or in BROWSER_PATH. Save the report as HTML, "
             "or use the camera button of the figure."
         )
     seconds = SECONDS + more
@@ -189,7 +187,9 @@ def _ask(page: str, more: int, *switches: str) -> bytes:
         try:
             return process.communicate(timeout=seconds)[0]
         except subprocess.TimeoutExpired:
-            raise NoBrowser(f"The browser did not answer within {seconds} seconds.") from None
+            raise NoBrowser(
+                f"Chromium did not answer within {seconds} seconds. Try again, or save as HTML."
+            ) from None
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

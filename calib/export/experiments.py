@@ -12,13 +12,12 @@ from calib.export.pages import page, versions
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel import checks
 from calib.kernel.progress import Watch
-from calib.kernel.records import Parameter
 from calib.recipe import Recipe
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """An experiment with all its settings, and its pictures."""
+    """Experiment with all its settings, and its figures."""
 
     experiment: Experiment
     values: dict[str, Any]
@@ -29,7 +28,7 @@ class Run:
 def run_experiment(
     name: str, settings: Mapping[str, Any] | None = None, seed: int = 0, watch: Watch | None = None
 ) -> Run:
-    """All pictures of an experiment.
+    """Run an experiment and return all its figures.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def run_experiment(
 
 
 def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
-    """Question, pictures, settings, what to notice and the source, as one page that stands alone.
+    """Return question, figures, settings, what to notice and the source as one self-contained page.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
         Light or dark.
     """
     experiment = run.experiment
-    settings = [f"{p.label}: {_text(run.values[p.name], p)}" for p in experiment.parameters]
+    settings = [f"{p.label}: {p.in_words(run.values[p.name])}" for p in experiment.parameters]
     if experiment.drawn:
         settings.append(f"Seed: {run.seed}")
     return page(
@@ -90,7 +89,3 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
         ),
         versions=versions(),
     )
-
-
-def _text(value: Any, parameter: Parameter) -> str:
-    return "no limit" if value is None else str(parameter.extra.get("names", {}).get(value, value))

@@ -18,13 +18,13 @@ from calib.lessons import Lesson, Step
 # Pixels at most, with type as for a room: printed so small that two steps fill a sheet of A4. What is lower than on a
 # page (DESK) is narrower, too, so that nothing is stretched
 WIDTH, HEIGHT, DESK = 1528, 740, 940
-PRINTED = 0.45  # of that size: 24 pixels are 8 points then
+PRINTED = 0.42  # of that size: 24 pixels are 7.5 points then
 LETTERS = "ABCDEFGH"
 NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
 
 
 def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
-    """The handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
+    """Return the handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
     parts = []
     for step, chart in drawn(lesson, watch or Watch()):
         figure = _on_paper(chart.draw(theme))
@@ -36,7 +36,7 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
 
 
 def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
-    """The handout on sheets of A4.
+    """Print the handout on A4 sheets.
 
     Raises
     ------

@@ -23,7 +23,7 @@ METRICS = ("brier", "log_loss", "ece", "ece_chance", "slope", "auc", "accuracy")
 def figure(
     evaluation: Evaluation, key: str = "reliability", *, theme: Theme = LIGHT, **view: Any
 ) -> go.Figure:
-    """The figure of an Evaluation by its key in ``FIGURES``.
+    """Draw a figure of an Evaluation by its key in ``FIGURES``.
 
     Parameters
     ----------
@@ -40,17 +40,17 @@ def figure(
     entry = FIGURES[one_of(key, FIGURES, "figure")]
     if entry.reported is None:
         made = ", ".join(name for name, one in FIGURES.items() if one.reported is not None)
-        raise InputError(f"figure: {key!r} needs more than an Evaluation. Choose one of {made}.")
+        raise InputError(f"figure: {key!r} cannot be drawn from an Evaluation alone. Choose one of {made}.")
     source, options = entry.reported(evaluation)
     try:
         record = entry.prepare(source, **(options | view))
     except TypeError as error:
-        raise InputError(f"figure: {key!r} does not take these options: {error}.") from None
+        raise InputError(f"figure: {key!r} does not support these options ({error}).") from None
     return entry.draw(record, theme)
 
 
 def html(evaluation: Evaluation) -> str:
-    """Verdict, metric table and reliability diagram as one piece of HTML without scripts.
+    """Return verdict, metric table and reliability diagram as one piece of HTML without scripts.
 
     >>> from calib import check
     >>> "Too few rows" in html(check([0, 1], [0.2, 0.7]))

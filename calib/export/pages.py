@@ -16,18 +16,18 @@ PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "plotly")
 
 
 def page(template: str, title: str, theme: Theme, plotly: str | None = None, **values: Any) -> bytes:
-    """A page by its template; ``plotly`` is the address of the script, which the page holds itself by default."""
+    """Render a page from its template; ``plotly`` is the address of the script, which the page includes by default."""
     return render(template, title=title, theme=theme, plotly=plotly, **values).encode()
 
 
 def versions() -> list[str]:
-    """What the numbers were made with."""
+    """Return the versions of the packages that made the numbers."""
     packages = [f"{name} {version(name)}" for name in PACKAGES]
     return [f"calib {__version__}", f"Python {platform.python_version()}", *packages]
 
 
 def standalone_html(figure: go.Figure, alt: str, theme: Theme = LIGHT, plotly: str | None = None) -> bytes:
-    """One interactive figure as a page of its own, Plotly included unless ``plotly`` says where it lies.
+    """Return one interactive figure as a page, with Plotly included unless ``plotly`` gives its address.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ WIDTH = 80  # of a terminal; what is wider goes on below, with the metrics' name
 
 
 def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFrame | None = None) -> str:
-    """A metric table, one row per calibrator and one column per metric, as text in one of ``FORMS``.
+    """Format a metric table, with one row per calibrator and one column per metric, as text in one of ``FORMS``.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ MOST = 200
 
 
 def write_recipes(recipes: Mapping[str, Recipe]) -> str:
-    """The file of these Recipes.
+    """Write Recipes to a file.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def write_recipes(recipes: Mapping[str, Recipe]) -> str:
 
 
 def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe]:
-    """The Recipes of such a file, or the one of a file that holds a Recipe's fields alone, called ``name``.
+    """Read the Recipes of a file; a file with only the fields of one Recipe gives one called ``name``.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe
     named = top.object("recipes").value
     top.check_nothing_else()
     if not named or len(named) > MOST:
-        raise top.refuse("recipes", f"must hold 1 to {MOST} named Recipes")
+        raise top.refuse("recipes", f"must contain 1 to {MOST} named Recipes")
     return {name: _recipe(fields, name) for name, fields in named.items()}
 
 

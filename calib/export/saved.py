@@ -42,7 +42,7 @@ class Applied:
 
 @dataclass(frozen=True, eq=False)
 class SavedCalibrator:
-    """What a calibrator file holds.
+    """Contents of a calibrator file.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class SavedCalibrator:
         return isinstance(self.calibrator, FoldCalibrators) or self.calibrator.gives_interval
 
     def predict(self, scores: Any) -> Outcome:
-        """The probability of class 1, with p0 and p1 where the method has them, for scores (m,) or (m, columns).
+        """Return the probability of class 1, with p0 and p1 if the method has them, for scores (m,) or (m, columns).
 
         Raises
         ------
@@ -94,8 +94,8 @@ class SavedCalibrator:
             scores = checks.score_matrix(scores, "scores")
             if scores.shape[1] != self.columns:
                 raise InputError(
-                    f"{self.label} here needs {self.columns} scores per row, one from each {ONE_EACH[self.input]}, "
-                    f"but there are {scores.shape[1]}."
+                    f"This {self.label} calibrator needs {self.columns} scores per row, one from each "
+                    f"{ONE_EACH[self.input]}, but the table has {scores.shape[1]}."
                 )
         outcome = self._answer(scores)
         return outcome if self.base_rate is None else outcome.moved(self.base_rate)
@@ -113,7 +113,7 @@ class SavedCalibrator:
         return Outcome.of_pair(self.calibrator.predict_interval(scores), self.calibrator.predict(scores))
 
     def apply(self, frame: pd.DataFrame, columns: Sequence[str]) -> Applied:
-        """The table with the calibrated probability p beside it, and p0, p1; a row without a score has no answer.
+        """Return the table with the calibrated probability p, and p0 and p1; a row without a score has no probability.
 
         Parameters
         ----------
@@ -127,12 +127,14 @@ class SavedCalibrator:
         """
         if len(columns) != self.columns:
             raise InputError(
-                f"{self.label} needs {self.columns} score columns, but {len(columns)} are chosen."
+                f"{self.label} needs {self.columns} score columns, but you chose {len(columns)}."
             )
         scores = np.column_stack([_score_column(frame, name) for name in columns])
         whole = np.isfinite(scores).all(axis=1)
         if not whole.any():
-            raise InputError(f"No row has a finite number in {', '.join(map(str, columns))}.")
+            raise InputError(
+                f"No row has finite numbers in {', '.join(map(str, columns))}. Choose other columns."
+            )
         scores = scores[whole]
         predicted = self.predict(scores if self.input in ONE_EACH else scores[:, 0])
         answers = {
@@ -151,12 +153,12 @@ class SavedCalibrator:
         if beyond is None or self.seen is None:
             return ()
         outside = count_outside(scores, *self.seen)
-        then = f" There: {beyond}." if beyond else ""
+        then = f" Their probabilities are {beyond}." if beyond else ""
         return (outside_range(outside, len(scores), "score", self.seen) + then,) if outside else ()
 
 
 def own_notes(fitted: Any) -> tuple[str, ...]:
-    """What a fitted calibrator, or all of one a fold, says of its fit, after its name.
+    """Return the notes of a fitted calibrator (or of all folds' calibrators) about its fit, after its name.
 
     >>> from calib.calibrators import Platt
     >>> own_notes(Platt(on="log-odds").fit([0.2, 0.8], [0, 1]))[0]
@@ -168,7 +170,7 @@ def own_notes(fitted: Any) -> tuple[str, ...]:
 
 
 def number_columns(frame: pd.DataFrame) -> list[str]:
-    """The columns of a table that can be scores.
+    """Return the columns of a table that can be scores.
 
     Parameters
     ----------
@@ -181,7 +183,9 @@ def number_columns(frame: pd.DataFrame) -> list[str]:
 def _score_column(frame: pd.DataFrame, name: str) -> Array:
     if name not in frame.columns or not is_number(frame[name]):
         listed = ", ".join(number_columns(frame)) or "none"
-        raise InputError(f"{name!r} is not a column of numbers in this table. Columns of numbers: {listed}.")
+        raise InputError(
+            f"{name!r} is not a numeric column of this table. The numeric columns are: {listed}."
+        )
     return as_float(frame[name])
 
 

@@ -14,7 +14,7 @@ from calib.recipe import Recipe
 from calib.sources import reading
 
 FILE = "YOUR FILE"
-HOW = "# Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py\n"
+HOW = "# Save as reproduce.py in the project's folder. After make run, run .venv/bin/python reproduce.py there.\n"
 
 REPORT = """
 from calib.export import report_html
@@ -125,7 +125,7 @@ FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
 
 
 def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = None) -> str:
-    """A script that gives the numbers of the Explore page with this key: its own, or the Recipe's evaluation.
+    """Write a script that gives the numbers of the Explore page with this key, or the Recipe's evaluation.
 
     And those of the Study pages: the summary of the rows that are open on "results", the rows of the study on
     "run"; of a Learn page without numbers its words.
@@ -198,7 +198,7 @@ def _study(recipe: Recipe) -> dict[str, Any]:
 
 
 def study_command(recipe: Recipe) -> str:
-    """The command line that runs the study of the page Run.
+    """Return the command line that runs the study of the page Run.
 
     Parameters
     ----------
@@ -293,7 +293,8 @@ def _reading(names: Sequence[str], reader: str) -> str:
 def chart_source(
     key: str, source: Any, options: Mapping[str, Any], files: Mapping[str, str] | None = None
 ) -> str | None:
-    """A script that makes the numbers of one chart and shows it; None where it is not made of Recipes and words alone.
+    """Write a script that computes the numbers of one chart and shows it; None if Recipes and words alone do not give
+    it.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class Drawing:
 
 
 def drawings(summary: MetricSummary) -> list[Drawing]:
-    """The figures of a summary; none where its setups cannot be compared.
+    """Return the figures of a summary; empty if its setups cannot be compared.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
         found.append(Drawing("significance", "significance", summary.adjusted.loc[order, order], options))
     if len(summary.compared) < 2:  # no t-test
         return found
-    note = "Not adjusted for the number of pairs."
+    note = "The p-values are not adjusted for the number of pairs."
     if summary.infinite:
         note += " – without colour: at least one of the two methods is infinite on some data set."
     options = {"alpha": alpha, "test": "one-sided paired t-tests", "note": note}

@@ -43,7 +43,7 @@ def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
 
 
 def side_by_side_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """Every everyday metric of several evaluations by name: one row a Recipe and calibrator.
+    """Every everyday metric of several evaluations by name: one row per Recipe and calibrator.
 
     Parameters
     ----------

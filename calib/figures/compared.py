@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,10 @@ from calib.kernel.wording import brief, briefly, counted, number, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS, View
 
-LANE, HEAD, SPREAD = 54, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+LANES, HEAD, SPREAD = 300, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+LANE = (54, 160)  # pixels of one lane, at least and at most
 KEY = 100  # pixels of the legend, at most: four lines and their frame
-LONGEST = 28  # letters of a Recipe's name on the axis
+LONGEST, LONGEST_IN_TITLE = 28, 22  # letters of a Recipe's name on the axis, and in a line of words
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,8 @@ class Compared:
         interval, NaN if it has none), best; a line per Recipe and calibrator.
     names
         Of the Recipes.
+    recommended
+        A sentence on the recommended method, if another one has the best value.
     """
 
     table: pd.DataFrame
@@ -48,6 +52,7 @@ class Compared:
     title: str
     caption: str
     alt: str
+    recommended: str
 
     def to_frame(self) -> pd.DataFrame:
         """One row a Recipe and calibrator."""
@@ -95,11 +100,12 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         f"Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
         f"{_same_rows(evaluations)} {what.label}: {what.help}",
         f"{what.label} of the Recipes side by side. {summary}.",
+        _recommended(table, evaluations),
     )
 
 
 def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
-    """The best value, how many share its place or clearly do not, and the method recommended if it is another."""
+    """The best value, and how many share its place or clearly do not: one line of a page."""
     label, first = METRICS[metric].label, table[table["best"]]
     if first.empty:
         ends = table.loc[[table.value.idxmin(), table.value.idxmax()]]
@@ -107,20 +113,24 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
     line, rest = next(first.itertuples()), table[~table["best"]]
     others = list(zip(rest["recipe"], rest["calibrator"], strict=True))
     sure = how_sure(evaluations, (line.recipe, line.calibrator), others, metric)
-    where = f" in {line.recipe}" if len(set(table["recipe"])) > 1 else ""
+    where = f" in {unescape(as_text(line.recipe, LONGEST_IN_TITLE))}" if len(set(table["recipe"])) > 1 else ""
     equal = f", and {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
     extreme = "Highest" if METRICS[metric].higher_is_better else "Lowest"
-    beside = _recommended(table, evaluations[line.recipe], line) if len(first) == 1 else ""
-    return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}{beside}"
+    return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}"
 
 
-def _recommended(table: pd.DataFrame, evaluation: Evaluation, best: Any) -> str:
-    """The method that the advice names for the same Recipe, with its value, if it is another one."""
-    choice = recommend(evaluation).choice
-    own = table[(table["recipe"] == best.recipe) & (table["calibrator"] == choice)]
-    if choice is None or own.empty or choice == best.calibrator:
+def _recommended(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> str:
+    """The method that the advice names for the Recipe of the one best value, if it is another than the best."""
+    first = table[table["best"]]
+    if len(first) != 1:
         return ""
-    return f"; its recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])})"
+    line = next(first.itertuples())
+    choice = recommend(evaluations[line.recipe]).choice
+    own = table[(table["recipe"] == line.recipe) & (table["calibrator"] == choice)]
+    if choice is None or own.empty or choice == line.calibrator:
+        return ""
+    where = f"For {line.recipe}, the" if len(set(table["recipe"])) > 1 else "The"
+    return f"{where} recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])})."
 
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:
@@ -155,7 +165,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
     figure = go.Figure(
         layout=layout(
             theme,
-            height=HEAD + LANE * count,
+            height=HEAD + count * min(max(LANES // count, LANE[0]), LANE[1]),
             margin={"l": 12, "r": 16, "t": 56, "b": 48},
             xaxis={"title": {"text": METRICS[record.metric].label}, "range": ends},
             yaxis={

@@ -20,11 +20,12 @@ from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme
 from calib.kernel.checks import InputError
-from calib.kernel.wording import briefly, number, within_a_sentence
+from calib.kernel.wording import briefly, listed, number, within_a_sentence
 from calib.metrics import METRICS
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
 NOTHING = "No depth is grown yet."
+HEIGHTS = {1: 230, 2: 200, 3: 145}  # of a panel, in pixels, by the number of rows: a window holds all of them
 TOO_FEW = "Too few rows to tell the depths apart"
 
 
@@ -82,7 +83,7 @@ def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurve
         metric,
         calibrators,
         _finding(found, metric, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
-        _caption(table, metric),
+        _caption(table, metric) + _full_growth(found, metric, name),
         _alt(found, metric, name),
     )
 
@@ -126,23 +127,37 @@ def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) ->
 
 
 def _finding(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
-    """Where the first calibrator's tree and forest are best, and what they are fully grown."""
+    """Where the first calibrator's tree and forest are best, or what they are at both ends: one line of a page."""
     spec = METRICS[metric]
     has_best = spec.target is not None or spec.higher_is_better is not None
     parts: list[str] = []
-    for growth, whose in (("tree", "the tree's"), ("forest", "the forest's")):
+    for growth in ("tree", "forest"):
         if growth in found:
             (at, value, beside), (full, last, beside_last) = found[growth]["best"], found[growth]["full"]
             there, then = map(with_clipped, briefly(value, last), (beside, beside_last))
-            name = whose if parts else f"{whose} {within_a_sentence(spec.label)}"
             if not has_best:
-                parts.append(f"{name} is {there} at depth {at} and {then} at depth {full}")
+                parts.append(f"{growth} {there} at depth {at}, {then} at depth {full}")
             elif at == full:
-                parts.append(f"{name} is best fully grown, at depth {full} ({there})")
+                parts.append(f"{growth} best fully grown ({there})")
             else:
-                parts.append(f"{name} is best at depth {at} ({there}; fully grown {then})")
-    who = "Uncalibrated" if calibrator == "none" else f"With {label_of(calibrator)}"
-    return f"{who}, {', '.join(parts)}"
+                parts.append(f"{growth} best at depth {at} ({there})")
+    who = "uncalibrated" if calibrator == "none" else label_of(calibrator)
+    return f"{spec.label}, {who}: {'; '.join(parts)}"
+
+
+def _full_growth(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
+    """What full growth gives, for a metric that has a best end."""
+    spec = METRICS[metric]
+    if spec.target is None and spec.higher_is_better is None:
+        return ""
+    values = []
+    for growth in ("tree", "forest"):
+        if growth in found:
+            (_, value, _), (full, last, beside) = found[growth]["best"], found[growth]["full"]
+            then = with_clipped(briefly(value, last)[1], beside)
+            values.append(f"{then} for the {growth} (depth {full})")
+    who = "uncalibrated" if calibrator == "none" else f"with {label_of(calibrator)}"
+    return f" Fully grown and {who}, {within_a_sentence(spec.label)} is {listed(values)}."
 
 
 def _caption(table: pd.DataFrame, metric: str) -> str:
@@ -198,7 +213,12 @@ def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, f
 def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
     """Draw one panel per growth (rows) and leaf (columns), one line per calibrator, all with the same axes."""
     figure = by_depth(
-        record.table, theme, METRICS[record.metric].label, height=190, uirevision="depth", hovermode="closest"
+        record.table,
+        theme,
+        METRICS[record.metric].label,
+        height=HEIGHTS.get(len(cells_of(record.table)) // len(LEAVES), HEIGHTS[3]),
+        uirevision="depth",
+        hovermode="closest",
     )
     named: set[str] = set()
     for i, (growth, leaf) in enumerate(cells_of(record.table)):

@@ -18,7 +18,6 @@ from calib.figures.ink import reach
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
 from calib.kernel.wording import class_named, counted, probability, some_of
 from calib.metrics.intervals import IntervalBins, interval_bins
-from calib.recipe import AXES
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +52,7 @@ def prepare(
     *,
     bins: int | None = None,
     binning: str | None = None,
-    axes: str = AXES[0],
+    axes: str = "auto",
 ) -> BinnedIntervals:
     """Bins of the merged probability of one method.
 

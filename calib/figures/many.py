@@ -8,18 +8,20 @@ import plotly.graph_objects as go
 
 from calib.figures.theme import Theme, rgba
 
-MOST = 5  # lines that a reader can follow at once
-COLOURED = 3
+COLOURED = 2  # the uncalibrated model and the calibrator in question
+MOST = COLOURED  # lines of which all are in colour
+GREY_ORDER = -1  # below all other lines
+THREE = 3  # on Learn pages with questions about three lines
 GREY = " Click a name in the legend to colour its thin grey line."
 
 
-def in_colour(named: Iterable[str], all_: Iterable[str]) -> tuple[str, ...]:
-    """Choose the coloured lines: those that a headline names, then the first others, up to COLOURED.
+def in_colour(named: Iterable[str], all_: Iterable[str], most: int = COLOURED) -> tuple[str, ...]:
+    """Choose the coloured lines: those that a headline names, then the first others, up to ``most``.
 
     >>> in_colour(["none", "beta"], ["none", "platt", "isotonic", "beta"])
-    ('none', 'beta', 'platt')
+    ('none', 'beta')
     """
-    return tuple(dict.fromkeys([*named, *all_]))[:COLOURED]
+    return tuple(dict.fromkeys([*named, *all_]))[:most]
 
 
 def asked(lines: Sized) -> str:
@@ -42,12 +44,24 @@ def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figur
     return figure
 
 
+def all_in_colour(figure: go.Figure) -> go.Figure:
+    """The figure with the colours of all lines that ``mute`` has made grey."""
+    grey = {trace.name for trace in figure.data if getattr(trace, "zorder", None) == GREY_ORDER}
+    groups = {trace.legendgroup for trace in figure.data if trace.legendgroup and trace.name in grey}
+    for trace in figure.data:
+        if trace.legendgroup in groups:
+            trace.visible = True
+    return figure.update_traces(visible=False, selector={"zorder": GREY_ORDER})
+
+
 def _is_line(trace: go.Scatter) -> bool:
-    return "lines" in (trace.mode or "") and trace.fill is None and len(trace.x) > 1
+    return bool(trace.name) and "lines" in (trace.mode or "") and trace.fill is None and len(trace.x) > 1
 
 
 def _grey(trace: go.Scatter, theme: Theme) -> go.Scatter:
     line = {"color": rgba(theme.diagonal, 0.6), "width": 1.2, "dash": trace.line.dash}
-    return go.Scatter(trace).update(
-        mode="lines", line=line, legendgroup=None, showlegend=False, visible=True, zorder=-1
+    grey = go.Scatter(trace).update(
+        mode="lines", line=line, legendgroup=None, showlegend=False, visible=True, zorder=GREY_ORDER
     )
+    # What a click would select is only on lines in colour
+    return grey if trace.customdata is None else grey.update(customdata=None, hovertemplate=None)

@@ -25,7 +25,6 @@ from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel.binning import bin_index, edge_index, group_sums, quantiles
 from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
 from calib.metrics.scoring import mean
-from calib.recipe import AXES
 
 BINS = 40  # of the marginal histograms
 AT_THE_ENDS = (
@@ -99,7 +98,7 @@ def prepare(
     calibrator: str = "venn_abers",
     color: str = "label",
     row: int | None = None,
-    axes: str = AXES[0],
+    axes: str = "auto",
 ) -> Pairs:
     """The pairs of one interval method.
 

@@ -9,7 +9,7 @@ marked on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,13 +36,13 @@ from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, as_text, predictions_of, viewed
 from calib.figures.ink import outlined
-from calib.figures.labels import Label, place
+from calib.figures.labels import LETTER, LINE, Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, capital, counted, number, probability, with_interval
 from calib.metrics.confidence import INTERVALS, View
-from calib.recipe import AXES, Recipe
+from calib.recipe import Recipe
 
 # Faint marks of several curves that can carry their number of rows without covering each other
 MOST_LABELS = 15
@@ -120,7 +120,7 @@ def prepare(
     binning: str | None = None,
     curve: str | None = None,
     band: str | None = None,
-    axes: str = AXES[0],
+    axes: str = "auto",
     faint: bool = False,
 ) -> Reliability:
     """The curves of these calibrators (all of the evaluation's by default).
@@ -282,8 +282,8 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
         )
     if recipe.curve == "smoothed":
         text += (
-            " Lines are local linear smooths of the nearest half of the rows, thin if fewer than "
-            f"{FEW} rows support them. Marks are bins, larger for more rows."
+            " Lines are local linear smooths of the nearest half of the rows, thin above histogram bars of fewer than "
+            f"{FEW} rows. Marks are bins, larger for more rows."
         )
     if recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
@@ -382,7 +382,8 @@ def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
     light = {key: key not in record.leading for key in record.curves}
     for key, curve in record.curves.items():
         bars = _bars(key, record.histograms[key], 0.08)
-        traces += [_in_legend(key, theme), *_line(key, curve, light[key]), bars]
+        line = _line(key, curve, light[key], record.histograms[key])
+        traces += [_in_legend(key, theme), *line, bars]
     numbered = len(record.curves) <= 2 or _few(record.bins) <= MOST_LABELS
     marked = record.bins or record.curves
     for key, curve in marked.items():
@@ -395,9 +396,12 @@ def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
 
 
 def _in_colour(record: Reliability) -> tuple[str, ...]:
-    """The curves that are not grey: all of a few, of many those drawn strong and one more."""
+    """The curves that are not grey: all of a few, of many those drawn strong and those with picked rows."""
     keys = tuple(record.curves)
-    return keys if len(keys) <= MOST else in_colour([key for key in record.leading if key in keys], keys)
+    if len(keys) <= MOST:
+        return keys
+    picked = [key for key, _, _ in record.ranges if key in keys]
+    return tuple(dict.fromkeys([*in_colour([key for key in record.leading if key in keys], keys), *picked]))
 
 
 def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
@@ -412,9 +416,18 @@ def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
     marks = [(shape_of(curve), _drawn(curve, record.faint)) for curve in record.bins.values()]
     points = [within(shape.x[drawn], shape.y[drawn]) for shape, drawn in marks]
     bearing = {key: lines.pop(key) for key in _in_colour(record)}
-    labels = place(bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values()])
+    labels = place(
+        bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values(), _beneath(record.corner)]
+    )
     figure.add_traces([_name(key, label, low, high - low, theme) for key, label in labels.items()])
     return figure
+
+
+def _beneath(corner: Sequence[str]) -> np.ndarray:
+    """Points (m, 2) all over the numbers in the lower right corner, in parts of the plot's sides."""
+    width, height = LETTER * max(map(len, corner), default=0), LINE * len(corner)
+    x, y = np.arange(1, 1 - width, -LETTER), np.arange(0, height, LINE / 3)
+    return np.array([(one, other) for one in x for other in y]).reshape(-1, 2)
 
 
 def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dict[str, Any]:
@@ -485,6 +498,7 @@ def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
         theme,
         height=HEIGHT,
         uirevision="reliability",
+        showlegend=len(record.curves) > 1,  # the name is beside the line
         xaxis={**axis, "title": {"text": "Predicted probability"}, "anchor": "y2", "constrain": "domain"},
         yaxis={
             **axis,
@@ -519,8 +533,8 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
     }
 
 
-def _line(key: str, curve: Curve, light: bool) -> list[dict[str, Any]]:
-    """The curve, thin and straight where it passes over points with few rows."""
+def _line(key: str, curve: Curve, light: bool, rows: Histogram) -> list[dict[str, Any]]:
+    """The curve, thin where few rows are near, and straight over points that few rows support."""
     mark, shape = MARKS[key], shape_of(curve)
     style = {
         "color": rgba(mark.color, 0.7 if light else 1),
@@ -530,13 +544,20 @@ def _line(key: str, curve: Curve, light: bool) -> list[dict[str, Any]]:
     if isinstance(curve, CorpCurve):
         return [_points(key, shape, np.arange(len(shape.x)), mode="lines", line=style)]
     enough = shape.count >= FEW
-    runs = replace(shape, y=np.where(enough, shape.y, np.nan))
     plain = {"mode": "lines", "legendgroup": key, "showlegend": False, "hoverinfo": "skip"}
     thin = {"line": {**style, "color": rgba(mark.color, 0.5), "width": 1.2}}
-    over_few = {"x": shape.x[enough], "y": shape.y[enough], **plain, **thin}
     if isinstance(curve, BinnedCurve):
-        return [over_few, {"x": runs.x, "y": runs.y, "name": label_of(key), **plain, "line": style}]
-    return [over_few, _points(key, runs, np.arange(len(shape.x)), mode="lines", line=style)]
+        strong = np.where(enough, shape.y, np.nan)
+        over_few = {"x": shape.x[enough], "y": shape.y[enough], "name": label_of(key), **plain, **thin}
+        return [over_few, {"x": shape.x, "y": strong, **plain, "line": style}]
+    strong = np.where(enough & (_near(rows, shape.x) >= FEW), shape.y, np.nan)
+    whole = _points(key, shape, np.flatnonzero(enough), mode="lines", **thin)
+    return [whole, {"x": shape.x, "y": strong, **plain, "line": style}]
+
+
+def _near(rows: Histogram, p: np.ndarray) -> np.ndarray:
+    """How many rows the histogram has in the bin of each p."""
+    return rows.count[np.clip(np.searchsorted(rows.edges, p, "right") - 1, 0, len(rows.count) - 1)]
 
 
 def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool) -> list[dict[str, Any]]:

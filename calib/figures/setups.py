@@ -31,12 +31,13 @@ PAIR = 1  # distance of the two placements of a method; methods are 2 apart, so 
 
 @dataclass(frozen=True, eq=False)
 class Setups:
-    """The table of ``setup_table``, and the words around it."""
+    """The table of ``setup_table``, and the words around it; ``sure`` says how clear the lowest Brier score is."""
 
     table: pd.DataFrame
     title: str
     caption: str
     alt: str
+    sure: str
 
     def to_frame(self) -> pd.DataFrame:
         """One row a setup."""
@@ -73,27 +74,35 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
         "rows inflate it, and methods with few different probabilities have few such bins. In the last panel, thick "
         "bars are the mean interval of the predicted label, which should include the accuracy.",
         f"Ten setups. {summary}.",
+        "" if few else _how_sure(table),
     )
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """Name the setup with the lowest Brier score, and say whether out of bag is clearly more accurate.
+    """Say whether out of bag is clearly more accurate, and name the setup with the lowest Brier score: one line.
 
     Reliability is left out: its 100 bins with few rows add chance, less so for methods with few different
     probabilities.
     """
-    lowest, others = str(table["brier"].idxmin()), len(table) - 1
-    text = f"{lowest} has the lowest Brier score ({brief(table.brier[lowest])})"
-    if others and table["brier_above_lowest_low"].notna().any():
-        higher = int((table["brier_above_lowest_low"] > 0).sum())
-        verb = "is" if higher < 2 else "are"
-        text += f"; {some_of(higher, others, 'other')} {verb} clearly higher"
+    lowest = str(table["brier"].idxmin())
+    least = f"{lowest} has the lowest Brier score ({brief(table.brier[lowest])})"
     gained = table.dropna(subset=["accuracy_gained_low"])
-    if len(gained):
-        more, less = (gained["accuracy_gained_low"] > 0).sum(), (gained["accuracy_gained_high"] < 0).sum()
-        text += f"; out of bag is clearly more accurate with {some_of(int(more), len(gained), 'method')}"
-        text += f", less accurate with {some_of(int(less), len(gained), 'method')}" if less else ""
-    return text
+    if gained.empty:
+        return least
+    more, less = (gained["accuracy_gained_low"] > 0).sum(), (gained["accuracy_gained_high"] < 0).sum()
+    text = f"Out of bag is clearly more accurate with {some_of(int(more), len(gained), 'method')}"
+    text += f", less with {less:,}" if less else ""
+    return f"{text}; {least}"
+
+
+def _how_sure(table: pd.DataFrame) -> str:
+    """How many setups have a clearly higher Brier score than the lowest."""
+    others = len(table) - 1
+    if not others or table["brier_above_lowest_low"].isna().all():
+        return ""
+    higher = int((table["brier_above_lowest_low"] > 0).sum())
+    verb = "has" if higher < 2 else "have"
+    return f"{some_of(higher, others, 'other').capitalize()} {verb} a clearly higher Brier score."
 
 
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:

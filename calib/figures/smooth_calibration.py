@@ -95,8 +95,8 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_trace(diagonal(theme))
     figure.add_traces([_line(key, curve) for key, curve in record.curves.items()])
-    best = min(record.curves, key=lambda key: record.curves[key].error)
-    named = [key for key in record.curves if key in ("none", best)]
+    by_error = sorted(record.curves, key=lambda key: record.curves[key].error)
+    named = [key for key in ("none", by_error[0], by_error[-1]) if key in record.curves]
     return mute(figure, in_colour(named, record.curves), theme)
 
 

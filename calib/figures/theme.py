@@ -283,5 +283,6 @@ def _template(theme: Theme, colors: tuple[str, ...]) -> go.layout.Template:
             },
             "margin": {"l": 56, "r": 12, "t": 12, "b": 48},
             "dragmode": False,
+            "modebar": {"orientation": "v"},  # beside a square diagram, not over its marks
         }
     )

@@ -19,7 +19,7 @@ from calib.kernel.weights import are_whole, effective_weights, or_ones
 
 @dataclass(frozen=True)
 class BaseRate:
-    """From which frequency of class 1 to which probabilities are moved.
+    """Change of the base rate: the frequency of class 1 at the fit, and in deployment.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class BaseRate:
 
     @property
     def ratio(self) -> float:
-        """By which all odds are multiplied."""
+        """Return the factor that multiplies all odds."""
         return self.stated * (1 - self.fitted) / ((1 - self.stated) * self.fitted)
 
     def move(self, p: ArrayLike) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 from calib.kernel.checks import Array, one_of
 from calib.kernel.weights import are_whole
 
-STRATEGIES = ("uniform", "quantile")
+STRATEGIES = {"uniform": "Equal width", "quantile": "Equal count"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ def bin_index(p: Array, bins: int) -> Array:
 
 
 def uniform_breaks(bins: int) -> Array:
-    """Where one bin of equal width ends and the next begins, (bins − 1,): the smallest p that ``bin_index`` puts there.
+    """Return the ends of bins of equal width, (bins − 1,): the smallest p that ``bin_index`` puts into the next bin.
 
     >>> uniform_breaks(20)[2] <= 0.15 < uniform_breaks(20)[3]
     np.True_

@@ -135,7 +135,7 @@ def weight_vector(sample_weight: Any, n: int) -> Array:
 def counted_rows(
     sample_weight: Any, first: Array, second: Array, counts: Any = None
 ) -> tuple[Array | None, Array, Array]:
-    """(effective weights or None, the two checked arrays of n rows), without the rows of weight 0.
+    """Return (effective weights or None, the two checked arrays of n rows), without rows of weight 0.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def counted_rows(
 
 
 def checked_counts(counts: Any, sample_weight: Any, n: int) -> Array | None:
-    """How many rows each of the rows of positive weight is, or None if that is not said."""
+    """Return how many rows each row of positive weight represents, or None if this is not given."""
     if counts is None or sample_weight is None:
         return None
     checked = row_counts(weight_vector(counts, n), "counts")[weight_vector(sample_weight, n) > 0]
@@ -317,7 +317,7 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
     if parameter.kind in TEXTS:
         TEXTS[parameter.kind](value, name)
         return value
-    allowed = parameter.choices() if callable(parameter.choices) else parameter.choices
+    allowed = parameter.offered()
     if parameter.kind == "names":
         each = parameter.extra.get(
             "each", lambda item, name: one_of(item, allowed, name) if allowed else item
@@ -327,7 +327,8 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
         return one_of(value, allowed, name) if allowed else value
     low = -np.inf if parameter.low is None else parameter.low
     high = np.inf if parameter.high is None else parameter.high
-    return in_range(value, name, low, high, integer=parameter.kind == "integer")
+    open_ends = parameter.extra.get("open_ends", False)
+    return in_range(value, name, low, high, integer=parameter.kind == "integer", open_ends=open_ends)
 
 
 def text(value: Any, name: str) -> str:
@@ -356,7 +357,7 @@ MOST_POINTS = 60
 
 
 def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
-    """(score, label) of every "score:label" in a text, which are separated by spaces.
+    """Return (score, label) for every "score:label" in a text, in which spaces separate the points.
 
     >>> labelled_points("0.2:0 0.7:1", "points")
     [(0.2, 0), (0.7, 1)]
@@ -436,7 +437,7 @@ MOST_MOVED = 40
 
 
 def moved_rows(text: Any, name: str) -> list[tuple[tuple[float, int | None], tuple[float, int | None]]]:
-    """From where to where rows were moved, (score, label) each, set apart by blanks; a row asked for has no label.
+    """Return from where to where rows were moved, as (score, label) each; the row to explain has no label.
 
     >>> moved_rows("0.2:0>0.7:1 0.5>0.55", "what_if")
     [((0.2, 0), (0.7, 1)), ((0.5, None), (0.55, None))]

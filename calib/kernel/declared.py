@@ -68,8 +68,8 @@ def _unknown(name: str) -> InputError:
     )
 
 
-def as_text(name: str, value: Any) -> str:
-    """A setting's value as it stands in a link; ``from_text`` reads it."""
+def as_text(value: Any) -> str:
+    """Write a value for a link; ``read`` is the inverse."""
     if isinstance(value, tuple):
         return list_as_text(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -94,19 +94,19 @@ def read(text: str, parameter: Parameter, name: str = "") -> Any:
         return text
     if parameter.kind == "names":
         return list_from_text(name or parameter.name, text)
-    value = loads(text.lower()) if _is_json(text.lower()) else text
+    value = _value(text)
     if parameter.kind == "choice":
-        allowed = parameter.choices() if callable(parameter.choices) else parameter.choices
-        return next((c for c in allowed if c == value or str(c).lower() == text.lower()), value)
+        return next((c for c in parameter.offered() if c == value or str(c).lower() == text.lower()), value)
     return value
 
 
-def _is_json(text: str) -> bool:
-    try:
-        loads(text)
-    except ValueError:
-        return False
-    return True
+def _value(text: str) -> Any:
+    for read_as in (loads, float):  # a number may be written as .5, which is not JSON
+        try:
+            return read_as(text.lower())
+        except ValueError:
+            continue
+    return text
 
 
 def list_as_text(names: tuple[Any, ...]) -> str:

@@ -106,7 +106,7 @@ class Fields:
 
     @property
     def value(self) -> dict[str, Any]:
-        """All of it as it is, whatever it holds."""
+        """Return the whole object as it is, unchecked."""
         self._known.update(self._value)
         return self._value
 
@@ -148,7 +148,7 @@ class Fields:
         return part
 
     def at(self, name: str) -> str:
-        """Where a field stands, for a message."""
+        """Return the position of a field, for a message."""
         return (
             self.path.replace(": the whole", f": {name}")
             if self.path.endswith(": the whole")

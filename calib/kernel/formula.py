@@ -63,7 +63,7 @@ class Term:
         return arithmetic("/", other, self)
 
     def clip(self, low: float, high: float) -> Term:
-        """This term, kept in [low, high]."""
+        """Return the term clipped to [low, high]."""
         if isinstance(self, Number):
             return Number(min(max(self.value, low), high))
         if low <= self.low and self.high <= high:
@@ -86,7 +86,7 @@ class Number(Term):
 
 @dataclass(frozen=True, eq=False)
 class Score(Term):
-    """What the formula is asked for; outside [low, high] it has no answer."""
+    """Input of a formula, which has no answer outside [low, high]."""
 
     name: str
     low: float = -LARGEST
@@ -106,7 +106,7 @@ class Arithmetic(Term):
 
 @dataclass(frozen=True, eq=False)
 class Function(Term):
-    """One of ``FUNCTIONS`` of a term; ``log1p`` only of terms whose distance from 0 is at least 2⁻⁵²."""
+    """Function of a term, one of ``FUNCTIONS``; ``log1p`` only for terms at least 2⁻⁵² away from 0."""
 
     name: str
     of: Term

@@ -17,7 +17,7 @@ _KNOWN: dict[int, tuple[ref, Known]] = {}
 
 
 def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
-    """What ``make`` returns, worked out once; ``key`` names it and all that it depends on beside the record.
+    """Return the result of ``make``, computed once; ``key`` names it and all that it depends on besides the record.
 
     Parameters
     ----------

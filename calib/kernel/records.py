@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,9 @@ from calib.kernel.base_rate import move
 from calib.kernel.checks import InputError
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
+
+ABOUT = ("class", "label", "columns")
+"""What a setting may refer to: the positive class, the label column, or the columns and rows of the table."""
 
 PARTS = ("train", "calibrate", "test")
 """What a row may be for, in the order of the numbers that stand for it."""
@@ -238,14 +241,14 @@ class Predictions(Rows):
 
     @property
     def pairs(self) -> np.ndarray:
-        """(m, 2): p0 and p1 of a method with intervals, as the method gives them."""
+        """Return p0 and p1 (m, 2) of a method with intervals, as the method gives them."""
         if self.p0 is None or self.p1 is None:
             raise ValueError("This method gives no intervals.")
         return np.column_stack([self.p0, self.p1])
 
     @property
     def width(self) -> np.ndarray:
-        """(m,): from the lower to the upper end of each interval."""
+        """Return the width (m,) of each interval."""
         if self.lower is None or self.upper is None:
             raise ValueError("This method gives no intervals.")
         return self.upper - self.lower
@@ -284,18 +287,24 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """One setting of a model or calibrator: its type, its range and the line of help beside its control.
+    """Declare one setting: its type, its range, and the words of its control.
+
+    Fields of a Recipe, settings of pages and experiments, and those of models, calibrators and splits are all declared
+    so, once each. Controls, links, protocols, documents and messages take everything from the declaration.
 
     Parameters
     ----------
     kind
         "integer", "number", "choice", "boolean", "names" (a tuple of texts) or one of ``checks.TEXTS``.
     choices
-        Of a choice and of names; or a function that tells them, where plug-ins may add some.
+        The values allowed for a choice, and for names; a mapping from each value to its label, or to an entry that has
+        a ``label``; or a function that returns either, if plug-ins may add some.
     optional
         Whether None is allowed.
     only_with
         (the name of an earlier setting, those of its values with which this one matters); None where it always does.
+    about
+        What the value refers to, so that it is reset when that changes: one of ``ABOUT``, or None.
     extra
         More for those who ask; ``each`` checks one of the names in another way, as (name, what it is called)
         → name.
@@ -311,7 +320,33 @@ class Parameter:
     optional: bool = False
     help: str = ""
     only_with: tuple[str, tuple[Any, ...]] | None = None
+    about: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def offered(self) -> Collection[Any]:
+        """Return the choices, as a sequence or a mapping.
+
+        >>> Parameter("band", "Band", "choice", "none", choices={"none": "No band"}).offered()
+        {'none': 'No band'}
+        """
+        return self.choices() if callable(self.choices) else self.choices
+
+    def in_words(self, value: Any) -> str:
+        """Return what a page calls a value.
+
+        >>> band = Parameter("band", "Band", "choice", "none", choices={"none": "No band"})
+        >>> band.in_words("none"), Parameter("n", "Rows", "integer", 1000).in_words(1000)
+        ('No band', '1,000')
+        """
+        offered = self.offered()
+        named = offered.get(value, value) if isinstance(offered, Mapping) else value
+        if named is None:
+            return str(self.extra.get("unset", "no limit"))
+        if isinstance(named, bool):
+            return "on" if named else "off"
+        if isinstance(named, tuple):
+            return ", ".join(map(self.in_words, named))
+        return f"{named:,}" if isinstance(named, int) else str(getattr(named, "label", named))
 
 
 def that_matter(parameters: Iterable[Parameter], given: Mapping[str, Any], **known: Any) -> list[Parameter]:

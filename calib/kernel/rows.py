@@ -91,7 +91,7 @@ class Rows:
 
     @property
     def size(self) -> int:
-        """How many rows they are, or stand for."""
+        """Return how many rows these rows represent."""
         return rows_behind(self.weight, self.n)
 
     @property
@@ -168,7 +168,8 @@ class Rows:
         return csr_array((self.weights, (self.whose, np.arange(self.n))))
 
     def covariance(self, values: Any) -> Array:
-        """(k, k): covariance of the k weighted means of ``values`` (n, k), dense or sparse; NaN from a single draw.
+        """Return the covariance (k, k) of the k weighted means of ``values`` (n, k), dense or sparse; NaN for a single
+        draw.
 
         >>> Rows(np.zeros(3, int)).covariance(np.array([[1.0], [2.0], [3.0]]))       # variance 1, three rows
         array([[0.333...]])

@@ -8,7 +8,7 @@ Array = np.ndarray
 
 
 def tricube(distance: Array, least: float = 0.0) -> Array:
-    """(1 − |u|³)³ of distances u in units of the window; of those beyond it (1 − … is at least ``least``) the same.
+    """Return the tricube weight (1 − |u|³)³ of distances u in units of the window, with 1 − |u|³ at least ``least``.
 
     >>> tricube(np.array([0.0, 0.5, 1.0, 2.0])).round(3)
     array([1.  , 0.67, 0.  , 0.  ])
@@ -17,7 +17,8 @@ def tricube(distance: Array, least: float = 0.0) -> Array:
 
 
 def reach_of_nearest(distance: Array, count: Array, rows: float) -> Array:
-    """How far (g,) the nearest ``rows`` reach from each point; distance (g, cells), count (cells,) of rows in a cell.
+    """Return how far (g,) the nearest ``rows`` reach from each point; distance (g, cells), count (cells,) of rows per
+    cell.
 
     >>> reach_of_nearest(np.array([[0.0, 1.0, 3.0]]), np.array([2.0, 2.0, 2.0]), 3)
     array([1.])

@@ -15,7 +15,7 @@ def or_ones(weights: Array | None, n: int) -> Array:
 
 
 def rows_behind(weights: Array | None, n: int) -> int:
-    """How many rows n rows of these weights (n,) stand for, or None: n.
+    """Return how many rows n rows of these weights (n,) represent, or None if n.
 
     >>> rows_behind(np.array([2.0, 3.0]), 2), rows_behind(None, 2)
     (5, 2)
@@ -86,7 +86,7 @@ def told(weights: Array | None, n: int, noun: str = "row") -> str:
 
 
 def squares(weights: Array, counts: Array | None = None) -> Array:
-    """What rows of these weights add to the variance of Σ w x, (n,), per variance of one x: w²/k, if they are k rows.
+    """Return what rows of these weights add to the variance of Σ w x, (n,), per variance of one x: w²/k for k rows.
 
     >>> squares(np.array([2.0, 3.0])), squares(np.array([0.5, 1.5])), squares(np.array([4.0]), np.array([2.0]))
     (array([2., 3.]), array([0.25, 2.25]), array([8.]))

@@ -149,7 +149,7 @@ def with_interval(value: float, lower: float, upper: float, mark: str = "") -> s
 
 
 def moved(before: float, after: float) -> str:
-    """What a number was and is, for headlines; by how much it changes if no digits tell the two apart.
+    """State a number before and after, for headlines; state the change if no digits distinguish the two.
 
     >>> moved(0.094, 0.021), moved(0.1533, 0.1524), moved(0.000999, 0.0009987)
     ('from 0.094 to 0.021', 'from 0.153 to 0.152', 'of 0.0010 by 3.0e−7')
@@ -180,7 +180,7 @@ def rows_told(rows: int, lines: int, worth: int, noun: str = "row") -> str:
 
 
 def some_of(n: int, total: int, what: str) -> str:
-    """How many of some things.
+    """State how many of some things.
 
     >>> [some_of(n, 5, "method") for n in (0, 1, 3, 5)]
     ['none of 5 methods', '1 of 5 methods', '3 of 5 methods', 'all 5 methods']
@@ -216,7 +216,7 @@ def duration(seconds: float) -> str:
 
 
 def outside_range(outside: int, total: int, what: str, ends: tuple[float, float] | None) -> str:
-    """How many scores lie outside those that a calibrator was fitted on.
+    """State how many scores are outside the range on which a calibrator was fitted.
 
     >>> outside_range(1, 90, "score", (-0.2, 0.99984))    # six digits: three would make a 1 of it
     '1 of 90 scores lies outside the range of calibration scores (−0.2 to 0.99984).'
@@ -290,7 +290,7 @@ def class_named(label: object) -> str:
 
 
 def are_in_class(rows: float, label: object) -> str:
-    """How many of the rows before are of a class.
+    """State how many of the rows before are in a class.
 
     >>> are_in_class(22, "odd"), are_in_class(1, 1), are_in_class(0, "odd")
     ("22 are in class 'odd'", "1 is in class '1'", "none is in class 'odd'")

@@ -42,6 +42,6 @@ AVERAGE_PRECISION = Metric(
     "Average precision",
     average_precision,
     True,
-    "Area under the precision–recall curve; a random ranking gets the overall frequency.",
+    "Area under the precision–recall curve. A random ranking gets the frequency of the positive class.",
     everyday=False,
 )

@@ -104,6 +104,6 @@ def check_metric(metric: Any) -> None:
         format(float(metric.function(first, second, **options)), metric.format)
     except Exception as error:
         raise InputError(
-            f"{metric.key}: the function and the format must give a number on four rows, but fail: "
+            f"{metric.key}: the function and the format fail on an example of four rows: "
             f"{type(error).__name__}: {error}."
         ) from error

@@ -37,6 +37,6 @@ BRIER_SKILL = Metric(
     "Brier skill",
     brier_skill,
     True,
-    "Reduction of the Brier score compared with always predicting the overall frequency: 1 is perfect, 0 no better.",
+    "Share by which the Brier score is lower than that of always predicting the overall frequency; 1 is perfect.",
     everyday=False,
 )

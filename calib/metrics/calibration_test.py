@@ -44,7 +44,7 @@ BINS = 20  # of equal variance by chance, in which the average gap is measured
 
 @dataclass(frozen=True, eq=False)
 class CalibrationTest:
-    """What the test found.
+    """Result of the calibration test.
 
     Attributes
     ----------

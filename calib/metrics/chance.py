@@ -23,7 +23,8 @@ LEVEL = 0.95
 
 
 def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, seed: int = 0) -> Array:
-    """(repeats, k): gaps Σ w (y* − p) / Σ w in k cells, with labels redrawn from p (n,); ``at`` (n,) names the cells.
+    """Return gaps Σ w (y* − p) / Σ w in k cells, (repeats, k), with labels redrawn from p (n,); ``at`` (n,) names the
+    cells.
 
     Many rows, and rows of real weights, are redrawn by the normal law of their sums; so are rows in clusters, with the
     spread of their residuals.
@@ -47,7 +48,8 @@ def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, s
 def chance_range(
     rows: Rows, p: Array, bins: int = 20, strategy: str = "uniform", level: float = LEVEL
 ) -> tuple[float, float]:
-    """(low, high) of the ECE of a calibrated model with these predictions (n,) in ``level`` of all draws of the labels.
+    """Return (low, high) of the ECE of a calibrated model with these predictions (n,) in ``level`` of all draws of
+    labels.
 
     NaN from a single cluster.
     """
@@ -99,7 +101,8 @@ ECE_BY_CHANCE = Metric(
     "ECE by chance",
     ece_by_chance,
     None,
-    "A calibrated model stays below this ECE in 95 % of test sets of this size; a lower ECE shows no error.",
+    "A calibrated model has a lower ECE in 95 % of test sets of this size, so a lower ECE does not show "
+    "miscalibration.",
     binned=True,
     clustered=True,
 )

@@ -43,7 +43,7 @@ UNKNOWN: Ends = (math.nan, math.nan)
 
 @dataclass(frozen=True)
 class View:
-    """How an interval is taken: its level, the bins of the ECE, and the seed of what is drawn."""
+    """Settings of an interval: its level, the bins of the ECE, and the seed of random draws."""
 
     level: float = LEVEL
     bins: int = 20
@@ -64,7 +64,7 @@ def confidence_interval(
     strategy: str = "uniform",
     random_state: int = 0,
 ) -> Ends:
-    """(low, high) of one of ``INTERVALS`` on these rows; NaN if no interval would cover (``why_missing``).
+    """Return (low, high) of one of ``INTERVALS`` on these rows; NaN if no interval would cover (``why_missing``).
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _worth(rows: Rows, share: float, values: Array) -> float:
 
 
 def share_interval(rows: Rows, values: Array, level: float = LEVEL) -> Ends:
-    """(low, high) of the share of rows with a value (n,) of 1 instead of 0; NaN from a single cluster.
+    """Return (low, high) of the share of rows with a value (n,) of 1 instead of 0; NaN for a single cluster.
 
     >>> share_interval(Rows(np.zeros(3, int), cluster=np.zeros(3)), np.ones(3))
     (nan, nan)
@@ -185,7 +185,8 @@ def _unskewed(t: float, g: float) -> float:
 
 
 def plus_four(n: float, moved: float, net: float, quantile: float) -> tuple[float, float]:
-    """(middle, half width) of the mean of n values of −1, 0 and 1, ``moved`` of them not 0, which sum to ``net``.
+    """Return (middle, half width) of the mean of n values of −1, 0 and 1, ``moved`` of them not 0, which sum to
+    ``net``.
 
     Half a row is added to either side and one to 0 (Agresti & Min 2005), so that n equal values do not give certainty.
 
@@ -199,7 +200,7 @@ def plus_four(n: float, moved: float, net: float, quantile: float) -> tuple[floa
 def mean_interval(
     rows: Rows, values: Array, level: float = LEVEL, steps: tuple[float, float] | None = None
 ) -> tuple[float, float, float]:
-    """(mean, low, high) of values (n,), one per row: losses, costs, or differences of those.
+    """Return (mean, low, high) of values (n,), one per row: losses, costs, or differences between them.
 
     NaN ends if a value is infinite, if a class has fewer than ``FEWEST`` rows, and from a single cluster.
 
@@ -274,7 +275,8 @@ def _brier_skill(rows: Rows, p: Array, view: View) -> Ends:
 
 
 def auc_influence(rows: Rows, p: Array) -> tuple[float, Array]:
-    """(AUC, the influence (n,) of each row on it): DeLong's placements about the area, over the share of the class.
+    """Return (AUC, the influence (n,) of each row on it): DeLong's placements minus the area, over the share of the
+    class.
 
     >>> area, influence = auc_influence(Rows(np.array([0, 1, 1])), np.array([0.3, 0.3, 0.9]))
     >>> area, influence.round(3) + 0.0                      # of the ones: (½ − ¾) / ⅔ and (1 − ¾) / ⅔
@@ -373,7 +375,7 @@ def _ici(rows: Rows, p: Array, view: View) -> Ends:
 
 @dataclass(frozen=True)
 class Interval:
-    """How a metric's interval is found.
+    """Method for a metric's interval.
 
     Attributes
     ----------
@@ -387,12 +389,14 @@ class Interval:
     how: str
 
 
-BY_CLASS = "Wilson for the share of class 1 and Student's t within each class (Zou & Donner 2008)"
+BY_CLASS = "Wilson for the share of class 1, and Student's t within each class (Zou and Donner 2008)"
 WALD = "Wald, with robust standard errors (HC3)"
-DISTANCE = "bounds for noisy gaps, which cover at least as often as stated"
+DISTANCE = "conservative bounds for noisy gaps"
 INTERVALS: Mapping[str, Interval] = {
     "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student's t"),
-    "observed_expected": Interval(_observed_expected, "Wilson for the events, over the mean prediction"),
+    "observed_expected": Interval(
+        _observed_expected, "Wilson for the observed events, divided by the expected events"
+    ),
     "in_the_large": Interval(_of_line("in_the_large"), WALD),
     "slope": Interval(_of_line("slope"), WALD),
     "intercept": Interval(_of_line("intercept"), WALD),

@@ -79,7 +79,8 @@ DEBIASED = Metric(
     "Calibration error, bias-corrected",
     debiased_calibration_error,
     False,
-    "Root mean squared gap over bins, minus the gap expected by chance; 0 if chance explains the gap.",
+    "Root of the mean squared gap over bins after subtracting the part expected by chance; 0 if chance "
+    "explains all of it.",
     binned=True,
     everyday=False,
     counted=True,

@@ -246,7 +246,7 @@ def loss_decomposition(
         corrected = groups is not None and loss == "brier"
     elif corrected and loss == "log":
         raise checks.InputError(
-            "corrected must be False for the log loss: the correction exists only for the Brier score."
+            "corrected must be False for the log loss, because the correction exists only for the Brier score."
         )
     weights, truth, p = checks.counted_rows(sample_weight, truth, p)
     index = _groups_of(p, groups, weights)

@@ -95,12 +95,12 @@ def curve_gaps(rows: Rows, p: Array) -> Gaps:
 
 
 def in_cells(values: Array, at: Array, k: int) -> csr_array:
-    """(n, k): the value of each row in the column of its cell."""
+    """Return the value of each row in the column of its cell, (n, k)."""
     return csr_array((values, (np.arange(len(values)), at)), shape=(len(values), k))
 
 
 def gaps_by_chance(rows: Rows, p: Array, at: Array, k: int) -> Array:
-    """(k,): variances of the means of y − p in cells, if the predictions are right."""
+    """Return the variances (k,) of the means of y − p in cells, if the predictions are right."""
     return group_sums(at, k, p * (1 - p), rows.weights**2 / rows.draws) / rows.weights.sum() ** 2
 
 
@@ -121,7 +121,7 @@ def _loess(points: Array, count: Array) -> Array:
 
 
 def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[float, float]:
-    """(low, high) of Σ |Γ_b|; NaN if a single draw tells no spread."""
+    """Return (low, high) of Σ |Γ_b|; NaN for a single draw, which shows no spread."""
     noise = _noise([gaps], rows, seed)
     if noise is None:
         return np.nan, np.nan
@@ -131,7 +131,7 @@ def distance_interval(gaps: Gaps, rows: Rows, level: float, seed: int) -> tuple[
 def distance_difference(
     first: Gaps, second: Gaps, rows: Rows, level: float, seed: int
 ) -> tuple[float, float]:
-    """(low, high) of Σ |Γ_b| of the first method less that of the second, on the same rows."""
+    """Return (low, high) of Σ |Γ_b| of the first method minus that of the second, on the same rows."""
     noise = _noise([first, second], rows, seed)
     if noise is None:
         return np.nan, np.nan
@@ -149,7 +149,7 @@ class Noise:
 
     @property
     def outward(self) -> Array:
-        """(DRAWS, K): the noise away from 0, by the signs seen."""
+        """Return the noise away from 0 by the observed signs, (DRAWS, K)."""
         return self.draws * np.where(self.values < 0, -1.0, 1.0)
 
 

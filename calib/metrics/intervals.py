@@ -71,7 +71,7 @@ class IntervalBins:
     observed: Array
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a bin: left and right edge, then the fields."""
+        """One row per bin: left and right edge, then the fields."""
         columns = {name: values for name, values in vars(self).items() if name != "edges"}
         return pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:], **columns})
 

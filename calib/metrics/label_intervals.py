@@ -49,7 +49,7 @@ LABEL_LOWER = Metric(
     "Mean lower end, predicted label",
     label_lower,
     None,
-    "Mean lower end of the intervals of predicted labels, to compare with accuracy.",
+    "Mean lower end of the intervals for the predicted label; compare it with the accuracy.",
     needs="intervals",
     everyday=False,
 )
@@ -58,7 +58,7 @@ LABEL_UPPER = Metric(
     "Mean upper end, predicted label",
     label_upper,
     None,
-    "Mean upper end of the intervals of predicted labels, to compare with accuracy.",
+    "Mean upper end of the intervals for the predicted label; compare it with the accuracy.",
     needs="intervals",
     everyday=False,
 )

@@ -29,6 +29,6 @@ LOG_LOSS_BASE2 = Metric(
     "Log loss, in bits",
     log_loss_base2,
     False,
-    "Log loss with the binary logarithm, as in the 2019 tables of probability trees.",
+    "Log loss with the binary logarithm, as in the tables of Johansson, Löfström and Boström (2019).",
     everyday=False,
 )

@@ -34,7 +34,7 @@ Difference = tuple[float, float, float]  # value, low, high
 def difference_interval(
     metric: str, rows: Rows, first: Array, second: Array, view: View | None = None
 ) -> Difference:
-    """(difference, low, high) of a metric of the predictions ``first`` less that of ``second``, (n,) each.
+    """Return (difference, low, high) of a metric of the predictions ``first`` minus that of ``second``, (n,) each.
 
     Parameters
     ----------

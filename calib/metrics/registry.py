@@ -135,7 +135,7 @@ METRICS: Registry[Metric] = Registry(
     "calib.metrics",
     (
         Metric(
-            "accuracy", "Accuracy", accuracy, True, "Share of rows whose predicted label is right.", ".1%"
+            "accuracy", "Accuracy", accuracy, True, "Share of rows with the right predicted label.", ".1%"
         ),
         Metric(
             "auc",
@@ -157,15 +157,15 @@ METRICS: Registry[Metric] = Registry(
             "Log loss",
             log_loss,
             False,
-            "Mean −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. Then the clipped "
-            "value, with probabilities kept 2.2e-16 away from 0 and 1, is shown beside it.",
+            "Mean −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. If infinite, "
+            "the value with probabilities kept 2.2e-16 away from 0 and 1 is shown as well.",
         ),
         Metric(
             "log_loss_clipped",
             "Log loss, clipped",
             log_loss_clipped,
             False,
-            "Log loss with probabilities at least 2.2e-16 from 0 and 1, as in the 2025 tables.",
+            "Log loss with probabilities at least 2.2e-16 from 0 and 1, as in Shaker and Hüllermeier (2025).",
             everyday=False,
         ),
         Metric(
@@ -173,7 +173,8 @@ METRICS: Registry[Metric] = Registry(
             "ECE",
             expected_calibration_error,
             False,
-            "Expected calibration error: mean difference between predicted and observed frequency over bins.",
+            "Expected calibration error: mean absolute difference between mean prediction and observed "
+            "frequency, over bins.",
             binned=True,
         ),
         ECE_BY_CHANCE,
@@ -182,7 +183,7 @@ METRICS: Registry[Metric] = Registry(
             "MCE",
             maximum_calibration_error,
             False,
-            "Maximum calibration error: the difference in the worst bin, even if it has few rows.",
+            "Maximum calibration error: the difference in the worst bin, even if this bin has few rows.",
             binned=True,
         ),
         Metric(
@@ -190,8 +191,8 @@ METRICS: Registry[Metric] = Registry(
             "Squared ECE, unweighted",
             squared_ece,
             False,
-            "Mean squared gap between predicted and observed frequency over non-empty bins, "
-            "all of equal weight; as in the 2025 ECE tables.",
+            "Mean squared difference between mean prediction and observed frequency, over non-empty bins of "
+            "equal weight. The ECE tables of Shaker and Hüllermeier (2025) show this number.",
             binned=True,
             everyday=False,
         ),
@@ -200,8 +201,8 @@ METRICS: Registry[Metric] = Registry(
             "Reliability (100 bins)",
             reliability,
             False,
-            "Murphy's decomposition over 100 bins: distance between predictions and frequencies. Mostly noise with "
-            "few rows.",
+            "Murphy's decomposition over 100 bins: mean squared difference between predictions and frequencies. "
+            "Mostly noise if there are few rows.",
             everyday=False,
             of=murphy_decomposition,
             read=attrgetter("reliability"),
@@ -211,7 +212,8 @@ METRICS: Registry[Metric] = Registry(
             "Resolution",
             resolution,
             True,
-            "Murphy's decomposition over 100 bins: spread of the bins' frequencies. Mostly noise with few rows.",
+            "Murphy's decomposition over 100 bins: variance of the bins' frequencies. Mostly noise if there "
+            "are few rows.",
             everyday=False,
             of=murphy_decomposition,
             read=attrgetter("resolution"),
@@ -230,7 +232,7 @@ METRICS: Registry[Metric] = Registry(
             "Within-bin variance",
             within,
             None,
-            "Murphy's decomposition: what the spread inside the 100 bins adds to the Brier score.",
+            "Murphy's decomposition: contribution of the spread inside the 100 bins to the Brier score.",
             everyday=False,
             of=murphy_decomposition,
             read=attrgetter("within"),
@@ -240,8 +242,8 @@ METRICS: Registry[Metric] = Registry(
             "Miscalibration (CORP)",
             miscalibration,
             False,
-            "Brier score that isotonic recalibration on the same rows would save. Chance alone gives part of it, even "
-            "for a perfect model.",
+            "Reduction of the Brier score by isotonic recalibration on the same rows. Part of it is due to "
+            "chance, even for a perfect model.",
             of=corp_decomposition,
             read=attrgetter("miscalibration"),
         ),
@@ -250,8 +252,7 @@ METRICS: Registry[Metric] = Registry(
             "Miscalibration by chance",
             chance_miscalibration,
             None,
-            "Mean miscalibration that a perfect model would show on this many rows, with labels drawn from these "
-            "predictions.",
+            "Mean miscalibration of a perfect model with as many rows: labels are drawn from these predictions.",
             counted=True,
         ),
         Metric(
@@ -259,7 +260,7 @@ METRICS: Registry[Metric] = Registry(
             "Discrimination (CORP)",
             discrimination,
             True,
-            "Brier score that recalibrated predictions save compared with the overall frequency.",
+            "How much lower the Brier score of the recalibrated predictions is than that of the overall frequency.",
             of=corp_decomposition,
             read=attrgetter("discrimination"),
         ),
@@ -268,7 +269,8 @@ METRICS: Registry[Metric] = Registry(
             "Calibration slope",
             slope,
             None,
-            "Below 1 the model is overconfident, above 1 underconfident.",
+            "Slope of a logistic recalibration in log-odds. Below 1 the model is overconfident, above 1 "
+            "underconfident.",
             ".3f",
             target=1.0,
             of=calibration_line,
@@ -279,8 +281,8 @@ METRICS: Registry[Metric] = Registry(
             "Calibration intercept",
             intercept,
             None,
-            "Intercept of the log-odds line with a free slope; calibration-in-the-large fixes the slope at 1. Above 0 "
-            "the model underestimates near one half.",
+            "Intercept of a logistic recalibration with a free slope. Calibration-in-the-large fixes the "
+            "slope at 1. Above 0 the model underestimates near one half.",
             ".3f",
             target=0.0,
             of=calibration_line,
@@ -303,7 +305,7 @@ METRICS: Registry[Metric] = Registry(
             "Spiegelhalter's p-value",
             spiegelhalter_p,
             None,
-            "Probability of labels at least this far from the predictions if the predictions are calibrated.",
+            "Probability of a |z| at least this large if the model is calibrated.",
             ".3f",
             of=spiegelhalter_test,
             clustered=True,
@@ -323,7 +325,7 @@ METRICS: Registry[Metric] = Registry(
             "Group entropy",
             entropy,
             None,
-            "How finely predictions separate rows, in bits; 0 if all are equal.",
+            "How finely the predictions divide the rows, in bits; 0 if all predictions are equal.",
             ".2f",
         ),
         Metric(

@@ -21,7 +21,7 @@ from calib.kernel.pav import pool_ties, rank_area
 
 
 def squared_errors(y: Array, p: Array) -> Array:
-    """(p − y)² of each row."""
+    """Return (p − y)² of each row."""
     return (p - y) ** 2
 
 

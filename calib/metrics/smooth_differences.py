@@ -146,26 +146,32 @@ def emax(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> 
 SMOOTH_DIFFERENCES = tuple(
     Metric(key, label, function, False, help, everyday=False, of=smooth_differences, read=read)
     for key, label, function, help, read in (
-        ("ici", "ICI", ici, "Mean distance of the predictions from a loess curve.", lambda found: found.mean),
+        (
+            "ici",
+            "ICI",
+            ici,
+            "Mean distance between prediction and loess curve (integrated calibration index).",
+            lambda found: found.mean,
+        ),
         (
             "e50",
             "E50",
             e50,
-            "Median distance of the predictions from a loess curve.",
+            "Median distance between prediction and loess curve.",
             lambda found: found.quantile(0.5),
         ),
         (
             "e90",
             "E90",
             e90,
-            "90th percentile of the distances of the predictions from a loess curve.",
+            "90th percentile of the distances between prediction and loess curve.",
             lambda found: found.quantile(0.9),
         ),
         (
             "emax",
             "Emax",
             emax,
-            "Largest distance of a prediction from a loess curve.",
+            "Largest distance between prediction and loess curve.",
             lambda found: found.largest,
         ),
     )

@@ -50,7 +50,7 @@ class Smoothed:
 
     @property
     def observed(self) -> Array:
-        """(m,) smoothed frequency of class 1 at the points, in [0, 1]."""
+        """Return the smoothed frequency (m,) of class 1 at the points, in [0, 1]."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.clip(self.points - self.residual / self.density, 0, 1)
 
@@ -129,7 +129,7 @@ SMOOTH_ERROR = Metric(
     "Smooth calibration error",
     smooth_calibration_error,
     False,
-    "Mean difference between smoothed predicted and observed frequency, without bins; the kernel is as wide as that "
-    "difference.",
+    "Mean absolute difference between smoothed predictions and outcomes, without bins. The kernel is as wide as the "
+    "resulting error.",
     everyday=False,
 )

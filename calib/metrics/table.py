@@ -56,7 +56,9 @@ def metric_value(
     except Exception as error:
         if isinstance(error, checks.InputError) or METRICS.shipped.get(metric.key) is metric:
             raise
-        raise checks.InputError(f"{metric.label} fails here: {type(error).__name__}: {error}.") from error
+        raise checks.InputError(
+            f"{metric.label} fails on these data: {type(error).__name__}: {error}."
+        ) from error
 
 
 def _value(
@@ -92,7 +94,8 @@ def _value(
 
 
 def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayLike | None) -> Any:
-    """What several metrics and a figure read of a method, worked out once for each set of names in ``draws``.
+    """Return the intermediate result that several metrics and a figure share, computed once per set of names in
+    ``draws``.
 
     Parameters
     ----------

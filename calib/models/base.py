@@ -85,11 +85,11 @@ def check_model(entry: Any) -> None:
         model = clone(entry.build({}, 0))
     except Exception as error:
         raise InputError(
-            f"{entry.key}: make fails with its defaults: {type(error).__name__}: {error}."
+            f"{entry.key}: make fails with the default settings: {type(error).__name__}: {error}."
         ) from error
     if not hasattr(model, "fit") or gives_probability(model) != (entry.score == "probability"):
         raise InputError(
-            f"{entry.key}: make must return a classifier whose score is a {entry.score}, as its score declares."
+            f"{entry.key}: make must return a classifier that gives a {entry.score}, as the entry's score declares."
         )
 
 
@@ -111,7 +111,7 @@ def gives_probability(estimator: BaseEstimator) -> bool:
     if hasattr(estimator, "decision_function"):
         return False
     raise InputError(
-        f"{type(estimator).__name__} gives neither probabilities nor margins, so you cannot calibrate it. Use a "
+        f"{type(estimator).__name__} gives neither probabilities nor margins, so it cannot be calibrated. Use a "
         "classifier with predict_proba or decision_function."
     )
 
@@ -177,7 +177,7 @@ def fit_model(
 
 
 def model_name(estimator: BaseEstimator) -> str:
-    """What a message calls a model, alone or at the end of a pipeline: its class, or the column that stands for one."""
+    """Return the name of a model in messages, alone or at the end of a pipeline: its class, or "the score column"."""
     model = last_step(estimator)
     return "the score column" if getattr(model, "trained_elsewhere", False) else type(model).__name__
 
@@ -190,7 +190,7 @@ def last_step(estimator: BaseEstimator) -> BaseEstimator:
 
 
 def before_last_step(estimator: BaseEstimator, X: Any) -> Any:
-    """What a fitted pipeline hands to its last step for the rows X."""
+    """Return what a fitted pipeline passes to its last step for the rows X."""
     while isinstance(estimator, Pipeline):
         if len(estimator.steps) > 1:
             X = estimator[:-1].transform(X)

@@ -70,7 +70,7 @@ class GivenScores(ClassifierMixin, BaseEstimator):
             )
         if not isinstance(X, pd.DataFrame) or self.score not in X.columns:
             columns = ", ".join(map(str, X.columns)) if isinstance(X, pd.DataFrame) else "not a data frame"
-            raise InputError(f"score must be a column of the table ({columns}), but is {self.score!r}.")
+            raise InputError(f"score must name a column of the table ({columns}), but is {self.score!r}.")
         return score_vector(X[self.score], f"The score column {self.score!r}")
 
     @available_if(_probability)
@@ -92,15 +92,22 @@ ENTRY = ModelEntry(
     label="Existing scores",
     make=GivenScores,
     parameters=(
-        Parameter("score", "Score column", "choice", None, optional=True, help="Column with the scores."),
+        Parameter(
+            "score",
+            "Score column",
+            "choice",
+            None,
+            optional=True,
+            help="The column that contains the scores.",
+        ),
         Parameter(
             "probability",
             "Probabilities",
             "boolean",
             None,
             optional=True,
-            help="If unset, scores are probabilities when all are in [0, 1].",
+            help="If unset, the scores are treated as probabilities when all of them are in [0, 1].",
         ),
     ),
-    help="Calibrates scores from another program; no model is trained.",
+    help="Calibrates scores from another program, so no model is trained.",
 )

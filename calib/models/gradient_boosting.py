@@ -33,7 +33,7 @@ ENTRY = ModelEntry(
             100,
             1,
             1000,
-            help="More trees fit more closely and become overconfident.",
+            help="With more trees, the model fits more closely and becomes overconfident.",
         ),
         Parameter(
             "learning_rate", "Learning rate", "number", 0.1, 0.001, 1, help="Smaller steps need more trees."
@@ -57,5 +57,5 @@ ENTRY = ModelEntry(
             help="More rows per leaf give smoother probabilities.",
         ),
     ),
-    help="Often ranks rows best; with more trees its probabilities move towards 0 and 1.",
+    help="Often ranks rows best. With more trees, its probabilities move towards 0 and 1.",
 )

@@ -29,7 +29,7 @@ def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
 
 
 def node_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(n_1, n) of every node of a fitted ``tree_``, float arrays of shape (nodes,).
+    """Return (n_1, n) of every node of a fitted ``tree_``, float arrays of shape (nodes,).
 
     ``tree_.value`` holds fractions since scikit-learn 1.3. Where rows are counted, products that are whole
     numbers but for rounding are made whole, so that scores which are equal in exact arithmetic stay equal.
@@ -51,7 +51,7 @@ def parents(tree: Any) -> np.ndarray:
 
 
 def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
-    """For every node the first of itself and its ancestors with at least v rows; itself if there is none.
+    """Return for every node the first of itself and its ancestors with at least v rows; itself if there is none.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ ENTRY = ModelEntry(
             1.0,
             1e-4,
             1e4,
-            help="Smaller values pull all probabilities together.",
+            help="Inverse of the regularisation strength. Smaller values pull all probabilities together.",
         ),
     ),
     help="The reference for calibration: hard to beat when a plane separates the classes.",

@@ -24,7 +24,8 @@ ENTRY = ModelEntry(
             1e-9,
             1e-12,
             1.0,
-            help="More smoothing gives less extreme probabilities (a share of the largest feature variance).",
+            help="Share of the largest feature variance that is added to all variances. More smoothing gives less "
+            "extreme probabilities.",
         ),
     ),
     help="Fast, and the textbook case of overconfidence: it counts correlated features twice.",

@@ -18,7 +18,7 @@ class NearestNeighbours(KNeighborsClassifier):
         super().fit(X, y)
         if self.n_samples_fit_ < self.n_neighbors:
             raise InputError(
-                f"n_neighbors={self.n_neighbors} needs at least as many training rows, but there are "
+                f"n_neighbors={self.n_neighbors} needs at least {self.n_neighbors} training rows, but there are "
                 f"{self.n_samples_fit_}. Use fewer neighbours or more training rows."
             )
         return self
@@ -42,7 +42,7 @@ ENTRY = ModelEntry(
             15,
             1,
             500,
-            help="With equal weights, probabilities are multiples of 1 / this number.",
+            help="If all neighbours count equally, every probability is a multiple of 1 / this number.",
         ),
         Parameter(
             "weights",
@@ -50,8 +50,8 @@ ENTRY = ModelEntry(
             "choice",
             "uniform",
             choices=("uniform", "distance"),
-            help="Count all neighbours equally, or nearer rows more.",
+            help="Whether all neighbours count equally, or nearer ones more.",
         ),
     ),
-    help="Assumes nothing about the boundary; gives only a few distinct probabilities.",
+    help="Makes no assumption about the boundary, but gives only a few distinct probabilities.",
 )

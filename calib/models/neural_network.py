@@ -22,7 +22,15 @@ ENTRY = ModelEntry(
     label="Neural network",
     make=_make,
     parameters=(
-        Parameter("units", "Units per layer", "integer", 50, 1, 500, help="More units fit more closely."),
+        Parameter(
+            "units",
+            "Units per layer",
+            "integer",
+            50,
+            1,
+            500,
+            help="With more units, the model fits more closely.",
+        ),
         Parameter(
             "layers", "Hidden layers", "integer", 1, 1, 4, help="More layers allow a more curved boundary."
         ),
@@ -42,8 +50,8 @@ ENTRY = ModelEntry(
             300,
             1,
             2000,
-            help="Passes over the data; longer training makes it more confident.",
+            help="Maximum number of passes over the data. Longer training makes the model more confident.",
         ),
     ),
-    help="Flexible; the longer it trains, the more confident its probabilities.",
+    help="Flexible. The longer it trains, the more confident its probabilities become.",
 )

@@ -31,8 +31,8 @@ def ensemble_of(model: Any) -> Any:
 def no_bagging(name: str) -> InputError:
     """Return the refusal of a model without out-of-bag scores."""
     return InputError(
-        f"Out-of-bag scores need a bagged ensemble, but {name} is not one. Choose a random forest or bagged trees, or "
-        "placement='split' or 'cv'."
+        f"Out-of-bag scores need a bagged ensemble, but {name} is not bagged. Choose a random forest or "
+        "bagged trees, or placement='split' or 'cv'."
     )
 
 
@@ -62,7 +62,7 @@ def in_bag(ensemble: Any) -> np.ndarray:
 
 
 def tree_voters(ensemble: Any) -> Iterator[Callable[[Any], np.ndarray]]:
-    """For each tree the function from rows of ``voting_matrix`` to its votes for class 1."""
+    """Return for each tree the function from rows of ``voting_matrix`` to its votes for class 1."""
     if isinstance(ensemble, BaggingClassifier):
         for member, features in zip(ensemble.estimators_, ensemble.estimators_features_, strict=True):
             yield partial(_member_vote, member, features)

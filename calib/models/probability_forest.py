@@ -201,7 +201,7 @@ class ProbabilityForest(RandomForestClassifier):
         return (p > 0.5).astype(float) if self.vote == "class" else p
 
     def with_leaf(self, leaf: str) -> Self:
-        """This fitted forest with another estimate in its leaves; its trees are not grown again."""
+        """Return the fitted forest with another leaf estimate, without growing its trees again."""
         check_is_fitted(self)
         check_leaf(leaf, self.curtail, self.m, self.prior)
         other = copy(self)
@@ -261,7 +261,7 @@ _SHAPE = (
         "choice",
         "gini",
         choices=("gini", "entropy"),
-        help="Impurity measure that each split reduces.",
+        help="Each split is chosen to reduce this measure of impurity.",
     ),
     *LEAF_PARAMETERS,
     Parameter(
@@ -270,7 +270,7 @@ _SHAPE = (
         "choice",
         "probability",
         choices=VOTES,
-        help="Average the trees' probabilities, or count their votes.",
+        help="Whether the forest averages its trees' probabilities or counts their votes.",
     ),
 )
 _FEATURES = Parameter(
@@ -278,8 +278,8 @@ _FEATURES = Parameter(
     "Features per split",
     "choice",
     "sqrt",
-    choices=("sqrt", "log2", None),
-    help="Fewer features make the trees differ more; None uses all.",
+    choices={"sqrt": "sqrt", "log2": "log2", None: "all columns"},
+    help="With fewer features per split, the trees differ more.",
 )
 
 RANDOM_FOREST = ModelEntry(
@@ -288,15 +288,19 @@ RANDOM_FOREST = ModelEntry(
     make=ProbabilityForest,
     parameters=(_trees(100, "More trees give finer and steadier probabilities."), _FEATURES, *_SHAPE),
     bagged=True,
-    help="A strong default for tables; its averages rarely reach 0 or 1.",
+    help="A strong default for tables. Its averages rarely reach 0 or 1.",
 )
 LARGE_FOREST = ModelEntry(
     key="large_forest",
     label="Large random forest",
     make=ProbabilityForest,
-    parameters=(_trees(500, "Five times the trees of the ordinary forest."), _FEATURES, *_SHAPE),
+    parameters=(
+        _trees(500, "By default, five times as many trees as the ordinary forest."),
+        _FEATURES,
+        *_SHAPE,
+    ),
     bagged=True,
-    help="Five times the trees: do more trees alone improve calibration?",
+    help="A forest with five times as many trees: do more trees alone improve calibration?",
 )
 BAGGED_TREES = ModelEntry(
     key="bagged_trees",

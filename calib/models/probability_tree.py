@@ -112,7 +112,7 @@ class ProbabilityTree(DecisionTreeClassifier):
         return self
 
     def with_leaf(self, leaf: str) -> Self:
-        """This fitted tree with another estimate in its leaves; it is not grown again."""
+        """Return the fitted tree with another leaf estimate, without growing it again."""
         check_is_fitted(self)
         check_leaf(leaf, self.curtail, self.m, self.prior)
         other = copy(self)
@@ -140,7 +140,7 @@ LEAF_PARAMETERS = (
         "choice",
         "frequency",
         choices=LEAVES,
-        help="Laplace and m-estimate pull small leaves away from 0 and 1.",
+        help="The Laplace and m-estimates pull the probabilities of small leaves away from 0 and 1.",
     ),
     Parameter(
         "curtail",
@@ -149,7 +149,7 @@ LEAF_PARAMETERS = (
         0,
         0,
         500,
-        help="A leaf with fewer training rows uses its ancestor's estimate.",
+        help="A leaf with fewer training rows than this uses the estimate of an ancestor.",
     ),
     Parameter(
         "m",
@@ -202,7 +202,7 @@ ENTRY = ModelEntry(
             2,
             2,
             500,
-            help="Nodes with fewer rows are not split.",
+            help="Nodes with fewer rows than this are not split.",
         ),
         Parameter(
             "criterion",
@@ -210,7 +210,7 @@ ENTRY = ModelEntry(
             "choice",
             "gini",
             choices=("gini", "entropy"),
-            help="Impurity measure that each split reduces.",
+            help="Each split is chosen to reduce this measure of impurity.",
         ),
         *LEAF_PARAMETERS,
     ),

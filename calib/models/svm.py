@@ -34,7 +34,7 @@ ENTRY = ModelEntry(
             "choice",
             "rbf",
             choices=("rbf", "linear"),
-            help="Curved or straight boundary.",
+            help="The boundary is curved (rbf) or straight (linear).",
         ),
     ),
     score="margin",

@@ -184,12 +184,19 @@ TUNED = ModelEntry(
     make=TunedForest,
     parameters=(
         Parameter(
-            "draws", "Settings tried", "integer", 50, 1, 500, help="Each setting costs five forest fits."
+            "draws",
+            "Settings tried",
+            "integer",
+            50,
+            1,
+            500,
+            help="Number of settings that the search tries. Each setting costs five forest fits.",
         ),
         _TREES,
     ),
     bagged=True,
-    help="Searches depth, leaf size and more by Brier score: slow, and often calibrated well enough.",
+    help="Searches for the depth, leaf size and other settings with the best Brier score. "
+    "Slow, but often calibrated well enough.",
 )
 CURTAILED = ModelEntry(
     key="curtailed_forest",
@@ -208,5 +215,5 @@ CURTAILED = ModelEntry(
         _TREES,
     ),
     bagged=True,
-    help="Small leaves use their ancestors' estimates; the Brier score decides how small.",
+    help="Small leaves use their ancestors' estimates. The search chooses the threshold by Brier score.",
 )

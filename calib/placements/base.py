@@ -172,7 +172,8 @@ class Placement(ABC):
             self.weight = self.rows.weight[calibrating]
         if self.rows.weight is not None and not self._weighs:
             self._note(
-                f"{type(last_step(self.estimator)).__name__} takes no weights, so it is trained on unweighted rows."
+                f"{type(last_step(self.estimator)).__name__} does not support weights, so it is trained on "
+                "unweighted rows."
             )
         return self
 
@@ -189,7 +190,7 @@ class Placement(ABC):
         return None if getattr(last_step(self.estimator), "trained_elsewhere", False) else X
 
     def with_model(self, model: BaseEstimator) -> Self:
-        """This placement around another fitted model of the same rows, such as the same trees with other leaves.
+        """Return this placement with another fitted model of the same rows, such as the same trees with other leaves.
 
         Nothing is fitted; the calibration rows are scored again. For placements whose model scores them
         itself.
@@ -238,8 +239,8 @@ class Placement(ABC):
         """
         if calibrator.input == "tree_scores" and not cls.scores_trees:
             raise InputError(
-                f"Rank calibration needs scores of single trees on rows that the trees did not see, but "
-                f"placement={cls.key!r} has none. Choose placement='split' or 'oob'."
+                f"Rank calibration needs the scores of single trees for rows that the trees did not see, but "
+                f"placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
             )
 
     def base_rate(self, calibrator: Any) -> float:
@@ -287,7 +288,7 @@ class Placement(ABC):
 
     @staticmethod
     def fits(cv: int, n: int) -> int:
-        """How many times the model is fitted, with ``cv`` folds and for ``n`` new rows."""
+        """Return the number of model fits, with ``cv`` folds and for ``n`` new rows."""
         return 1
 
     @property
@@ -311,7 +312,7 @@ class Placement(ABC):
         """The model trained on these rows; refused if they are of one class."""
         if y[index].min() == y[index].max():
             raise InputError(
-                f"split={self.split.key!r} leaves training rows of only one class. Choose fewer folds, another "
+                f"With split={self.split.key!r}, all training rows are of one class. Choose fewer folds, another "
                 "calibration_size, or split='random'."
             )
         own = self.rows.weight
@@ -376,7 +377,7 @@ def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
 
 
 def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(the two labels in sorted order, y coded as 0 and 1). Refuses any other number of classes."""
+    """Return (the two labels in sorted order, y coded as 0 and 1); refuse any other number of classes."""
     if y is None:
         raise InputError("Calibration requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)

@@ -83,8 +83,8 @@ class CrossFit(Placement):
     key = "cv"
     label = "Cross-calibration"
     help = (
-        "Every training row is a calibration row, scored by a model that did not see it. Needs one fit per fold, plus "
-        "one on all rows."
+        "Every training row is also a calibration row, scored by a model that did not see it. Needs one fit per fold, "
+        "plus one on all rows."
     )
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
@@ -106,7 +106,7 @@ class CrossFit(Placement):
         if self.fold_index and len(np.unique(self.index)) < len(y):
             self._note(
                 f"{len(y) - len(self.index):,} of {len(y):,} training rows are not calibration rows, because no model "
-                "of earlier rows can score them."
+                "trained on earlier rows can score them."
             )
 
     def _place(self, tests: list[np.ndarray], weights: list[np.ndarray | None]) -> None:

@@ -40,7 +40,7 @@ class Full(Placement):
 
     key = "full"
     label = "Full (refit per row)"
-    help = "Valid without a calibration set, but needs two model fits per new row."
+    help = "Valid intervals without a calibration set, but two model fits per new row."
     fit_share = 0.02
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
@@ -49,8 +49,8 @@ class Full(Placement):
         self._X = X
         if self.scores[y == 1].min() > self.scores[y == 0].max():
             self.notes = (
-                f"{type(last_step(self.model)).__name__} classifies its own training rows without a mistake. Such a "
-                "model gives intervals near [0, 1] with placement='full'. Choose a simpler model.",
+                f"{type(last_step(self.model)).__name__} separates the classes of its own training rows completely. "
+                "With placement='full', such a model gives intervals near [0, 1]. Choose a simpler model.",
             )
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
@@ -71,7 +71,7 @@ class Full(Placement):
     def check_takes(cls, calibrator: Any) -> None:
         if not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
-                f"{calibrator.label} gives no pair of probabilities, which placement='full' needs. Choose Venn or "
+                f"{calibrator.label} gives one probability, but placement='full' needs a pair. Choose Venn or "
                 "Venn–Abers, or another placement."
             )
 

@@ -76,7 +76,7 @@ class OutOfBag(Placement):
             )
         if missing:
             self.notes = (
-                f"{missing} of {len(y)} training rows were drawn by all of the {bag.shape[1]} trees. They have no "
+                f"{missing} of {len(y)} training rows are in the bags of all {bag.shape[1]} trees. They have no "
                 "out-of-bag score, so they are not calibration rows. Use more trees to include them.",
             )
         self.scores = scores[self.index]
@@ -89,8 +89,8 @@ class OutOfBag(Placement):
             return {}
         if not fit_takes(self.estimator, "groups"):
             raise InputError(
-                f"placement: {type(last_step(self.estimator)).__name__} draws bags row by row, which splits clusters "
-                "(split='cluster'). Choose the random forest or bagged trees, or placement='split' or 'cv'."
+                f"placement: {type(last_step(self.estimator)).__name__} draws its bags row by row, which would divide "
+                "clusters (split='cluster'). Choose the random forest or bagged trees, or placement='split' or 'cv'."
             )
         return {"groups": groups}
 
@@ -104,7 +104,7 @@ class OutOfBag(Placement):
         return mean_out_of_bag(ensemble, rows(self._matrix, self.index), self.bag, own)
 
     def reference(self, X: Any) -> np.ndarray:
-        """For each row of X the position in the calibration set of the row z_r drawn for it, int (m,)."""
+        """Return for each row of X the position in the calibration set of the row z_r drawn for it, int (m,)."""
         if self.weight is None:
             return (row_hash(X, self._seed) % np.uint64(len(self.index))).astype(np.intp)
         ends = np.cumsum(self.weight)  # a row that counts w times is drawn as often
@@ -174,7 +174,10 @@ class OutOfBagWhole(OutOfBag):
 
     key = "oob_whole"
     label = "Out of bag, whole ensemble"
-    help = "Like “Out of bag”, but all trees score each new row. This is not exactly valid, but often slightly sharper."
+    help = (
+        "Like “Out of bag”, but all trees score each new row. The result is not exactly valid, but often slightly "
+        "sharper."
+    )
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         return Scored(class_one_score(self.model, X), X)

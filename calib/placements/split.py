@@ -54,9 +54,9 @@ class Split(Placement):
             which = (
                 "all rows outside the test set"
                 if len(calibrating) == len(y)
-                else "the rows that the file names"
+                else "the rows that the part column marks for calibration"
             )
-            self._note(f"The model needs no training. The calibrators are fitted on {which}.")
+            self._note(f"The model needs no training. Calibrators are fitted on {which}.")
             return np.arange(len(y)), calibrating
         try:
             cut = self.split.calibration(self.rows, self.calibration_size, self.random_state)
@@ -64,9 +64,10 @@ class Split(Placement):
             raise
         except ValueError:
             raise InputError(
-                f"{len(y)} rows with {np.bincount(y).min()} in the minority class are too few for a stratified split "
-                f"with calibration_size={self.calibration_size:.3g}: training and calibration rows both need both "
-                "classes. Use more rows, a calibration_size closer to 0.5, or placement='cv' or 'oob'."
+                f"{len(y)} rows, {np.bincount(y).min()} of them in the minority class, are too few for a "
+                f"stratified split with calibration_size={self.calibration_size:.3g}. Training and "
+                "calibration rows must include both classes. Use more rows, a calibration_size closer to "
+                "0.5, or placement='cv' or 'oob'."
             ) from None
         return cut.train, cut.test
 

@@ -133,7 +133,7 @@ class Splitter(ABC):
         values = getattr(rows, self.needs)
         if values is None:
             raise InputError(
-                f"split={self.key!r} needs the field {self.needs}: set it to a column, or choose "
+                f"split={self.key!r} needs the field {self.needs}. Set this field to a column, or choose "
                 "split='random'."
             )
         return values

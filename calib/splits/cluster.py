@@ -30,7 +30,7 @@ class ByCluster(Splitter):
 
     key = "cluster"
     label = "By cluster"
-    help = "Rows of one cluster stay together. Use this split if a person or machine has several rows."
+    help = "Rows of one cluster stay together. Use this split if one person or machine can have several rows."
     needs = "cluster"
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
@@ -54,7 +54,7 @@ def _totals(rows: RowInfo, column: np.ndarray, parts: int) -> tuple[np.ndarray, 
     k = int(cluster.max()) + 1
     if k < parts:
         raise InputError(
-            f"cluster: the rows belong to {k} cluster{'' if k == 1 else 's'}, but {parts} or more are needed. "
+            f"cluster: the rows belong to {k} cluster{'' if k == 1 else 's'}, but at least {parts} are needed. "
             "Choose fewer folds, a column with more clusters, or split='random'."
         )
     sums = [np.bincount(cluster, weights=rows.weights * (rows.y == label), minlength=k) for label in (0, 1)]

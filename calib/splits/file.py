@@ -27,7 +27,10 @@ class ByFile(Splitter):
 
     key = "file"
     label = "From a column"
-    help = "A column assigns rows to training, calibration and test. Use this split if others must get the same result."
+    help = (
+        "A column assigns rows to the training, calibration and test sets. Use this split if others must get the same "
+        "result."
+    )
     needs = "part"
     drawn = False
 
@@ -35,7 +38,7 @@ class ByFile(Splitter):
     def refuses(cls, placement: str, fixed: bool) -> str | None:
         if placement == "split" or not fixed:
             return None
-        return "The file fixes the calibration rows."
+        return "The column fixes the calibration rows."
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         part = self._column(rows)
@@ -43,13 +46,13 @@ class ByFile(Splitter):
         for name, found in (("test", cut.test), ("train", cut.train)):
             if not len(found):
                 raise InputError(
-                    f"part: the column marks no row with {name!r}. Mark some rows, or choose split='random'."
+                    f"part: no row has the value {name!r} in this column. Mark some rows, or choose split='random'."
                 )
         return cut
 
     def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         raise InputError(
-            "evaluation: split='file' has one test set and no folds. Choose evaluation='holdout'."
+            "evaluation: split='file' has only one test set, so there are no folds. Choose evaluation='holdout'."
         )
 
     def calibration(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
@@ -60,7 +63,7 @@ class ByFile(Splitter):
         if not len(train):
             raise InputError(
                 "part: every row outside the test set is a calibration row, so no training rows are left. Mark some "
-                "with 'train'."
+                "rows with 'train'."
             )
         return Cut(train, np.flatnonzero(part == CALIBRATE))
 
@@ -83,6 +86,6 @@ class ByFile(Splitter):
     def _refuse_fixed(self, rows: RowInfo, placement: str) -> None:
         if (self._column(rows) == CALIBRATE).any():
             raise InputError(
-                f"placement: {placement!r} calibrates on training rows, but the part column marks calibration rows. "
-                "Choose placement='split', or a column that contains only train and test."
+                f"placement: {placement!r} uses training rows to calibrate, but the part column marks "
+                "calibration rows. Choose placement='split', or a column that contains only train and test."
             )

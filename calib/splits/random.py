@@ -24,7 +24,7 @@ class AtRandom(Splitter):
 
     key = "random"
     label = "Random"
-    help = "Rows are drawn at random. Use this split if rows are independent of each other."
+    help = "Rows are assigned at random. Use this split if rows are independent of each other."
 
     def __init__(self, stratified: bool = True):
         self.stratified = stratified

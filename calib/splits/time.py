@@ -51,8 +51,8 @@ class InTime(Splitter):
             0.0,
             low=0.0,
             high=1e9,
-            help="Training rows end more than this before the held-out rows, in days for dates, else in units of the "
-            "column.",
+            help="Training rows are earlier than the held-out rows by more than this, in days for dates, otherwise in "
+            "units of the column.",
         ),
     )
 
@@ -61,11 +61,7 @@ class InTime(Splitter):
 
     @classmethod
     def refuses(cls, placement: str, fixed: bool) -> str | None:
-        return (
-            "Out of bag, trees trained on later rows would score earlier rows."
-            if placement in BAGGING
-            else None
-        )
+        return "Trees trained on later rows would score earlier rows." if placement in BAGGING else None
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         moments, position, before = _moments(self._column(rows), rows.weights)
@@ -84,8 +80,8 @@ class InTime(Splitter):
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
         raise InputError(
-            "placement: out of bag, trees trained on later rows would score earlier rows (split='time'). Choose "
-            "placement='split' or 'cv'."
+            "placement: with split='time', out-of-bag scores of earlier rows would come from trees trained "
+            "on later rows. Choose placement='split' or 'cv'."
         )
 
     def _cut(self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
@@ -94,7 +90,7 @@ class InTime(Splitter):
         if known == 0:
             raise InputError(
                 f"data_params.gap: a gap of {self.gap:g} before the first held-out row ({_written(moments[begin])}) "
-                "leaves no training rows. Choose a smaller gap, or hold out a smaller share."
+                "leaves no training rows. Choose a smaller gap, or a smaller test share."
             )
         return Cut(np.flatnonzero(position < known), np.flatnonzero((position >= begin) & (position < end)))
 
@@ -130,6 +126,6 @@ def _written(moment: Any) -> str:
 def _refuse_fewer(moments: np.ndarray, needed: int, what: str) -> None:
     if len(moments) < needed:
         raise InputError(
-            f"time: the rows have {len(moments)} different time{'' if len(moments) == 1 else 's'}, but {what} needs at "
-            f"least {needed}. Choose a finer column, fewer folds, or split='random'."
+            f"time: the column has {len(moments)} different time{'' if len(moments) == 1 else 's'}, but "
+            f"{what} needs at least {needed}. Choose a column with more times, fewer folds, or split='random'."
         )

@@ -251,7 +251,7 @@ def unpack(content: bytes, rule: str = "") -> Predictions:
     packed = zlib.decompressobj()
     head, _, body = packed.decompress(content, MOST_BYTES).partition(b"\n")
     if not packed.eof:
-        raise ValueError(f"the predictions exceed {MOST_BYTES:,} bytes")
+        raise ValueError(f"the predictions take more than {MOST_BYTES:,} bytes")
     arrays, at = {}, 0
     for name, kind, length in json.loads(head):
         arrays[name] = np.frombuffer(body, dtype=kind, count=length, offset=at)

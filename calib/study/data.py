@@ -26,7 +26,7 @@ TARGET = "target"
 
 
 def stem(name: str) -> str:
-    """What a file is called in tables: its name without the ending, and without .gz before that.
+    """Return the name of a file in tables: without its ending, and without .gz before that.
 
     >>> stem("data/jEdit_4.0_4.2.csv.gz"), stem("openml:40")
     ('jEdit_4.0_4.2', 'openml:40')
@@ -65,16 +65,14 @@ def load_sets(
     found: dict[str, Dataset] = {}
     for name in names:
         if stem(name) in found:
-            raise InputError(
-                f"--data: two data sets are called {stem(name)!r}. Give each file a different name."
-            )
+            raise InputError(f"--data: two data sets are called {stem(name)!r}. Rename one of the files.")
         try:
             found[stem(name)] = _load(name, rules, tables or {})
         except InputError as error:
             raise InputError(str(error) if str(error).startswith(name) else f"{name}: {error}") from None
     if not found:
         raise InputError(
-            "--data: give at least one file with the label in a column 'target', or openml:NUMBER."
+            "--data is missing. Name at least one file with a label column 'target', or openml:NUMBER."
         )
     return found
 
@@ -91,7 +89,7 @@ def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Da
         if TARGET not in map(str, frame.columns):
             raise DataError(
                 "There is no column 'target'.",
-                "A study reads the label from it: rename the label column to 'target'.",
+                "Rename the label column to 'target', where a study looks for the label.",
             )
     return _dataset(frame, target, positive, stem(name), rules)
 

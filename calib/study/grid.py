@@ -83,7 +83,7 @@ def grid(
 
 @dataclass(frozen=True)
 class Extent:
-    """What a study comes to.
+    """Number of runs and fits in a study.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def extent(
     repeats: int | None = None,
     folds: int | None = None,
 ) -> Extent:
-    """How much ``grid`` would hand out, told without making it; parameters as there.
+    """Count what ``grid`` would hand out, without making it; parameters as for ``grid``.
 
     Parameters
     ----------
@@ -142,7 +142,9 @@ def _fits(
 ) -> list[tuple[Setup, ...]]:
     """The setups by model fit, each with the splits that are asked for."""
     if folds is not None and protocol.splits.kind != "folds":
-        raise InputError("--folds: this protocol uses random splits. Set their number with --repeats.")
+        raise InputError(
+            "--folds: this protocol uses random splits, not folds. Set their number with --repeats."
+        )
     fits: dict[str, list[Setup]] = {}
     for setup in protocol.chosen(setups):
         most = setup.splits.repeats if repeats is None else _at_most(setup, protocol, repeats)
@@ -170,7 +172,7 @@ def check_rows_for(splits: Splits, data: Dataset) -> None:
 
 
 def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """(training rows, test rows) of a cell, as sorted positions."""
+    """Return (training rows, test rows) of a cell, as sorted positions."""
     splits, seed = cell.splits, cell.splits.seed + cell.repeat
     rows, at_random = RowInfo(data.y), AtRandom(splits.stratified)
     if splits.kind == "random":
@@ -194,6 +196,6 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     if np.bincount(data.y[train], minlength=2).min() < needed:
         rarest = int(np.bincount(data.y, minlength=2).min())
         raise InputError(
-            f"The minority class has {counted(rarest, 'row')}, too few of them training rows for {needed} folds. "
+            f"The minority class has {counted(rarest, 'row')}, of which too few are training rows for {needed} folds. "
             f"Use a smaller {name} in the protocol, or exclude this data set."
         )

@@ -30,7 +30,7 @@ ELSEWHERE = ("openml", "sample", "synthetic")
 
 @dataclass(frozen=True)
 class DataRules:
-    """How a table becomes the Dataset of a study.
+    """Rules that turn a table into the Dataset of a study.
 
     Attributes
     ----------
@@ -55,7 +55,8 @@ class DataRules:
 
 @dataclass(frozen=True)
 class Splits:
-    """Which rows train, calibrate and test; repeat r splits with seed + r, and its fold k is run with seed + run index.
+    """Rules for training, calibration and test rows; repeat r splits with seed + r, and its fold k runs with seed +
+    run index.
 
     Attributes
     ----------
@@ -80,7 +81,7 @@ class Splits:
         return self.folds if self.kind == "folds" else 1
 
     def meaning(self) -> list[Any]:
-        """What results depend on; how many repeats there are is not part of it."""
+        """Return the settings that results depend on; the number of repeats is not one of them."""
         own = [self.folds] if self.kind == "folds" else [self.test_size]
         calibration = [self.calibration_folds] if self.calibration == "first_fold" else []
         return [self.kind, *own, self.stratified, self.seed, self.calibration, *calibration]
@@ -109,7 +110,7 @@ class Setup:
         return self.recipe.calibrators[0]
 
     def fit_key(self) -> str:
-        """Equal for setups that share their model fits."""
+        """Return a key that is equal for setups that share their model fits."""
         return json.dumps([self._values(FIT), self.paper_model, self.splits.meaning(), self.splits.repeats])
 
     @cached_property
@@ -129,8 +130,8 @@ def check_measurable(keys: Iterable[str], setups: Iterable[Setup], name: str) ->
     for key in keys:
         if METRICS[key].needs == "intervals":
             raise InputError(
-                f"{name}: {key!r} needs intervals, but no setup gives any. Remove the metric, or add a setup with "
-                "venn or venn_abers."
+                f"{name}: {key!r} needs intervals, but no setup gives intervals. Remove the metric, or add a "
+                "setup with venn or venn_abers."
             )
 
 
@@ -170,5 +171,7 @@ class Protocol:
             return self.setups
         for name in names:
             if name not in known:
-                raise InputError(f"--setups: {self.key} has no setup {name!r}; it has {', '.join(known)}.")
+                raise InputError(
+                    f"--setups: {self.key} has no setup {name!r}. Choose from {', '.join(known)}."
+                )
         return tuple(setup for setup in self.setups if setup.name in names)

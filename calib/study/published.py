@@ -29,7 +29,7 @@ SUMMARY_ROWS = ("Mean", "Mean rank", "Rank", "Runtime")
 
 @dataclass(frozen=True)
 class Rule:
-    """Which printed numbers cannot be compared, or only with a remark; what is None holds for all.
+    """Rule about published numbers that cannot be compared, or only with a remark; None matches everything.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ VENN_ABERS = Paper(
     "Vovk and Petej 2014",
     (
         Rule(
-            "The paper averages this method over 16 separate splits, the other methods over 100.",
+            "The paper averages this method over 16 splits of its own, and the other methods over 100.",
             setups=tuple(f"VA ({name})" for name in ("J", "JB", "LR", "NB", "NN", "SVM")),
             comparable=True,
         ),
@@ -95,23 +95,24 @@ VENN_ABERS = Paper(
             "Vote": ("house_votes_84",),
         }
     ),
-    MappingProxyType({"brier": ("rmse", "The paper prints the root of the Brier score.")}),
+    MappingProxyType({"brier": ("rmse", "The paper prints the square root of the Brier score.")}),
 )
 TREES = Paper(
     "probability_trees_2019",
     "Johansson, Löfström and Boström 2019 (trees)",
     (
         Rule(
-            "The paper's data set of this name differs or was prepared differently: even uncalibrated results differ.",
+            "Even uncalibrated results differ, so the paper's data set of this name is different or was prepared "
+            "differently.",
             data=("spect", "vote", "german"),
         ),
         Rule(
-            "The paper's data set has no duplicate rows. Results are comparable if yours has none either.",
+            "The paper's data set has no duplicate rows. Results are comparable if yours has no duplicates either.",
             data=("haber", "kc1", "kc2", "kc3", "pc1req", "transf.", "wbc"),
             comparable=True,
         ),
         Rule(
-            "The paper pools ten repeats of ten folds; with fewer repeats, noise in the bins makes reliability larger.",
+            "The paper pools ten repeats of ten folds. With fewer repeats, noise in the bins increases reliability.",
             metrics=("reliability",),
             comparable=True,
         ),
@@ -144,13 +145,13 @@ FORESTS = Paper(
         Rule("The paper's column for XGB_d repeats GNB_opt in every row.", setups=("XGB_d",), result=False),
         Rule("The paper's text and its code describe two different methods.", setups=("Rank",)),
         Rule(
-            "The paper's ECE tables show the unweighted mean squared gap over non-empty bins of class 0's "
-            "probability, not equation 8.",
+            "The paper's ECE tables do not show equation 8, but the unweighted mean squared gap over non-empty bins of "
+            "the probability of class 0.",
             metrics=("squared_ece",),
             comparable=True,
         ),
         Rule(
-            "The paper keeps probabilities 2.2e-16 away from 0 and 1; without that the log loss may be infinite.",
+            "The paper keeps probabilities 2.2e-16 away from 0 and 1. Otherwise the log loss may be infinite.",
             metrics=("log_loss_clipped",),
             comparable=True,
         ),
@@ -390,6 +391,6 @@ def nothing_beside(metric: str, paper: str) -> str:
         return f"{label}: {why} Choose {measure(other).label} to compare them."
     known = [key for key in dict.fromkeys(published_values(paper)["metric"]) if key in METRICS]
     if metric not in known:
-        there = listed([measure(key).label for key in known])
-        return f"{label} has no table of {name}. It has tables of {there}."
-    return f"{label} has a table of {name}, but none of your data sets and setups has the same name there."
+        there = listed([measure(key).label for key in known], last="or")
+        return f"{label} contains no table of {name}. Choose {there}."
+    return f"{label} contains a table of {name}, but none of your data sets and setups appears in it by name."

@@ -19,6 +19,7 @@ from calib.models import MODELS
 from calib.models.out_of_bag import no_bagging
 from calib.placements import PLACEMENTS
 from calib.placements.base import no_trees, only_margins
+from calib.recipe import FIELDS as RECIPE_FIELDS
 from calib.recipe import Recipe
 from calib.study.papers import PAPER_MODELS
 from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits, check_measurable
@@ -32,10 +33,6 @@ def _one_of(*allowed: str) -> Check:
 
 def _whole(low: int, high: int) -> Check:
     return lambda value, name: checks.in_range(value, name, low, high, integer=True)
-
-
-def _share(value: Any, name: str) -> float:
-    return float(checks.in_range(value, name, 0.05, 0.9))
 
 
 def _table(value: Any, name: str) -> dict[str, Any]:
@@ -76,9 +73,9 @@ def load_protocol(name: str | Path) -> Protocol:
     try:
         return _beside(path, read_protocol(path.read_text("utf-8"), path.name))
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise InputError(
-            f"{name} cannot be read ({why}). PROTOCOL is a TOML file or {', '.join(SHIPPED)}."
+            f"{name} cannot be read ({why}). PROTOCOL must be a TOML file or one of {', '.join(SHIPPED)}."
         ) from None
 
 
@@ -107,7 +104,7 @@ def read_protocol(text: str, file: str) -> Protocol:
         Naming file, table and key of what is wrong.
     """
     if max(line.count(".") for line in text.split("\n")) > MOST_DOTS:
-        raise InputError(f"{file}: a line has more than {MOST_DOTS:,} dots. Break it into several lines.")
+        raise InputError(f"{file}: a line has more than {MOST_DOTS:,} dots. Break the line.")
     try:
         tables = loads(text.removeprefix("\ufeff"), tomllib.loads)
     except ValueError as error:
@@ -142,10 +139,10 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     for option in common.get("options", {}):
         if setups and option.partition(".")[0] not in chosen:
             raise InputError(
-                f"[recipe] options.{option} has no effect, because no setup uses that calibrator. Remove it."
+                f"[recipe] options.{option} has no effect, because no setup uses this calibrator. Remove the option."
             )
     if not setups:
-        raise InputError("setups: the list is empty. Add [[setups]] or a [[grid]].")
+        raise InputError("setups: the protocol has no setups. Add [[setups]] or a [[grid]].")
     check_measurable(measured["keys"], setups, "[metrics] keys")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -179,7 +176,7 @@ SPLITS: dict[str, Check] = {
     "kind": _one_of("folds", "random"),
     "folds": _whole(2, 100),
     "repeats": _whole(1, 10_000),
-    "test_size": _share,
+    "test_size": lambda value, name: float(checks.setting(value, RECIPE_FIELDS["test_size"], name)),
     "stratified": checks.switch,
     "seed": _whole(0, 1_000_000_000),
     "calibration": _one_of("share", "first_fold"),
@@ -258,7 +255,9 @@ def _splits(values: Any, where: str) -> Splits:
     splits = Splits(**own)
     for key, of, needed in NEEDED:
         if key in own and getattr(splits, of) != needed:
-            raise InputError(f"{where}{key} has no effect without {of} = {needed!r}. Remove it.")
+            raise InputError(
+                f"{where}{key} has no effect without {of} = {needed!r}. Remove {key}, or set {of}."
+            )
     return splits
 
 
@@ -274,7 +273,7 @@ def _written(
     if idle:
         raise InputError(
             f"{where}{setup.name!r}: {idle[0]} has no effect with the placement {placement!r} and the calibrator "
-            f"{calibrator!r}. Remove it."
+            f"{calibrator!r}. Remove this key."
         )
     return setup
 
@@ -288,7 +287,7 @@ def _setup(
     paper_model = own.get("paper_model")
     if paper_model and not overrides.keys().isdisjoint(("model", "params")):
         raise InputError(
-            f"{where}paper_model replaces model and params. Give either paper_model or these two."
+            f"{where}paper_model replaces model and params. Use either paper_model, or model and params."
         )
     try:
         recipe = _recipe(common, overrides, own["calibrator"], bool(paper_model))

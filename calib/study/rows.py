@@ -14,7 +14,9 @@ KEYS = ("data", "setup", "repeat", "fold", "seed")
 
 
 def _not_of_predictions(y: object, p: object) -> float:
-    raise InputError("The runner measures the time of a fit; it cannot be computed from predictions.")
+    raise InputError(
+        "The fitting time is measured during a study, so it cannot be computed from predictions."
+    )
 
 
 FIT_SECONDS = Metric(
@@ -22,12 +24,12 @@ FIT_SECONDS = Metric(
     "Seconds to fit",
     _not_of_predictions,
     False,
-    "Time for fitting and scoring; it differs between machines.",
+    "Time for fitting and scoring. It depends on the machine.",
 )
 
 
 def measure(key: str) -> Metric:
-    """What a column of results is: its label, and which end is best.
+    """Describe a column of results: its label, and whether higher or lower is better.
 
     Parameters
     ----------
@@ -98,15 +100,15 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     unnamed = rows[list(KEYS)].isna().any(axis=1)
     if unnamed.any():
         raise InputError(
-            f"{name}: row {int(np.argmax(unnamed)) + 1} has no value in one of the columns {', '.join(KEYS)}. "
-            "Fill it in."
+            f"{name}: row {int(np.argmax(unnamed)) + 1} has a missing value in one of the columns {', '.join(KEYS)}. "
+            "Fill in the value."
         )
     twice = rows.duplicated()
     if twice.any():
         first = rows[twice].iloc[0]
         raise InputError(
-            f"{name} contains {counted(int(twice.sum()), 'fold')} twice, the first of {first.setup} on {first.data}, "
-            f"repeat {first.repeat}, fold {first.fold}. Keep one row per fold."
+            f"{name} contains repeated rows for {counted(int(twice.sum()), 'fold')}, first for {first.setup} "
+            f"on {first.data}, repeat {first.repeat}, fold {first.fold}. Keep one row per fold."
         )
     return rows.assign(**{key: _numbers(frame[key], key, name) for key in known}).reset_index(drop=True)
 
@@ -125,7 +127,7 @@ def _numbers(values: pd.Series, key: str, name: str) -> pd.Series:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"{name}: {key} must be numbers, but row {row + 1} has {values.iloc[row]!r}. Write inf for an infinite "
-            "value, and leave missing values empty."
+            f"{name}: {key} must contain numbers, but row {row + 1} has {values.iloc[row]!r}. Write inf for "
+            "an infinite value, and leave missing values empty."
         )
     return numbers

@@ -41,7 +41,7 @@ Runs = Callable[[Sequence[Task]], Generator[Numbered]]
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to.
+    """Result of running a study.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ def _wanted(cells: Sequence[Cell], sets: Mapping[str, Dataset], store: Store) ->
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a study is.
+    """Progress of a study.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ def standing(
     repeats: int | None = None,
     folds: int | None = None,
 ) -> Standing:
-    """What of a study a store holds; parameters as for ``run_study``.
+    """Return how much of a study a store already contains; parameters as for ``run_study``.
 
     Parameters
     ----------
@@ -216,8 +216,8 @@ def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
                 "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
             )
             raise InputError(
-                f"{store.path} contains results of {setup!r} on {data!r}, but {what} changed since. Choose another "
-                "results file (--store) to keep them separate."
+                f"{store.path} contains results of {setup!r} on {data!r}, but {what} changed since then. "
+                "Choose another results file (--store) for the new results."
             )
 
 
@@ -270,7 +270,9 @@ def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[Runs]:
     checks.one_of(backend, BACKENDS, "--backend")
     if backend == "loky":
         if scheduler is not None:
-            raise InputError("--scheduler needs --backend dask.")
+            raise InputError(
+                "--scheduler has an effect only with --backend dask. Add this option, or remove --scheduler."
+            )
         jobs = checks.in_range(jobs, "--jobs", 1, 1024, integer=True)
         with joblib.parallel_config("loky", n_jobs=jobs, idle_worker_timeout=IDLE):
             yield _here
@@ -311,27 +313,30 @@ def _numbered(number: int, task: Task) -> Numbered:
 def _client(scheduler: str | None) -> Any:
     """A connection to the Dask scheduler at an address."""
     if not scheduler:
-        raise InputError("--backend dask needs the scheduler's address: --scheduler tcp://HOST:8786.")
+        raise InputError(
+            "--backend dask needs the address of the scheduler. Add --scheduler tcp://HOST:8786."
+        )
     try:
         from distributed import Client
         from distributed.comm.addressing import get_address_host_port, parse_address
     except ImportError:
         raise InputError(
-            "--backend dask needs the package distributed. Install it with pip install -r requirements-dask.txt."
+            "--backend dask needs the package distributed. Install the package with pip install -r "
+            "requirements-dask.txt."
         ) from None
     try:
         if parse_address(scheduler)[0] not in HOSTLESS:
             get_address_host_port(scheduler)  # refused by Client itself, it ends in its traceback 40 s later
         client = Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise InputError(f"There is no Dask scheduler at {scheduler} ({error}).") from None
+        raise InputError(f"No Dask scheduler answers at {scheduler} ({error}). Check the address.") from None
     try:
         # By which an adaptive cluster starts its first worker
         client.submit(int, pure=False).result(timeout=WAIT)
     except TimeoutError:
         client.close()
         raise InputError(
-            f"The Dask scheduler at {scheduler} has no workers. Start some with dask worker {scheduler}."
+            f"The Dask scheduler at {scheduler} has no workers. Start workers with dask worker {scheduler}."
         ) from None
     return client
 

@@ -28,7 +28,7 @@ from calib.study.protocol import Setup
 
 APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
 SCHEMA = 1
-ANOTHER = "Choose another file: calib study --store and the page Run write results files."
+ANOTHER = "Choose a file written by calib study --store or by the page Run."
 
 TABLES = """
 CREATE TABLE setups (name TEXT PRIMARY KEY, position INTEGER NOT NULL);
@@ -67,15 +67,17 @@ class Store:
         self._begin(path)
         if write:
             if not self.path.parent.is_dir():
-                raise InputError(f"{self.path} cannot be written: there is no folder {self.path.parent}.")
+                raise InputError(
+                    f"{self.path} cannot be written: there is no folder {self.path.parent}. Create the folder first."
+                )
             if self.path.is_dir():
                 raise InputError(
-                    f"{self.path} is a folder. Give the name of a file in it, such as {self.path / 'results.sqlite'}."
+                    f"{self.path} is a folder. Add the name of a file, such as {self.path / 'results.sqlite'}."
                 )
             self._check()
             self._lock = _locked(self.path)
         elif not self.path.is_file():
-            raise InputError(f"There is no results file {self.path}.")
+            raise InputError(f"There is no results file {self.path}. Check the path.")
         else:
             self._check()
         try:
@@ -314,7 +316,7 @@ class Store:
     def predictions(
         self, data: str, setup: str, repeat: int | None = None, merge: str = ""
     ) -> Iterator[tuple[int, int, Predictions]]:
-        """(repeat, fold, predictions) of a setup on a data set, in order.
+        """Yield (repeat, fold, predictions) of a setup on a data set, in order.
 
         Parameters
         ----------
@@ -345,12 +347,14 @@ class Store:
         """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
         parts = [one for *_, one in self.predictions(data, setup, repeat, merge)]
         if not parts:
-            raise InputError(f"The results file has no predictions of setup {setup!r} on data set {data!r}.")
+            raise InputError(
+                f"The results file contains no predictions of the setup {setup!r} on the data set {data!r}."
+            )
         return Predictions.joined(parts)
 
 
 class Repeats(Mapping[tuple[str, str, int], Predictions]):
-    """(data, setup, repeat) → predictions of that repeat's folds, read from the store when they are asked for."""
+    """Map (data, setup, repeat) to the predictions of that repeat's folds, read from the store on demand."""
 
     def __init__(self, store: Store, keys: Iterable[tuple[str, str, int]]) -> None:
         self._store, self._keys = store, dict.fromkeys(keys)
@@ -383,8 +387,8 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
         raise InputError(f"{name} is an SQLite file, but not a results file of a study. {ANOTHER}")
     if schema != SCHEMA:
         raise InputError(
-            f"{name} has schema {schema}, from another version of this program; this version uses schema {SCHEMA}. "
-            "Choose another file, or continue with the version that wrote it."
+            f"{name} was written by another version of this program (schema {schema}, here {SCHEMA}). "
+            "Choose another file, or continue with the version that wrote this one."
         )
 
 
@@ -396,7 +400,7 @@ def _readable(name: Path | str) -> Iterator[None]:
     except InputError:
         raise
     except (sqlite3.DatabaseError, zlib.error, ValueError, TypeError) as error:
-        raise InputError(f"{name} is damaged ({error}). Use another copy of the file.") from None
+        raise InputError(f"{name} is damaged ({error}). Use a backup copy of the file.") from None
 
 
 def _check_whole(db: sqlite3.Connection) -> None:
@@ -440,7 +444,7 @@ def _locked(path: Path) -> sqlite3.Connection:
                     f"{path}-lock cannot be written ({error}). Choose a --store in a writable folder."
                 ) from None
             raise InputError(
-                f"Another process is writing to {path}. Wait until it ends, stop it, or choose another --store."
+                f"Another process is writing to {path}. Wait until it finishes, stop it, or choose another --store."
             ) from None
         opened.pop_all()
     return lock

@@ -77,7 +77,7 @@ class MetricSummary:
         """Why there are no ranks, or None where there are."""
         metric = self.metric
         if metric.higher_is_better is None and metric.target is None:
-            return f"{metric.label} has no best value, so only means are shown, without ranks or tests."
+            return f"{metric.label} has no best value, so there are means but no ranks or tests."
         if len(self.setups) < 2:
             return "Ranks and tests need at least 2 setups."
         if self.compared.empty:
@@ -130,7 +130,8 @@ class MetricSummary:
 
     @property
     def significant(self) -> pd.DataFrame | None:
-        """Where the row's setup is significantly better than the column's, by Bergmann–Hommel: bool, setups × setups.
+        """Return where the row's setup is significantly better than the column's (Bergmann–Hommel): bool, setups ×
+        setups.
 
         The matrices of Johansson et al. (2019), Tables 3 and 5, have a "v" there.
         """
@@ -146,7 +147,9 @@ class MetricSummary:
 
     @cached_property
     def wins(self) -> Array:
-        """On how many data sets the row's setup is better than, equal to and worse than the column's, (k, k, 3)."""
+        """Count the data sets on which the row's setup is better than, equal to and worse than the column's, (k, k,
+        3).
+        """
         return comparison.wins(*self._direction)
 
     @cached_property
@@ -213,7 +216,7 @@ def summarise(
     """
     what = measure(metric)
     if metric not in rows:
-        raise InputError(f"The results have no column {metric}. Choose another metric.")
+        raise InputError(f"The results do not contain {metric}. Choose another metric.")
     checks.in_range(alpha, "alpha", low=0, high=1, open_ends=True)
     there = list(dict.fromkeys(rows["setup"]))
     chosen = there if setups is None else [checks.one_of(name, there, "setups") for name in setups]
@@ -228,9 +231,8 @@ def summarise(
     notes = [*_nowhere(nowhere, what), *_missing(means), *([] if pooled else _fewer_folds(count))]
     if over_folds:
         notes.append(
-            f"{what.label} is a mean over folds here, which is mostly noise because each fold has few rows. "
-            "Pooling the "
-            "folds needs the predictions, which the results file contains but a CSV file does not."
+            f"{what.label} is a mean over folds here, so it is mostly noise, because each fold has few rows. "
+            "To pool the folds, use the results file: unlike a CSV file, it contains the predictions."
         )
     return MetricSummary(what, means, alpha, pooled, over_folds, tuple(notes))
 
@@ -353,7 +355,7 @@ def friedman_line(summary: MetricSummary) -> str:
     found, n = summary.friedman, len(summary.ranks)
     if found is None:
         return "Tests need at least 2 data sets."
-    alike = "Iman and Davenport's F has no value, because all data sets rank the setups in the same order"
+    alike = "Iman and Davenport's F is undefined, because all data sets rank the setups in the same order"
     other = f"Iman and Davenport's F = {number(found.f_statistic)}, p = {number(found.f_pvalue)}"
     return (
         f"Friedman χ² = {number(found.statistic)}, p = {number(found.pvalue)}; "

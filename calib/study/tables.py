@@ -96,7 +96,7 @@ def ranks_table(summary: MetricSummary) -> Table:
         "ranks",
         f"Ranks by {within_a_sentence(summary.metric.label)}",
         frame,
-        "Rank 1 is best; ties share the mean rank.",
+        "Rank 1 is best. Tied setups share their mean rank.",
         lowest,
     )
 
@@ -113,7 +113,7 @@ def overall_table(summary: MetricSummary) -> Table:
     lines.append((f"Nemenyi CD, α = {summary.alpha:g}", "", summary.critical_difference, np.nan))
     frame = pd.DataFrame(lines, columns=["test", "degrees of freedom", "value", "p-value"]).set_index("test")
     note = (
-        f"The tests show whether {counted(k, 'setup')} differ over {counted(n, 'data set')} by more than chance. "
+        f"The tests ask whether {counted(k, 'setup')} differ by more than chance over {counted(n, 'data set')}. "
         "CD is the critical difference of average ranks."
     )
     return Table("tests", "Tests of all setups at once", frame, note)
@@ -123,7 +123,7 @@ def adjusted_table(summary: MetricSummary) -> Table:
     """Bergmann–Hommel's p-values of every pair."""
     assert summary.adjusted is not None
     frame = _without_diagonal(summary.adjusted)
-    note = f"Bold or ★ marks a pair that differs significantly (p at most {summary.alpha:g})."
+    note = f"Bold or ★ marks pairs that differ significantly (p at most {summary.alpha:g})."
     marked = (summary.adjusted <= summary.alpha).rename_axis("setup")
     return Table("bergmann_hommel", "Adjusted p-values of every pair (Bergmann–Hommel)", frame, note, marked)
 
@@ -137,7 +137,7 @@ def significance_table(summary: MetricSummary) -> Table:
         "significance",
         title,
         frame,
-        "v marks a setup (row) that is significantly better than another (column), by Bergmann–Hommel.",
+        "v means that the row's setup is significantly better than the column's (Bergmann–Hommel test).",
     )
 
 
@@ -148,8 +148,8 @@ def t_table(summary: MetricSummary) -> Table:
     note = f"A small p-value means that the row's setup beats the column's on average over {counted(n, 'data set')}."
     if summary.infinite:
         note += (
-            f" {listed(list(summary.infinite))}: infinite on at least one data set, so mean differences have no "
-            "meaning."
+            f" Values of {listed(list(summary.infinite))} are infinite on at least one data set, so mean "
+            "differences do not exist."
         )
     marked = (summary.t_tests <= summary.alpha).rename_axis("setup")
     return Table(
@@ -160,9 +160,7 @@ def t_table(summary: MetricSummary) -> Table:
 def wins_table(summary: MetricSummary) -> Table:
     cells = [["/".join(map(str, pair)) for pair in row] for row in summary.wins.tolist()]
     frame = _without_diagonal(pd.DataFrame(cells, index=summary.setups, columns=summary.setups))
-    note = (
-        "Numbers of data sets on which the row's setup is better than, equal to and worse than the column's."
-    )
+    note = "On how many data sets the row's setup is better than / equal to / worse than the column's."
     return Table("wins", "Wins, draws and losses", frame, note)
 
 
@@ -172,15 +170,16 @@ def win_rates_table(summary: MetricSummary) -> Table:
         "win_rates",
         "Win-rates against all others",
         frame.rename(columns={"mean": "win-rate"}),
-        "Share of other setups that each setup beats, with 95 % intervals over data sets. A tie counts half.",
+        "Mean share of the other setups that each setup beats, with 95 % intervals over data sets. A tie counts half.",
     )
 
 
 def regret_table(summary: MetricSummary) -> Table:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
-        f"Mean difference between each setup's {within_a_sentence(summary.metric.label)} and the best setup of each "
-        "data set. There is no interval: with few data sets and most regrets near 0 it would not be reliable."
+        f"Mean difference in {within_a_sentence(summary.metric.label)} between each setup and the best one "
+        "on the same data set. There is no interval, because it would be unreliable with few data sets and "
+        "most regrets near 0."
     )
     for name, sets in summary.infinite.items():
         note += f" {name} is infinite on {counted(len(sets), 'data set')}."
@@ -196,11 +195,11 @@ def published_table(summary: MetricSummary, paper: str) -> Table:
     """Your values beside the published ones, pair by pair."""
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
     if summary.over_folds:
-        why = "The printed value uses pooled folds; yours is a mean over folds."
+        why = "The published value uses pooled folds; yours is a mean over folds."
         frame = frame.assign(
             comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip()
         )
-    note = "Difference: your value minus the published value; empty if they cannot be compared."
+    note = "Difference: your value minus the published value, or empty if the two cannot be compared."
     return Table("published", f"Beside {PAPERS[paper].label}", frame, note)
 
 

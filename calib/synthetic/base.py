@@ -122,5 +122,11 @@ def rows(default: int) -> Parameter:
 
 
 DIMENSION = Parameter(
-    "d", "Features", "integer", 2, 1, 100, help="More features make the data harder to learn."
+    "d",
+    "Features",
+    "integer",
+    2,
+    1,
+    100,
+    help="Number of features. More features make the data harder to learn.",
 )

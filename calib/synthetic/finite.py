@@ -23,7 +23,7 @@ Numbers = tuple[float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """What a partition of the line into leaves predicts for each point, and what it costs.
+    """Predictions and losses of a partition of the line into leaves, for each point.
 
     Parameters
     ----------
@@ -159,5 +159,5 @@ ENTRY = SyntheticEntry(
     label="Finite example",
     build=lambda rng: FiniteExample(),
     parameters=(rows(500),),
-    help="Twelve points on a line with known probabilities: small enough to work out by hand.",
+    help="Twelve points on a line with known probabilities, small enough to work out by hand.",
 )

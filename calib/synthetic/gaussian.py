@@ -139,8 +139,8 @@ ENTRY = SyntheticEntry(
             "choice",
             "equal",
             choices=tuple(COVARIANCES),
-            help="Unequal covariances bend the boundary, so logistic regression cannot follow it.",
+            help="With unequal covariances the boundary is curved, so logistic regression cannot follow it.",
         ),
     ),
-    help="Two overlapping Gaussian classes; every true probability is known.",
+    help="Two overlapping Gaussian classes. Every true probability is known.",
 )

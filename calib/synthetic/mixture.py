@@ -146,8 +146,8 @@ ENTRY = SyntheticEntry(
             4,
             1,
             20,
-            help="More clusters make a harder boundary.",
+            help="With more clusters, the boundary is harder to learn.",
         ),
     ),
-    help="Four clusters per class are harder than one Gaussian each; every true probability is still known.",
+    help="Each class consists of several Gaussian clusters, which is harder to learn. Every true probability is known.",
 )

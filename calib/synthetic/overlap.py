@@ -66,7 +66,7 @@ ENTRY = SyntheticEntry(
             5,
             1,
             STEPS,
-            help="1 makes the classes identical; at 20 they hardly overlap.",
+            help="At 1 the classes are identical; at 20 they hardly overlap.",
         ),
     ),
     help="Two Gaussian classes at a chosen distance, from complete overlap to almost none.",

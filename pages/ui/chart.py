@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from hashlib import blake2b
 from typing import Any
 
@@ -18,6 +18,7 @@ from plotly.io.json import to_json_plotly
 from calib.experiments.shared.findings import Finding
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry, parted
+from calib.figures.many import GREY, all_in_colour
 from calib.figures.projector import PROJECTED, for_a_room
 from calib.figures.theme import controls
 from calib.kernel.checks import InputError
@@ -97,6 +98,8 @@ def show(
         interaction = _interaction(key, widget, on_click, on_pick)
         if strip and asked and entry.panels:  # seven buttons a panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
+        if st.session_state.get(f"colour_{key}"):
+            entry = replace(entry, draw=_coloured(entry.draw))
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", role)
         headings.answers()
@@ -111,8 +114,14 @@ def show(
 
 def caption(text: str, key: str, hint: str = "") -> None:
     """Write what is drawn and what can be done, then, folded, how to read it; ``key`` names the chart."""
-    drawn, how = parted(text)
+    drawn, how = parted(text.removesuffix(GREY))
     with st.container(gap=None):
+        if text.endswith(GREY):
+            st.toggle(
+                "All lines in colour",
+                key=f"colour_{key}",
+                help="Off: two or three lines have colours. Click a name in the legend to colour one more.",
+            )
         st.caption(plain(f"{drawn} {hint}"))
         if how:
             with st.expander("How to read", key=f"how_{key}", type="compact"):
@@ -192,6 +201,17 @@ def _in_words(entry: FigureEntry, panel: Any) -> str:
     if not headings.asked():
         return panel.alt
     return f"{entry.label}. {getattr(panel, 'drawn', '') or panel.alt}"
+
+
+def _coloured(draw: Callable) -> Callable:
+    """Draw as ``draw`` does, with all lines in colour, under a name of its own among the figures that are kept."""
+
+    @wraps(draw)
+    def drawn(record: Any, theme: Theme) -> Any:
+        return all_in_colour(draw(record, theme))
+
+    drawn.__qualname__ += " in colour"
+    return drawn
 
 
 def _drawn(record: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from calib import recipe as recipes
 from calib import sources
 from calib.calibrators import CALIBRATORS, label_of
 from calib.data import SAMPLES
 from calib.data.predictions import ranking_problems
-from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.period import shown_period
 from calib.kernel.records import Parameter, that_matter
-from calib.kernel.wording import listed, percent
+from calib.kernel.wording import counted, listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
@@ -32,37 +31,13 @@ from pages.ui.widget import shown
 KEPT_FINDINGS = 6
 LOWEST_PERCENT = 1e-4  # one in a million
 
-LABELS = {
-    "uniform": "Equal width",
-    "quantile": "Equal count",
-    "auto": "Automatic",
-    "probability": "Probability",
-    "log_odds": "Log-odds",
-    "overlaid": "Overlaid",
-    "side": "Side by side",
-    "none": "No band",
-    "confidence": "Confidence",
-    "consistency": "Consistency",
-    "smoothed": "Smoothed",
-    "binned": "Bins",
-    "corp": "CORP",
-    "holdout": "One test set",
-    "folds": "Cross-validation",
-    "metrics": "Metrics",
-    "rows": "Selected rows",
-    "groups": "Subgroups",
-    "models": "Other models",
-    "variability": "Variability",
-    "sample_size": "Rows needed",
-    "base_rate": "Base rate",
-    "log": "Log loss",
-    "square": "Square loss",
-    "midpoint": "Midpoint",
-    "tree": "Tree",
-    "forest": "Forest, held out",
-    "forest_oob": "Forest, out of bag",
-    "frequency": "Frequency",
-    "laplace": "Laplace",
+
+# The fields of each part of the view, beside the number of bins
+VIEWED = {
+    "bins": ("binning",),
+    "axes": ("reliability.axes",),
+    "curve": ("curve", "band"),
+    "layout": ("reliability.layout",),
 }
 
 
@@ -110,30 +85,17 @@ def choose_data(key: str) -> None:
 
 def _say_what_is_kept() -> None:
     """After other data: which settings of the work before still hold, beside what was removed."""
-    now, named = state.recipe(), []
+    now = state.recipe()
     data = now.fields_of("data")
-    for name, value in now.stated().items():
-        if name.partition(".")[0] not in data:
-            label = now.label(name)
-            label = name.replace("_", " ").capitalize() if label == name else label
-            named.append(f"{label} ({_in_words(name, value)})")
+    named = [
+        f"{now.label(name)} ({state.in_words(now, name, value)})"
+        for name, value in now.stated().items()
+        if name.partition(".")[0] not in data
+    ]
     if named:
         state.say(
             " ".join(filter(None, [state.message(), f"Kept from the previous data set: {listed(named)}."]))
         )
-
-
-def _in_words(name: str, value: Any) -> str:
-    """A value as its control shows it."""
-    if name == "model":
-        return MODELS[value].label
-    if name == "placement":
-        return PLACEMENTS[value].label
-    if name == "calibrators":
-        return listed([label_of(key) for key in value]) if value else "none"
-    if name == "base_rate":
-        return percent(value)
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else LABELS.get(str(value), str(value))
 
 
 def _data(recipe: Recipe) -> None:
@@ -202,7 +164,7 @@ def _seed_matters(recipe: Recipe) -> bool:
 
 
 def seed(recipe: Recipe, help: str) -> None:
-    control(st.number_input, "seed", recipe.seed, "Seed", min_value=0, max_value=2**31 - 1, step=1, help=help)
+    parameter_control(replace(recipe.parameter("seed"), help=help), "seed", recipe.seed)
 
 
 def _scores(recipe: Recipe) -> None:
@@ -223,10 +185,10 @@ def _scores(recipe: Recipe) -> None:
             recipe.label("score"),
             columns,
             label_visibility="collapsed",
-            help="The predictions to evaluate and calibrate. Numbers from 0 to 1 are read as probabilities.",
+            help=recipe.parameter("score").help,
         )
     split(recipe)
-    _judged_on(recipe, "The calibrators are fitted on the other rows.")
+    _judged_on(recipe)
 
 
 def score_findings(recipe: Recipe) -> None:
@@ -259,9 +221,9 @@ def parameter_control(
             field,
             value,
             parameter.label,
-            list(parameter.choices),
+            list(parameter.offered()),
             help=parameter.help,
-            format_func=lambda choice: "None" if choice is None else str(choice),
+            format_func=parameter.in_words,
             and_then=and_then,
         )
     else:
@@ -295,17 +257,18 @@ def number(field: str, value: float | None, label: str, none: str | None = None,
         )
 
 
-def _share(field: str, value: float, label: str, help: str) -> None:
+def _share(recipe: Recipe, name: str) -> None:
+    parameter = recipe.parameter(name)
     control(
         st.slider,
-        field,
-        round(100 * value),
-        label,
-        min_value=5,
-        max_value=90,
+        name,
+        round(100 * getattr(recipe, name)),
+        parameter.label,
+        min_value=round(100 * parameter.low),
+        max_value=round(100 * parameter.high),
         step=1,
-        format="%d %%",
-        help=help,
+        format="%d%%",
+        help=parameter.help,
         store=lambda percent: percent / 100,
     )
 
@@ -315,7 +278,7 @@ def _placement(recipe: Recipe, whole: bool) -> None:
     st.header("Calibration data" if whole else "Split", anchor=False)
     if not whole:
         split(recipe)
-        _judged_on(recipe, recipes_help("test_size"))
+        _judged_on(recipe)
         _calibration_rows(recipe)
         return
     fixed = _file_fixes_calibration(recipe)
@@ -330,7 +293,7 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         st.selectbox,
         "placement",
         recipe.placement,
-        "Calibration data",
+        recipe.label("placement"),
         keys + ([] if recipe.placement in keys else [recipe.placement]),
         format_func=lambda key: PLACEMENTS[key].label,
         label_visibility="collapsed",
@@ -343,20 +306,16 @@ def _placement(recipe: Recipe, whole: bool) -> None:
     if recipe.split == "file" and (recipe.placement not in ("split", "cv") or fixed):
         return  # and leaves nothing to set
     with st.expander("Split settings"):
-        _judged_on(recipe, recipes_help("test_size"))
+        _judged_on(recipe)
         if recipe.placement == "split":
             _calibration_rows(recipe)
         if recipe.placement == "cv":
-            control(
-                st.number_input, "cv", recipe.cv, "Folds", min_value=2, max_value=20, help=recipes_help("cv")
-            )
+            parameter_control(replace(recipe.parameter("cv"), label="Folds"), "cv", recipe.cv)
 
 
 def _calibration_rows(recipe: Recipe) -> None:
     if not _file_fixes_calibration(recipe):
-        _share(
-            "calibration_size", recipe.calibration_size, "Calibration rows", recipes_help("calibration_size")
-        )
+        _share(recipe, "calibration_size")
 
 
 def _file_fixes_calibration(recipe: Recipe) -> bool:
@@ -392,29 +351,15 @@ def split(recipe: Recipe) -> None:
         parameter_control(parameter, f"data_params.{parameter.name}", value)
 
 
-def _judged_on(recipe: Recipe, help: str) -> None:
-    """Which rows evaluate: one test set, or every row once, by a model that did not learn from it."""
+def _judged_on(recipe: Recipe) -> None:
+    """Draw which rows evaluate: one test set, or each row once by the fold that did not learn from it."""
     if recipe.split == "file":
         return  # the file fixes one test set
-    choice("evaluation", recipe, recipes.EVALUATIONS, recipe.label("evaluation"))
+    choice("evaluation", recipe)
     if recipe.evaluation == "holdout":
-        _share("test_size", recipe.test_size, "Test rows", help)
+        _share(recipe, "test_size")
     else:
-        control(
-            st.number_input,
-            "folds",
-            recipe.folds,
-            "Folds of the evaluation",
-            min_value=2,
-            max_value=20,
-            help="Each row is evaluated once, by a model that did not see it. This gives more test "
-            "rows, but needs more fits.",
-        )
-
-
-def recipes_help(name: str) -> str:
-    """The line of help of a field, or of a page's setting."""
-    return SETTINGS[name].help if name in SETTINGS else Recipe.__dataclass_fields__[name].metadata["help"]
+        parameter_control(recipe.parameter("folds"), "folds", recipe.folds)
 
 
 def _calibrators(recipe: Recipe) -> None:
@@ -429,7 +374,7 @@ def _calibrators(recipe: Recipe) -> None:
         format_func=lambda key: CALIBRATORS[key].label,
         label_visibility="collapsed",
         placeholder="Choose calibrators",
-        help="All calibrators use the same calibration rows and the same test rows. The model is not fitted again.",
+        help=recipe.parameter("calibrators").help,
     )
 
 
@@ -503,62 +448,59 @@ def _base_rate(recipe: Recipe) -> None:
 
 
 def _view(recipe: Recipe, parts: Collection[str]) -> None:
+    """What only changes pictures, behind a button that is always in sight and says what differs from the defaults."""
     shown = {
-        "bins": _bins,
-        "axes": partial(setting, "reliability.axes"),
+        "bins": bins,
+        "axes": partial(choice, "reliability.axes"),
         "curve": _curve,
-        "layout": partial(setting, "reliability.layout"),
+        "layout": partial(choice, "reliability.layout"),
     }
-    if set(shown) & set(parts):
-        st.header("View", anchor=False)
-    for part, show in shown.items():
-        if part in parts:
-            show(recipe)
+    if not set(shown) & set(parts):
+        return
+    with st.container(key="view"), st.popover(_viewed(recipe, parts), width="stretch", wrap=True):
+        for part, show in shown.items():
+            if part in parts:
+                show(recipe)
 
 
-def _bins(recipe: Recipe) -> None:
-    control(
-        st.slider,
-        "bins",
-        recipe.bins,
-        "Bins",
-        min_value=2,
-        max_value=100,
-        step=1,
-        help="More bins show more detail, but also more noise.",
-    )
-    choice("binning", recipe, STRATEGIES, "Binning")
+def _viewed(recipe: Recipe, parts: Collection[str]) -> str:
+    """The number of bins, and every choice of the view that is not the default."""
+    said = [counted(recipe.bins, "bin")] if "bins" in parts else []
+    for part, names in VIEWED.items():
+        for name in names if part in parts else ():
+            value, declared = recipe.value(name), recipe.parameter(name)
+            if value != declared.default:
+                said.append(f"{declared.label.lower()} {declared.in_words(value).lower()}")
+    return f"View: {', '.join(said)}" if said else "View"
+
+
+def bins(recipe: Recipe) -> None:
+    declared = recipe.parameter("bins")
+    ends = {"min_value": declared.low, "max_value": declared.high}
+    control(st.slider, "bins", recipe.bins, declared.label, **ends, step=1, help=declared.help)
+    choice("binning", recipe)
 
 
 def _curve(recipe: Recipe) -> None:
-    choice("curve", recipe, recipes.CURVES, "Curve")
-    choice("band", recipe, recipes.BANDS, "Band")
+    choice("curve", recipe)
+    choice("band", recipe)
 
 
-def choice(field: str, recipe: Recipe, options: Iterable[str], label: str, **more: Any) -> None:
-    """A field that is one of a few words."""
-    _segmented(field, getattr(recipe, field), tuple(options), label, help=recipes_help(field), **more)
-
-
-def setting(
-    name: str, recipe: Recipe, value: str | None = None, offered: tuple[str, ...] = (), **more: Any
+def choice(
+    name: str, recipe: Recipe, value: str | None = None, offered: Collection[str] = (), **more: Any
 ) -> None:
-    """A page's own setting, "page.setting", that is one of a few words.
+    """A field, or a page's own setting "page.setting", that is one of a few words.
 
     Parameters
     ----------
     value, offered
-        What is shown and what may be chosen, where that is not what the Recipe says and all.
+        The value shown and the choices, if they are not the Recipe's value and all choices.
     """
-    parameter = SETTINGS[name]
-    choices = parameter.choices() if callable(parameter.choices) else parameter.choices
-    given = {"help": parameter.help} | more
-    _segmented(name, value or recipe.setting(name), offered or choices, parameter.label, **given)
-
-
-def _segmented(field: str, value: str, options: tuple[str, ...], label: str, **more: Any) -> None:
-    kwargs = {"format_func": lambda key: LABELS.get(key, key), "required": True} | more
-    control(st.segmented_control, field, value, label, options, **kwargs)
+    parameter = recipe.parameter(name)
+    value = value or recipe.value(name)
+    args = (name, value, parameter.label, tuple(offered or parameter.offered()))
+    usual = {"help": parameter.help, "format_func": parameter.in_words, "required": True}
+    control(st.segmented_control, *args, **(usual | more))
 
 
 def period(page: str) -> None:

@@ -48,7 +48,7 @@ PAGES = {
             "pages/explore_venn_abers.py",
             "Venn–Abers",
             "How certain is each probability?",
-            ("model", "placement", "base_rate", "bins", "axes"),
+            ("model", "placement", "base_rate", "axes"),
         ),
         Page(
             "pages/explore_trees.py",

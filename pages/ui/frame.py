@@ -97,6 +97,8 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .st-key-headline .stMetric label {flex: 1 1 6.5rem; min-height: 0; height: auto}
 .st-key-headline [data-testid="stMetricValue"] {font-size: 1.05rem; line-height: 1.4; padding: 0}
 .st-key-headline .stMetric :is(div, p) {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
+.stSidebar :has(> .st-key-view) {position: sticky; bottom: 0; z-index: 1}
+.st-key-view {padding: .75rem 0; background: SIDE; border-top: 1px solid GRID}
 @media (min-width: 1100px) {
     [class*="st-key-first_"] {flex: none; height: clamp(28rem, 100dvh - 9.5rem, 46rem)}
     [class*="st-key-under_"] {flex: none; height: clamp(27rem, 100dvh - 20.5rem, 46rem)}
@@ -280,9 +282,14 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
     """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
     theme = current.theme()
     jobs.page_entered(script)
-    st.html(
-        f"<style>{legible.css(theme)} {NARROW.replace('PAPER', theme.paper).replace('GRID', theme.grid)}</style>"
-    )
+    style = NARROW
+    for name, colour in (
+        ("PAPER", theme.paper),
+        ("GRID", theme.grid),
+        ("SIDE", st.get_option(f"theme.{theme.name}.sidebar.backgroundColor")),
+    ):
+        style = style.replace(name, colour)
+    st.html(f"<style>{legible.css(theme)} {style}</style>")
     if presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = presenter
         st.rerun()  # the navigation was drawn before this was known

@@ -203,15 +203,19 @@ def forget(kind: str, keys: Sequence[Any]) -> None:
         _jobs(kind).pop(key, None)
 
 
-def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float) -> bool:
-    """Whether work may begin: unasked where few seconds are expected, else after one press beside ``cost``."""
+def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, main: bool = False) -> bool:
+    """Whether work may begin: unasked where few seconds are expected, else after one press beside ``cost``.
+
+    ``main`` work is what the page is for, and its button says so.
+    """
     pressed = st.session_state.setdefault("pressed", set())
     if seconds <= UNASKED or started(kind, key) or (kind, key) in pressed:
         return True
     if _has_place(kind):
         with st.container(horizontal=True, vertical_alignment="center", key=f"running_{kind}"):
             st.markdown(f"**{plain(what)}**: {plain(cost)}")
-            st.button("Start", key=f"start_{kind}", on_click=pressed.add, args=((kind, key),))
+            options = {"type": "primary"} if main else {}
+            st.button("Start", key=f"start_{kind}", on_click=pressed.add, args=((kind, key),), **options)
     return False
 
 

@@ -102,7 +102,7 @@ def _diagram(evaluation: Evaluation) -> None:
         if choice not in (None, "none"):
             st.markdown(f"{plain(headline(evaluation))}.")
         st.caption(
-            f"A random forest predicts the data {plain(state.data_name(evaluation.recipe))}. "
+            f"Predictions of a random forest on the data set “{plain(state.data_name(evaluation.recipe))}”. "
             f"{evaluation.judged_by}."
         )
         st.page_link("pages/explore_reliability.py", label="Explore this diagram")

@@ -122,22 +122,28 @@ def update(and_then: Mapping[str, Any] | None = None, **changes: Any) -> None:
 
 def _gone(before: Recipe, lost: Mapping[str, Any]) -> str | None:
     """What was stated before and does not apply any more, called as its controls are."""
-    named = []
-    for name, value in lost.items():
-        label = before.label(name)
-        if label != name and value != FILE_PART:  # what no control is for goes with its data set
-            named.append(f"{label} ({_written(name, value)})")
+    named = [
+        f"{before.label(name)} ({in_words(before, name, value)})"
+        for name, value in lost.items()
+        if name not in UNSAID and value != FILE_PART
+    ]
     if not named:
         return None
     return f"Removed, because it does not apply after this change: {listed(named)}."
 
 
-def _written(name: str, value: Any) -> str:
+UNSAID = {"file", "judge_file", "onnx_file", "content", "target", "weight_as"}
+"""Fields that go with a file or a column; their reset is not said."""
+
+
+def in_words(recipe: Recipe, name: str, value: Any) -> str:
+    """A field's or setting's value as its control shows it."""
     if name == "base_rate":
         return percent(value)
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    parameter = recipe.parameter(name)
+    if parameter.kind == "names":
+        return listed([parameter.in_words(one) for one in value]) if value else "none"
+    return parameter.in_words(value)
 
 
 def typed(field: str, value: Any) -> Any:

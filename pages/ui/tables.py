@@ -65,7 +65,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
                 **changed,
             )
     who = "Uncalibrated" if own == "none" else label_of(own)
-    then = f" → {label_of(other)}; beside it, the change with its 95 % interval" if other else ""
+    then = f" → {label_of(other)}, then the change with its 95 % interval" if other else ""
     st.caption(f"{who}{then}. {evaluation.judged_by}. {why_missing(evaluation.sample)}")
 
 
@@ -113,7 +113,8 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
         f"{METRICS[metric].label} · {label_of(key)}",
         with_clipped(brief(value), finite),
         **_changed(line, evaluation, "none"),
-        help=f"{METRICS[metric].help} Beside it is the difference from the uncalibrated model with its 95 % interval.",
+        help=f"{METRICS[metric].help} The second number is the difference from the uncalibrated model, with its 95 % "
+        "interval.",
     )
 
 
@@ -136,9 +137,9 @@ def metrics(evaluation: Evaluation) -> None:
     st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{evaluation.judged_by}, {percent(evaluation.share)} of them in "
-        f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; a small "
-        "difference may be sampling variability. Compare ECE and miscalibration "
-        f"with the values beside them, which a calibrated model gets by chance alone.{_platt(evaluation)}"
+        f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; small "
+        "differences may be sampling variability. Compare ECE and miscalibration "
+        f"with the values that a calibrated model has by chance, in the columns beside them.{_platt(evaluation)}"
     )
     with st.container(horizontal=True):
         taken = [*evaluation.metrics, *_chosen(evaluation)]
@@ -174,8 +175,8 @@ def _more(evaluation: Evaluation) -> list[str]:
         name,
         _chosen(evaluation),
         parameter.label,
-        parameter.choices(),
-        format_func=lambda key: METRICS[key].label,
+        list(parameter.offered()),
+        format_func=parameter.in_words,
         placeholder="Choose metrics",
         help=parameter.help,
     )

@@ -33,6 +33,8 @@ CHROMIUM_FLAGS = (
 )
 # Seconds without work after which a page counts as settled: widgets send their values well before
 QUIET = 0.4
+# What stands behind the sidebar's button "View"
+VIEW = ("bins", "binning", "reliability.axes", "curve", "band", "reliability.layout")
 
 BUSY = """() => document.querySelector(".stApp")?.dataset.testScriptState !== "notRunning" || !!document.querySelector(
     '[data-testid="stSkeleton"], [data-testid="stProgress"], .stPlotlyChart .js-plotly-plot:not(:has(.main-svg))')"""
@@ -178,6 +180,16 @@ class Tab:
         name = f"st-key-{key.replace('.', '-')}"
         return self.page.locator(f'.{name}, [class*="{name}{MARK}"]')
 
+    def in_view(self, key: str) -> Locator:
+        """The element with this key, for which the view of the sidebar is opened if it is there."""
+        found = self.by_key(key)
+        view = self.by_key("view")
+        # A page draws its own bins elsewhere
+        if key in VIEW and not found.count() and view.count():
+            view.get_by_role("button").click()
+            found.wait_for()
+        return found
+
     # Changing things
 
     def choose(self, key: str, *labels: str) -> Tab:
@@ -202,12 +214,12 @@ class Tab:
 
     def segment(self, key: str, label: str) -> Tab:
         """Pick one segment of a segmented control."""
-        self.by_key(key).get_by_text(label, exact=True).click()
+        self.in_view(key).get_by_text(label, exact=True).click()
         return self.settle()
 
     def slide(self, key: str, steps: int) -> Tab:
         """Move a slider by the arrow keys, as fast as they repeat."""
-        slider = self.by_key(key).get_by_role("slider")
+        slider = self.in_view(key).get_by_role("slider")
         slider.focus()
         for _ in range(abs(steps)):
             slider.press("ArrowRight" if steps > 0 else "ArrowLeft")

@@ -41,9 +41,9 @@ MODEL_SHOWN = {
 VARIED = ("params-max_depth", "params-leaf")  # by the page of trees itself
 HELD = {"calibration_size": ["25"]}
 BINS = {"bins": "37", "binning": "quantile"}
-BINS_SHOWN = {"bins": ["37"], "binning": ["Equal count"]}
 CURVE = {"curve": "corp", "band": "confidence"}
-CURVE_SHOWN = {"curve": ["CORP"], "band": ["Confidence"]}
+VIEW = ("37 bins", "equal-count bins", "CORP curve", "confidence band")  # on the button of the view
+VIEW_SHOWN = {"view": [*VIEW]}
 CALIBRATORS = {"calibrators": "none,venn"}
 CALIBRATORS_SHOWN = {"calibrators": ["Uncalibrated", "Venn predictor"]}
 
@@ -69,13 +69,11 @@ LINKS = {
         | CALIBRATORS
         | {"placement": "cv", "cv": "7", "reliability.layout": "side", "reliability.details": "groups"},
         MODEL_SHOWN
-        | BINS_SHOWN
-        | CURVE_SHOWN
+        | {"view": [*VIEW, "side by side"]}
         | CALIBRATORS_SHOWN
         | {
             "placement": ["Cross-calibration"],
             "cv": ["7"],
-            "reliability-layout": ["Side by side"],
             "reliability-details": ["Subgroups"],
         },
     ),
@@ -87,11 +85,12 @@ LINKS = {
             "venn_abers.color": "width",
             "merge": "square",
             "venn_abers.beside": "train",
+            "venn_abers.details": "kinds",
         },
         MODEL_SHOWN
         | HELD
-        | BINS_SHOWN
         | {
+            "venn_abers-details": ["Kinds of calibration data"],
             "venn_abers-interval": ["Venn predictor"],
             "venn_abers-color": ["Width"],
             "merge": ["Square loss"],
@@ -106,8 +105,7 @@ LINKS = {
         | {"trees.metric": "ece", "trees.growth": "forest", "trees.leaves": "laplace", "trees.depths": "2"},
         {key: said for key, said in MODEL_SHOWN.items() if key not in VARIED}
         | HELD
-        | BINS_SHOWN
-        | CURVE_SHOWN
+        | VIEW_SHOWN
         | CALIBRATORS_SHOWN
         | {
             "trees-metric": ["ECE"],
@@ -127,7 +125,7 @@ LINKS = {
     "explore_watch": (MODEL | CALIBRATORS, MODEL_SHOWN | HELD | CALIBRATORS_SHOWN),
     "explore_compare": (
         MODEL | BINS | CURVE | CALIBRATORS,
-        MODEL_SHOWN | HELD | BINS_SHOWN | CURVE_SHOWN | CALIBRATORS_SHOWN,
+        MODEL_SHOWN | HELD | VIEW_SHOWN | CALIBRATORS_SHOWN,
     ),
     "learn_cl_gl": (
         learn(cl_gl__guess="skip", cl_gl__depth=3, cl_gl__loss="log"),
@@ -196,7 +194,10 @@ LINKS = {
 
 
 def shown(tab) -> dict[str, list[str]]:
-    return tab.page.evaluate(SHOWN, MARK)
+    """What each control shows, and what the button of the view says."""
+    view = tab.by_key("view").get_by_role("button").all_inner_texts()
+    said = [text.partition(": ")[2].split("\n")[0].split(", ") for text in view]
+    return tab.page.evaluate(SHOWN, MARK) | {"view": [word for words in said for word in words]}
 
 
 def differing(tab, expected) -> dict[str, object]:

@@ -32,7 +32,7 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     assert tab.recipe_query()["data_params"] == '{"header":3}'
     assert tab.by_key("data_params.header").locator("input").input_value() == "3"
     for label, gone in (
-        ("Merge spellings", "if you ignore case and spaces"),
+        ("Merge spellings", "without differences in case and spaces"),
         ("Exclude these rows", "may mean that the label is unknown"),
         ("Split by cluster", "Looks like an identifier"),
     ):
@@ -54,7 +54,7 @@ def test_scores_that_run_backwards_are_turned_only_by_the_switch(tab):
     tab.go("Reliability")
     assert any("rank the classes in reverse: AUC 0." in text for text in tab.alerts())
     assert "positive" not in tab.recipe_query()
-    tab.press("Take '0' as the positive class")
+    tab.press("Make '0' the positive class")
     assert tab.recipe_query()["positive"] == "0"
     assert not any("in reverse" in text for text in tab.alerts())
 

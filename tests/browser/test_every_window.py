@@ -61,7 +61,7 @@ def contrast(element) -> float:
 
 def text_stands_out(tab) -> None:
     caption = tab.page.get_by_test_id("stCaptionContainer").locator("p").first
-    chosen = tab.by_key("curve").get_by_role("radio", name="Smoothed").locator("p")
+    chosen = tab.in_view("curve").get_by_role("radio", name="Smoothed").locator("p")
     tag = tab.by_key("calibrators").get_by_text("Isotonic regression", exact=True).first
     for element in (
         caption,
@@ -157,7 +157,7 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
     assert faint_words(tab) == []
     reached = tab_stops(tab)
     for name in (
-        *("data", "model", "placement", "calibrators", "bins", "binning"),  # the sidebar
+        *("data", "model", "placement", "calibrators", "View"),  # the sidebar
         *("Copy link", "Show Python", "Zoom", "Reset axes", "Download"),  # page and chart
         *("reliability-details", "Search: Metric table", "What was dropped"),  # what stands below
     ):
@@ -169,7 +169,7 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
     tab.by_key("base_rate").locator("input:focus").wait_for()
     assert tab.settle().recipe_query()["base_rate"] == "0.2"
     tab.by_key("empty_base_rate").get_by_role("button").press("Enter")
-    tab.by_key("bins").locator("button:focus").wait_for()  # what stands now where that was
+    tab.by_key("view").locator("button:focus").wait_for()  # what stands now where that was
     assert "base_rate" not in tab.settle().recipe_query()
 
 

@@ -63,6 +63,7 @@ def test_a_click_on_a_mark_explains_its_row(tab, evaluation):
         assert_explained(tab, evaluation, seen[-1])
     assert seen[0] != seen[1]
     assert tab.by_key("venn_abers.row").locator("input").input_value() == str(seen[-1])
+    tab.segment("venn_abers.details", "Calibration rows")
     click_mark(tab, "width_by_score", 0)
     assert_explained(tab, evaluation, explained_row(tab))
 

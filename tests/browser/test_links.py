@@ -41,7 +41,7 @@ def test_a_copied_link_gives_the_same_picture_to_another_reader_who_shares_nothi
     assert other.recipe_query() == {}
     other.open(link.path.strip("/"), **query)
     assert (other.headline(), other.chart_titles()) == seen
-    assert other.by_key("bins").get_by_role("slider").input_value() == "18"
+    assert other.in_view("bins").get_by_role("slider").input_value() == "18"
     assert other.slide("bins", 1).recipe_query() == query | {"bins": "19"}
     tab.page.bring_to_front()
     assert tab.slide("bins", -1).recipe_query() == query | {"bins": "17"}
@@ -83,7 +83,7 @@ def test_the_back_button_leads_back_and_undoes_changes(tab):
     tab.open("explore_reliability", **query).slide("bins", 1)
     tab.page.go_back()
     tab.holds(query)
-    assert tab.by_key("bins").get_by_role("slider").input_value() == "9"
+    assert tab.in_view("bins").get_by_role("slider").input_value() == "9"
     tab.go("Data")
     # a page may have two addresses in the history, with and without settings: both mean the same
     for _ in range(2):
@@ -92,7 +92,7 @@ def test_the_back_button_leads_back_and_undoes_changes(tab):
         if "explore_reliability" in tab.settle().page.url:
             break
     tab.holds(query)
-    assert tab.by_key("bins").get_by_role("slider").input_value() == "9"
+    assert tab.in_view("bins").get_by_role("slider").input_value() == "9"
 
 
 @pytest.mark.soak
@@ -105,15 +105,15 @@ def test_every_page_shows_the_settings_it_works_with(tab):
         bins="9",
         **{"venn_abers.interval": "venn"},
     )
-    tab.go("Venn–Abers")
-    assert tab.by_key("bins").get_by_role("slider").input_value() == "9"
+    tab.go("Venn–Abers").segment("venn_abers.details", "Do the intervals hold?")
+    assert tab.in_view("bins").get_by_role("slider").input_value() == "9"
     assert (
         tab.by_key("venn_abers.interval").get_by_role("radio", name="Venn predictor", exact=True).is_checked()
     )
     tab.go("Reliability").slide("bins", 1)
     assert tab.recipe_query()["bins"] == "10"
     tab.page.goto(f"{tab.address}/?{urlencode(tab.recipe_query())}")  # the same page at the start address
-    assert tab.settle().go("Reliability").by_key("bins").get_by_role("slider").input_value() == "10"
+    assert tab.settle().go("Reliability").in_view("bins").get_by_role("slider").input_value() == "10"
 
 
 @pytest.mark.soak

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from calib.calibrators import MERGE_RULES, merge_pair
+from calib.calibrators.base import MERGE
 from calib.kernel.checks import InputError
 from tests.vectors import vector
 
@@ -64,3 +65,7 @@ def test_reference_vectors(name):
 def test_unknown_rule_is_refused_by_name():
     with pytest.raises(InputError, match="merge must be one of 'log', 'square', 'midpoint', but is 'brier'"):
         merge_pair(0.2, 0.4, "brier")
+
+
+def test_every_rule_has_a_label():
+    assert MERGE.choices.keys() == MERGE_RULES.keys()

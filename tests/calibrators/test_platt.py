@@ -133,7 +133,7 @@ def test_a_line_that_falls_and_so_reverses_the_order_of_the_rows_is_said(calibra
     fitted = calibrator.fit(p, y)
     falls = bool(np.all(np.diff(fitted.predict([0.2, 0.5, 0.8])) < 0))
     assert falls == turned
-    assert any("reverses the order" in note for note in fitted.notes_) == turned
+    assert any("reverses the ranking" in note for note in fitted.notes_) == turned
 
 
 @pytest.mark.parametrize("calibrator", [Platt(), Logistic()])

@@ -105,7 +105,7 @@ def test_a_curve_that_rises_throughout_has_no_note_and_one_that_falls_throughout
     y = (rng.random(20_000) < p).astype(int)
     assert Quadratic().fit(p, y).notes_ == ()
     (note,) = Quadratic().fit(p, 1 - y).notes_
-    assert "reverses the order" in note
+    assert "reverses the ranking" in note
 
 
 def test_a_file_from_before_the_ends_were_kept_is_read_as_it_was():

@@ -130,7 +130,7 @@ def test_one_that_fails_on_these_rows_is_refused_and_the_others_answer():
     register(Fragile)
     recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("fragile", "platt"))
     evaluation = evaluate(recipe, load(recipe))
-    assert evaluation.refused == {"fragile": "Fragile fails here: KeyError: 'forty'."}
+    assert evaluation.refused == {"fragile": "Fragile fails on these data: KeyError: 'forty'."}
     assert list(evaluation.predictions) == ["platt"]
 
 
@@ -158,14 +158,14 @@ def broken(**attributes):
         (broken(source=None), "Broken: source must"),
         (broken(input="margin"), "Broken: input must be one of 'score'"),
         (broken(gives_interval=True), "derive from IntervalCalibrator"),
-        (broken(parameters=(Parameter("a", "A", "number", 1.0),)), "parameters must name the options"),
-        (broken(__init__=lambda self, a=1: setattr(self, "a", a)), "parameters must name the options"),
+        (broken(parameters=(Parameter("a", "A", "number", 1.0),)), "parameters must list every option"),
+        (broken(__init__=lambda self, a=1: setattr(self, "a", a)), "parameters must list every option"),
         (broken(_learn=lambda self, scores, y, weights: 1 / 0), "fails on 40 rows.*ZeroDivisionError"),
         (broken(_learn=lambda self, scores, y, weights: None), "fails on 40 rows.*AttributeError"),
-        (broken(_map=lambda self, scores: scores * 2), "one probability from 0 to 1"),
-        (broken(_map=lambda self, scores: scores * np.nan), "one probability from 0 to 1"),
-        (broken(_map=lambda self, scores: scores[:3]), "one probability from 0 to 1"),
-        (broken(_map=lambda self, scores: None), "one probability from 0 to 1"),
+        (broken(_map=lambda self, scores: scores * 2), "one probability per score"),
+        (broken(_map=lambda self, scores: scores * np.nan), "one probability per score"),
+        (broken(_map=lambda self, scores: scores[:3]), "one probability per score"),
+        (broken(_map=lambda self, scores: None), "one probability per score"),
         (
             type("Broken", (Wide,), {"key": "broken", "_map": lambda self, scores: scores}),
             "within the interval",

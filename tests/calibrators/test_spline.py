@@ -53,7 +53,9 @@ def test_beyond_the_knots_it_goes_on_straight_and_never_downhill():
     slope = CubicSpline([-1, 0, 1], [-1, 1, 0], bc_type="natural")(-1, 1)
     assert found[x <= -1] == pytest.approx(-1 + slope * (x[x <= -1] + 1))
     assert found[x >= 1] == pytest.approx(np.zeros(5), abs=1e-12)  # it falls at 1
-    assert spline._notes() == (f"the curve turns: {turn_of(spline)}, higher scores get lower probabilities.",)
+    assert spline._notes() == (
+        f"the curve falls {turn_of(spline)}, where higher scores get lower probabilities.",
+    )
 
 
 def turn_of(spline):

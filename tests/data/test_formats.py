@@ -132,7 +132,7 @@ def test_excel_reads_the_first_filled_sheet_and_says_so():
     assert "only 'one'" in frame.attrs["notes"][0]
     with pytest.raises(DataError, match="only empty sheets"):
         excel(openpyxl.Workbook())
-    with pytest.raises(DataError, match="Two columns are called 'x'"):
+    with pytest.raises(DataError, match="both called 'x'"):
         excel(sheet(["x", "x"], [1, 2]))
     with pytest.raises(DataError, match="no rows"):
         excel(sheet(["x", "y"]))
@@ -223,7 +223,7 @@ def test_dates_and_truth_values_of_parquet_are_those_of_single_python_values(kin
 
 
 def test_parquet_with_two_columns_of_one_name_is_refused():
-    with pytest.raises(DataError, match="Two columns are called 'a'"):
+    with pytest.raises(DataError, match="both called 'a'"):
         parquet(pa.table([[1], [2]], names=["a", "a"]))
 
 

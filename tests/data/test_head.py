@@ -113,7 +113,7 @@ def test_sheet_and_header_row_can_be_chosen():
         assert frame.attrs["sheets"] == ("year 2020", "year 2021", "year 2022")
     assert file.read(sheet="year 2021", header=3).columns.tolist() == ["32", "Ulm", "n"]
     assert file.read(header=0).columns[0] == "column 1"
-    with pytest.raises(DataError, match="no sheet with content called 'year 1'.*'year 2020'"):
+    with pytest.raises(DataError, match="no sheet 'year 1'.*'year 2020'"):
         file.read(sheet="year 1")
     with pytest.raises(DataError, match="row 50"):
         file.read(header=50)

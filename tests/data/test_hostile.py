@@ -81,7 +81,7 @@ def test_half_a_surrogate_pair_is_spelt_out_in_names_levels_and_values():
 
 
 def test_a_delimiter_that_no_reader_takes_is_named_with_those_that_are():
-    with pytest.raises(DataError, match=r"'§' as its delimiter.*semicolons"):
+    with pytest.raises(DataError, match=r"the delimiter '§'.*semicolons"):
         read_table("sep=§\na§b\n1§x\n2§y\n".encode(), "weird.csv")
 
 
@@ -227,7 +227,7 @@ def test_more_columns_than_anyone_can_look_at_are_refused_before_they_are_typed(
         ("\n".join(sparse).encode(), "w.arff"),
         (nested, "w.json"),
     ):
-        with pytest.raises(DataError, match=r"5,001 columns. Keep at most 5,000"):
+        with pytest.raises(DataError, match=r"5,001 columns.*at most 5,000"):
             read_table(content, name)
 
 
@@ -400,7 +400,7 @@ def test_what_is_packed_is_refused_by_what_it_becomes(name, monkeypatch):
         "a.xlsx": lambda: sheet(f'<row r="{i}">{"<c/>" * 100}</row>' for i in range(1, 20_000)),
     }[name]()
     assert len(content) < 100_000
-    with pytest.raises(DataError, match=r"larger than \d MiB after unpacking"):
+    with pytest.raises(DataError, match=r"expands to more than \d MiB"):
         read_table(content, name)
 
 

@@ -228,7 +228,7 @@ def test_columns_may_come_in_another_order_but_not_be_absent():
 
 
 def test_what_is_not_typed_is_refused():
-    with pytest.raises(DataError, match="'x' holds Python objects"):
+    with pytest.raises(DataError, match="'x' contains Python objects"):
         preprocessor(pd.DataFrame({"x": np.array([1, "a"], dtype=object)}))
     for nothing in (pd.DataFrame(index=[0, 1]), np.zeros((2, 2))):
         with pytest.raises(DataError, match="at least one column"):

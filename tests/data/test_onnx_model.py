@@ -96,7 +96,7 @@ def test_inputs_are_matched_by_name_and_all_that_does_not_fit_is_told():
         onnx_scores(model, wrong, "y")
     assert "no column 'b'" in refused.value.message
     assert "'a' is not numeric" in refused.value.message
-    with pytest.raises(DataError, match="takes 2 columns, but besides the label the table has 3"):
+    with pytest.raises(DataError, match="takes 2 columns, but the table has 3 without the label"):
         onnx_scores(logistic().SerializeToString(), TABLE.assign(more=1.0), "y")
 
 
@@ -189,7 +189,7 @@ def test_a_graph_that_computes_for_longer_than_a_bound_is_ended(monkeypatch, gra
         onnx_scores(graph(3), TABLE, "y")["model_score"], expit(0.5 * TABLE["a"] - TABLE["b"]), rtol=1e-12
     )
     monkeypatch.setattr("calib.data.onnx_model.LONGEST_RUN", 0.1)
-    with pytest.raises(DataError, match=r"runs for more than 0\.1 seconds"):
+    with pytest.raises(DataError, match=r"took more than 0\.1 seconds"):
         onnx_scores(graph(much), TABLE, "y")
 
 
@@ -272,9 +272,12 @@ def test_the_table_of_inputs_names_the_column_that_fits_or_what_does_not():
     found = model_inputs(whole, TABLE.assign(more=1.0), ["y"])
     assert found.by_position
     assert found.to_frame()["column"].tolist() == ["a", "b", "more"]
-    assert found.to_frame()["fits"].tolist() == ["yes", "yes", "not asked for"]
+    assert found.to_frame()["fits"].tolist() == ["yes", "yes", "the model does not use this column"]
     assert model_inputs(whole, TABLE.assign(more=1.0), ["y", "more"]).fit
-    assert model_inputs(whole, TABLE, ["y", "b"]).to_frame()["fits"].tolist() == ["yes", "no column is left"]
+    assert model_inputs(whole, TABLE, ["y", "b"]).to_frame()["fits"].tolist() == [
+        "yes",
+        "the table has no column for this input",
+    ]
 
 
 def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():

@@ -214,9 +214,9 @@ def test_rows_without_label_or_score_are_left_out_and_named():
     frame.loc[0, "label"], frame.loc[3, "p_forest"], frame.loc[[3, 7], "margin"] = None, np.nan, np.inf
     data = prepare_predictions(frame, "label")
     assert data.X.index.tolist() == [i for i in range(N) if i not in (0, 3, 7)]
-    assert "Left out because the label is missing: 1 row (row 1)." in data.notes
-    assert "Left out because 'p_forest' is missing or infinite: 1 row (row 4)." in data.notes
-    assert "Left out because 'margin' is missing or infinite: 2 rows (rows 4, 8)." in data.notes
+    assert "Excluded because the label is missing: 1 row (row 1)." in data.notes
+    assert "Excluded because 'p_forest' is missing or infinite: 1 row (row 4)." in data.notes
+    assert "Excluded because 'margin' is missing or infinite: 2 rows (rows 4, 8)." in data.notes
 
 
 @pytest.mark.parametrize(
@@ -224,8 +224,8 @@ def test_rows_without_label_or_score_are_left_out_and_named():
     [
         ({}, ["nothing"], "no score column 'nothing'"),
         ({}, ["label"], "no score column 'label'"),
-        ({"word": ["a", "b"] * 100}, ["word"], "'word' does not hold numbers"),
-        ({"p_forest": np.nan, "margin": "x"}, None, "No column of scores"),
+        ({"word": ["a", "b"] * 100}, ["word"], "'word' contains values that are not numbers"),
+        ({"p_forest": np.nan, "margin": "x"}, None, "There is no column of scores"),
         ({"p_forest": np.nan}, ["p_forest"], "No row has both"),
         ({"label": "sick"}, None, "only the label"),
     ],

@@ -56,7 +56,7 @@ def test_rows_without_a_label_are_left_out_and_the_others_keep_their_numbers():
     data = prepare(frame, "target")
     assert data.X.index.tolist() == [i for i in range(N) if i not in (2, 5)]
     np.testing.assert_array_equal(data.X["x"], FRAME["x"].drop([2, 5]))
-    assert "Left out because the label is missing: 2 rows (rows 3, 6)." in data.notes
+    assert "Excluded because the label is missing: 2 rows (rows 3, 6)." in data.notes
 
 
 def test_infinite_values_and_words_among_numbers_count_as_missing_and_are_listed():
@@ -64,10 +64,11 @@ def test_infinite_values_and_words_among_numbers_count_as_missing_and_are_listed
     x[[3, 4]], x[7] = np.inf, "n/k"
     data = prepare(FRAME.assign(x=x, k=FRAME["k"].astype(float).replace(0, -np.inf)), "target")
     assert np.flatnonzero(data.X["x"].isna()).tolist() == [3, 4, 7] or np.isinf(data.X["x"]).any()
-    assert any("'x': 1 value that are not numbers ('n/k') count as missing" in note for note in data.notes)
+    assert any("'x': non-numeric values count as missing (1 value: 'n/k')" in note for note in data.notes)
     zeros = int((FRAME["k"] == 0).sum())
     assert any(
-        f"'k': {zeros} values infinite or beyond 1e+30 count as missing" in note for note in data.notes
+        f"'k': values that are infinite or beyond ±1e+30 count as missing ({zeros} values)" in note
+        for note in data.notes
     )
     assert np.isfinite(data.X["k"].dropna()).all()
 
@@ -129,7 +130,7 @@ def test_truth_values_with_gaps_stay_truth_values():
     [
         ({"target": "yes"}, "only the label 'yes'"),
         ({"target": np.arange(N) / 7}, "60 different values"),
-        ({"target": [None] * N}, "no label at all"),
+        ({"target": [None] * N}, "no labels"),
     ],
 )
 def test_labels_that_are_no_two_classes_are_refused(change, said):
@@ -138,7 +139,7 @@ def test_labels_that_are_no_two_classes_are_refused(change, said):
 
 
 def test_a_table_with_nothing_to_learn_from_is_refused_with_the_reasons():
-    with pytest.raises(DataError, match=r"'flat' is excluded: the same value everywhere.*another label"):
+    with pytest.raises(DataError, match=r"'flat' is excluded: every row has the same value.*another label"):
         prepare(FRAME[["flat", "target"]], "target")
     with pytest.raises(DataError, match="no column 'goal'"):
         prepare(FRAME, "goal")

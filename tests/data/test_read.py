@@ -141,18 +141,18 @@ REFUSED = {
     "prose.txt": (b"It was the best of times.\nIt was the worst of times, it was the age.\n", ""),
     "garbage.csv": (bytes(range(256)) * 20, "binary"),
     "nul.csv": (b"a,b\n1,\x00\n", "binary"),
-    "duplicates.csv": (b"a,b,a\n1,2,3\n", "Two columns are called 'a' (columns 1 and 3)"),
+    "duplicates.csv": (b"a,b,a\n1,2,3\n", "Columns 1 and 3 are both called 'a'"),
     "short-line.csv": (b"a,b\n1,2\n3\n4,5\n", "Line 3 has 1 cell where 2"),
     "long-line.csv": (b"\n\na,b\n1,2\n\n3,4,5\n", "Line 6 has 3 cells where 2"),
     "after-a-long-cell.csv": (b'a,b\n"1\n1",2\n3\n', "Line 4 has 1 cell"),
     "open-quote.csv": (b'a,b\n1,"x\n2,y\n3,z\n', "quotation mark"),
     "page.csv": (b"<!DOCTYPE html><html><body>Not found</body></html>", "web page"),
     "page.json": (b"\n <html>\n</html>", "web page"),
-    "really-parquet.csv": (parquet(TABLE), "ends in .csv, but its content is Parquet"),
-    "really-csv.parquet": (CSV.encode(), "ends in .parquet, but its content is delimited text"),
-    "really-csv.xlsx": (CSV.encode(), "but its content is delimited text"),
-    "really-json.csv": (FILES["records.json"], "but its content is JSON"),
-    "really-arff.csv": (FILES["table.arff"], "but its content is ARFF"),
+    "really-parquet.csv": (parquet(TABLE), "ends in .csv, but contains Parquet"),
+    "really-csv.parquet": (CSV.encode(), "ends in .parquet, but contains delimited text"),
+    "really-csv.xlsx": (CSV.encode(), "but contains delimited text"),
+    "really-json.csv": (FILES["records.json"], "but contains JSON"),
+    "really-arff.csv": (FILES["table.arff"], "but contains ARFF"),
     "really-csv.arff": (CSV.encode(), "not ARFF"),
     "table.pdf": (CSV.encode(), ".pdf is not a known table format"),
     "table.zip": (zipped(table=CSV), ".zip is not a known table format"),
@@ -175,7 +175,7 @@ REFUSED = {
     "nothing.json": (b"[]", "not a table"),
     "object.json": (b'{"a": 1, "b": 2}', "not a table"),
     "uneven.json": (b'{"a": [1, 2], "b": [1]}', "differ in length"),
-    "twice-named.json": (b'[{"a": 1, "a": 2}]', "Two columns are called 'a'"),
+    "twice-named.json": (b'[{"a": 1, "a": 2}]', "both called 'a'"),
     "deep.json": (b"[" * 100_000, "not valid JSON"),
     "big-number.json": (b'[{"a": ' + b"9" * 5000 + b"}]", "not valid JSON"),
     "no-data.arff": (b"@relation r\n@attribute a numeric\n", "ARFF"),
@@ -186,7 +186,7 @@ REFUSED = {
         "row 2",
     ),
     "twice-named.arff": (b"@relation r\n@attribute a numeric\n@attribute a numeric\n@data\n1,2\n", "ARFF"),
-    "relational.arff": (b"@relation r\n@attribute a relational\n@data\n1\n", "a table in each cell"),
+    "relational.arff": (b"@relation r\n@attribute a relational\n@data\n1\n", "each cell contains a table"),
     "no-type.arff": (b"@relation r\n@attribute\n@data\n1\n", "does not declare an attribute"),
     "no-rows.arff": (b"@relation r\n@attribute a numeric\n@data\n", "no rows"),
 }
@@ -241,7 +241,7 @@ def test_tables_beyond_the_bounds_are_refused(monkeypatch):
     with pytest.raises(DataError, match="more than the 10 cells"):
         read_table(CSV.encode(), "a.csv")
     monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 3)
-    with pytest.raises(DataError, match="4 rows of 1 columns, more than the 3 cells"):  # before it is parsed
+    with pytest.raises(DataError, match="4 rows and 1 columns, but at most 3 cells"):  # before it is parsed
         read_table(b'{"a": 1, "y": 0}\n{"a": 1, "y": 0}\n', "lines.jsonl")
     monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 10)
     monkeypatch.setattr("calib.data.formats.MOST_ARFF_CELLS", 10)

@@ -88,7 +88,7 @@ def test_where_another_file_is_judged_no_split_is_proposed():
 def test_another_word_is_refused_and_shown():
     table = TABLE.assign(set=TABLE["set"].replace("val", "fold 3"))
     with pytest.raises(
-        DataError, match="part: 'set' holds 'fold 3', which names no part.*train, calibrate and test"
+        DataError, match="part: 'set' contains 'fold 3', which does not name a set.*train, calibrate or test"
     ):
         prepare(table, "target", roles={"part": "set"})
 
@@ -96,11 +96,11 @@ def test_another_word_is_refused_and_shown():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([1, -2, 3], "weight: 'w' must hold numbers of at least 0, but holds -2 in row 2"),
-        ([1, np.inf, 3], "weight: 'w' must hold numbers of at least 0, but holds inf in row 2"),
-        ([1, 1e308, 1e308], "weight: 'w' holds 1e\\+308, which is too large to add up exactly. Divide"),
-        ([0, 0, 0], "weight: no row of 'w' has a weight above 0"),
-        (["a", "b", "c"], "weight: 'w' does not hold numbers only"),
+        ([1, -2, 3], "weight: 'w' must contain .* at least 0, but row 2 contains -2"),
+        ([1, np.inf, 3], "weight: 'w' must contain .* at least 0, but row 2 contains inf"),
+        ([1, 1e308, 1e308], "weight: 'w' contains 1e\\+308, so the sum .* too large to be exact. Divide"),
+        ([0, 0, 0], "weight: 'w' contains no weight above 0"),
+        (["a", "b", "c"], "weight: 'w' contains values that are not numbers"),
     ],
 )
 def test_weights_that_are_none_are_refused(values, message):
@@ -114,8 +114,8 @@ def test_rows_without_a_weight_or_of_none_are_left_out_by_number():
     assert data.weight.tolist() == [3, 2]
     assert data.row_numbers.tolist() == [1, 4]
     assert {
-        "Left out because the weight in 'n' is missing: 1 row (row 2).",
-        "Left out with a weight of 0 in 'n': 1 row (row 3).",
+        "Excluded because the weight in 'n' is missing: 1 row (row 2).",
+        "Excluded with a weight of 0 in 'n': 1 row (row 3).",
     } <= set(data.notes)
 
 
@@ -140,16 +140,16 @@ def test_dates_are_ordered_as_a_person_reads_them(texts, expected):
 
 def test_dates_that_can_be_read_two_ways_are_refused_with_the_remedy():
     table = read_table(b"when,y,x\n03/04/2024,0,1\n05/06/2024,1,2\n", "t.csv")
-    with pytest.raises(DataError, match="day first or the month first.*2024-05-31"):
+    with pytest.raises(DataError, match="the day or the month may come first.*2024-05-31"):
         prepare(table, "y", roles={"time": "when"})
     said = [problem.message for problem in validate(table, "y", roles={"time": "when"})]
-    assert any("day first or the month first" in message for message in said)
+    assert any("the day or the month may come first" in message for message in said)
 
 
 def test_what_is_no_date_is_shown():
     table = TABLE.assign(when=["2024-01-01"] * (N - 1) + ["soon"])
     with pytest.raises(
-        DataError, match=f"time: 'when' must hold dates or numbers, but holds 'soon' in row {N}"
+        DataError, match=f"time: 'when' must contain dates or numbers, but row {N} contains 'soon'"
     ):
         prepare(table, "target", roles={"time": "when"})
 
@@ -162,7 +162,7 @@ def test_a_row_without_a_cluster_is_its_own_and_one_without_a_time_or_part_is_le
     data = prepare(table, "target", roles={key: ROLES[key] for key in ("time", "cluster", "part")})
     assert data.n == N - 2
     assert len(np.unique(data.cluster)) == 20 + 2
-    assert sum("Left out because the" in note for note in data.notes) == 2
+    assert sum("Excluded because the" in note for note in data.notes) == 2
 
 
 @pytest.mark.parametrize(

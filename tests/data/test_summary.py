@@ -22,7 +22,7 @@ def test_each_column_in_plain_words():
     told = summarise(frame).set_index("column")
     assert told["type"].tolist() == [
         "number",
-        "yes or no",
+        "true or false",
         "date",
         "category",
         "free text",

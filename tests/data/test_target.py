@@ -85,7 +85,7 @@ def test_a_positive_class_that_is_no_label_is_refused_with_the_labels(positive, 
 @pytest.mark.parametrize(
     ("counts", "said"),
     [
-        ({}, "no label at all"),
+        ({}, "no labels"),
         ({"a": 5}, "only the label 'a'"),
         ({str(i): 1 for i in range(51)}, "51 different values"),
     ],

@@ -35,16 +35,16 @@ def test_a_good_table_has_no_problems():
     [
         ("x", np.full(N, np.nan), "warning", "missing"),
         ("x", np.full(N, 3.0), "warning", "same value"),
-        ("x", np.where(np.arange(N) < 2, np.inf, GOOD["x"]), "warning", "2 values infinite or beyond 1e+30"),
+        ("x", np.where(np.arange(N) < 2, np.inf, GOOD["x"]), "warning", "infinite or beyond ±1e+30: 2."),
         ("colour", [f"id{i}" for i in range(N)], "warning", "identifier"),
         ("patient_id", RNG.permutation(N) * 3, "warning", "identifier"),
         ("colour", [f"a few words and {a}" for a in RNG.integers(0, 10**6, N)], "warning", "free text"),
         ("day", pd.date_range("2020-01-01", periods=N), "info", "dates"),
         ("day", pd.date_range("2020-01-01", periods=N).strftime("%d.%m.%Y"), "info", "dates"),
-        ("x", [*GOOD["x"].astype("str")[2:], "n/k", "n/k"], "warning", "not a number in 2 rows ('n/k')"),
-        ("x", [*GOOD["x"][1:], "n/k"], "warning", "not a number in 1 row ('n/k')"),
+        ("x", [*GOOD["x"].astype("str")[2:], "n/k", "n/k"], "warning", "2 rows without a number ('n/k')"),
+        ("x", [*GOOD["x"][1:], "n/k"], "warning", "1 row without a number ('n/k')"),
         ("target", ["yes"] * N, "error", "only the label 'yes'"),
-        ("target", [None] * N, "error", "no label at all"),
+        ("target", [None] * N, "error", "no labels"),
         ("target", ["maybe", None, *GOOD["target"][2:]], "warning", "1 of 200 rows have no label"),
         ("target", np.where(np.arange(N) < 40, "maybe", GOOD["target"]), "warning", "3 classes"),
         ("target", GOOD["x"], "error", "200 different values"),
@@ -96,13 +96,13 @@ def test_columns_left_out_are_not_spoken_of():
 
 
 def test_a_table_without_usable_columns_is_an_error():
-    assert "No column remains" in found(GOOD[["target"]])[("error", None)].message
+    assert "No usable feature" in found(GOOD[["target"]])[("error", None)].message
     assert ("error", None) in found(GOOD, exclude=["x", "z", "colour"])
 
 
 def test_duplicate_names_are_an_error():
     frame = pd.DataFrame([[1, 2, "a"]], columns=["x", "x", "target"])
-    assert "Two columns are called 'x'" in found(frame)[("error", None)].message
+    assert "both called 'x'" in found(frame)[("error", None)].message
 
 
 def test_errors_come_first():
@@ -130,7 +130,7 @@ def test_labels_of_one_meaning_are_proposed_for_merging():
     spelt[:3], spelt[3:5], spelt[5:9], spelt[9] = "YES", "Yes", "unknown", "Unknown"
     frame = GOOD.assign(target=spelt)
     merge, drop = (p for p in validate(frame, "target") if p.fix and "data_params" in p.fix)
-    assert "6 labels are only 3 if you ignore case and spaces" in merge.message
+    assert "6 labels, but only 3 without differences in case and spaces" in merge.message
     assert "'YES' is 'yes'" in merge.message
     assert "'Unknown' is 'unknown'" in merge.message
     assert merge.fix == {"data_params": {"merge_labels": True}}
@@ -163,7 +163,7 @@ def test_a_key_whose_values_come_back_is_named_with_a_remedy(name, values, repea
     problems = [p for p in validate(GOOD.assign(**{name: values}), "target") if p.column == name]
     assert [p.fix for p in problems] == ([{"cluster": name, "split": "cluster"}] if repeats else [])
     if repeats:
-        assert "both sides of a random split" in problems[0].message
+        assert "both the training and the test set" in problems[0].message
         assert validate(GOOD.assign(**{name: values}), "target", roles={"cluster": name}) == []
 
 

@@ -104,7 +104,7 @@ def test_rank_comes_back_with_the_scores_of_every_tree():
     assert (saved.input, saved.columns) == ("tree_scores", 4)
     new = rng.integers(0, 9, (50, 4)) / 8
     np.testing.assert_array_equal(saved.predict(new).p, fitted.predict(new))
-    with pytest.raises(InputError, match=r"4 scores per row, one from each tree, but there are 3"):
+    with pytest.raises(InputError, match=r"4 scores per row, one from each tree, but the table has 3"):
         saved.predict(new[:, :3])
 
 
@@ -190,9 +190,9 @@ def test_platts_file_says_what_it_was_fitted_on_and_gives_the_same_for_a_table_o
         ("beta", "extrapolated"),
         ("isotonic", "clamped"),
         ("venn_abers", "clamped"),
-        ("venn", "the answer of the category, or [0, 1] if it is empty"),
+        ("venn", "taken from their category, or from 0 to 1 if it has no calibration rows"),
         ("histogram", "clamped"),
-        ("quadratic", "extrapolated linearly in log-odds, or clamped at an end that falls"),
+        ("quadratic", "extrapolated linearly in log-odds, or clamped where the curve falls at its end"),
         ("none", None),
     ],
 )
@@ -289,7 +289,7 @@ def test_what_a_file_holds_beside_its_fields_is_refused_and_what_made_it_is_free
         (
             {"placement": "oob", "model": "random_forest", "params": {"n_estimators": 10}},
             "rank",
-            "Rank calibration out of bag",
+            "Rank calibration with out-of-bag scores",
         ),
         ({"placement": "none"}, "platt", "needs calibration scores"),
         ({}, "beta", "not among"),
@@ -364,8 +364,8 @@ def test_a_table_gets_its_probabilities_beside_it_and_rows_without_a_score_stay_
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        (["note"], "not a column of numbers"),
-        (["absent"], "not a column of numbers"),
+        (["note"], "not a numeric column"),
+        (["absent"], "not a numeric column"),
         ([], "needs 1 score column"),
         (["empty"], "No row"),
     ],

@@ -45,10 +45,10 @@ class TestWithChromium:
         assert files["pdf"].count(b"/Type /Page\n") == 1
 
     def test_a_report_becomes_a_pdf_of_full_pages(self, evaluations):
-        """Twelve charts, ten tables and the texts fill nine sheets; a chart a sheet took fifteen."""
+        """Twelve charts, ten tables, the texts and the checklist fill eleven sheets; one chart per sheet takes 17."""
         content = chromium.print_pdf(report_html(evaluations["Naive Bayes"]).decode())
         assert content.startswith(b"%PDF")
-        assert 6 < content.count(b"/Type /Page\n") < 11
+        assert 6 < content.count(b"/Type /Page\n") < 13
 
     def test_only_what_is_asked_for_comes_and_nothing_stays_behind(self, figure, monkeypatch):
         """Neither a process nor a file, in the browser's own temporary folder or in ours."""
@@ -136,10 +136,10 @@ def program(path, text: str) -> str:
     ("text", "words"),
     [
         ("sleep 61.5", "did not answer within"),
-        ("exit 1", "ended before it answered"),
+        ("exit 1", "stopped before it had drawn"),
         ("echo '<html>'; sleep 61.5", "did not answer within"),
         ("echo '<html>no</html>'", "could not draw: no"),
-        ("echo nonsense", "ended before it answered"),
+        ("echo nonsense", "stopped before it had drawn"),
     ],
     ids=["hangs", "ends", "hangs later", "refuses", "answers nonsense"],
 )
@@ -154,7 +154,7 @@ def test_a_program_that_is_no_browser_is_given_up_in_time_and_ended(tmp_path, mo
 
 def test_where_nothing_is_printed_there_is_no_document(tmp_path, monkeypatch):
     monkeypatch.setenv("BROWSER_PATH", program(tmp_path / "browser", "exit 0"))
-    with pytest.raises(chromium.NoBrowser, match="ended before it answered"):
+    with pytest.raises(chromium.NoBrowser, match="stopped before it had drawn"):
         chromium.print_pdf("<p>")
 
 

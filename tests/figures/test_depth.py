@@ -75,15 +75,16 @@ def test_panels_share_the_axis_of_depth_and_forests_one_scale():
     assert not any(axis(figure, name, i).fixedrange for name in "xy" for i in range(6))  # zoom
 
 
-def test_the_title_names_the_best_depths_and_what_full_growth_gives():
+def test_the_title_names_the_best_depths_and_the_caption_what_full_growth_gives():
     record = prepare(scores(), "brier")
     tree, forest = (values(growth, "frequency", "none", "brier") for growth in ("tree", "forest"))
     for curve in (tree, forest):
         least = min(curve.values())
         at = min(depth for depth, value in curve.items() if value == least)
-        assert f"depth {at} ({brief(least)}" in record.title
-    assert f"fully grown {brief(list(tree.values())[-1])}" in record.title
-    assert record.title.startswith("Uncalibrated, the tree's Brier score is best")
+        full = list(curve)[-1]
+        assert f"{'fully grown' if at == full else f'at depth {at}'} ({brief(least)})" in record.title
+        assert f"{brief(list(curve.values())[-1])} for the" in record.caption
+    assert record.title.startswith("Brier score, uncalibrated: tree best")
     assert "72 test rows" in record.caption
 
 
@@ -107,12 +108,12 @@ def test_a_metric_without_a_best_end_is_told_from_end_to_end():
     curve = values("tree", "frequency", "none", "group_entropy")
     first, *_, last = curve
     there, then = briefly(curve[first], curve[last])
-    assert f"is {there} at depth {first} and {then} at depth {last}" in title
+    assert f"tree {there} at depth {first}, {then} at depth {last}" in title
     assert best_cells(scores(), "group_entropy") == []
 
 
 def test_intervals_are_those_of_the_first_method_that_has_them():
-    assert prepare(scores(), "width").title.startswith("With Venn–Abers, the tree's mean width is")
+    assert prepare(scores(), "width").title.startswith("Mean width, Venn–Abers: tree ")
 
 
 @pytest.mark.parametrize(("metric", "best"), [("brier", min), ("auc", max)])

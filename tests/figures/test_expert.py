@@ -36,7 +36,8 @@ def test_the_smooth_diagram_shows_the_smoothed_frequency_where_there_are_predict
     low, high = min(errors, key=errors.get), max(errors, key=errors.get)
     least, most = briefly(errors[low], errors[high])
     assert record.title.endswith(f"from {least} ({label_of(low)}) to {most} ({label_of(high)})")
-    for trace, (key, one) in zip(figure.data[1:], result.predictions.items(), strict=True):
+    own_lines = [trace for trace in figure.data if trace.legendgroup]
+    for trace, (key, one) in zip(own_lines, result.predictions.items(), strict=True):
         found, own = smoothed_residuals(one.y, one.p), table[table["calibrator"] == key]
         np.testing.assert_allclose(
             own["observed"], np.interp(own["probability"], found.points, found.observed)

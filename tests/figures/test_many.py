@@ -1,4 +1,4 @@
-"""Of many lines three keep their colour; the others are grey, in a group of their own, until they are asked for."""
+"""Of many lines two keep their colour; the others are grey, in a group of their own, until they are asked for."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from calib.analysis.decision import decide
 from calib.calibrators import label_of
 from calib.figures import FIGURES, LIGHT, MARKS
-from calib.figures.many import GREY, MOST
+from calib.figures.many import COLOURED, GREY, MOST, all_in_colour
 from tests.figures.evaluations import evaluation
 
 SIX = ("none", "platt", "isotonic", "beta", "venn_abers", "logistic")
@@ -18,14 +18,16 @@ def source(figure, calibrators):
 
 
 @pytest.mark.parametrize("figure", ["reliability", "net_benefit", "cumulative", "smooth_calibration"])
-def test_three_of_six_lines_are_in_colour_and_a_click_in_the_legend_shows_another(figure):
+def test_two_of_six_lines_are_in_colour_and_a_click_in_the_legend_shows_another(figure):
     entry = FIGURES[figure]
     record = entry.prepare(source(figure, SIX))
     drawn = entry.draw(record, LIGHT)
     own = [trace for trace in drawn.data if trace.legendgroup]
     coloured = {trace.legendgroup for trace in own if trace.visible != "legendonly"}
-    assert len(coloured) == 3
-    assert {key for key in SIX if label_of(key) in record.title} | {"none"} <= coloured
+    assert len(coloured) == COLOURED == 2
+    assert "none" in coloured
+    named = {key for key in SIX if label_of(key) in record.title} - {"none"}
+    assert not named or named & coloured
     assert {trace.legendgroup for trace in own if trace.visible == "legendonly"} == set(SIX) - coloured
     grey = [trace for trace in drawn.data if trace.zorder == -1]
     assert {trace.name for trace in grey} >= {label_of(key) for key in set(SIX) - coloured}
@@ -43,3 +45,13 @@ def test_few_lines_keep_their_colours(figure):
     record = entry.prepare(source(figure, SIX[:MOST]))
     assert not any(trace.visible == "legendonly" for trace in entry.draw(record).data)
     assert GREY.strip() not in record.caption
+
+
+@pytest.mark.parametrize("figure", ["reliability", "net_benefit", "cumulative", "smooth_calibration"])
+def test_all_lines_take_their_colours_at_once(figure):
+    entry = FIGURES[figure]
+    drawn = all_in_colour(entry.draw(entry.prepare(source(figure, SIX)), LIGHT))
+    assert {trace.legendgroup for trace in drawn.data if trace.legendgroup} == set(SIX)
+    for trace in drawn.data:
+        assert trace.zorder != -1 or trace.visible is False
+        assert trace.visible != "legendonly"

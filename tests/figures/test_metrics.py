@@ -4,12 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calib import Recipe
+from calib.analysis.recommendation.advice import recommend
+from calib.calibrators import name_of
 from calib.figures import FIGURES, formatted_metrics, formatted_side_by_side
 from calib.figures.compared import prepare
 from calib.figures.metrics import best
+from calib.kernel.wording import brief
 from calib.metrics import METRICS, metric_table
 from calib.metrics.confidence import confidence_interval
 from tests.analysis.given import given_evaluation
+from tests.evaluated import evaluated
 
 
 @pytest.mark.parametrize("n", [93, 225, 540])
@@ -129,3 +134,23 @@ def test_compared_marks_have_their_intervals_on_an_axis_that_holds_them_and_no_m
     assert low > 0.5 * ends.min()  # it does not begin at 0
     for trace, line in zip(figure.data, record.table.itertuples(), strict=False):
         assert trace.x[0] + trace.error_x.array[0] == pytest.approx(line.upper)
+
+
+@pytest.mark.parametrize("data", ["rare_faults", "breast_cancer"])
+def test_the_recommended_method_is_named_below_the_picture_if_another_one_has_the_best_value(data):
+    evaluation = evaluated(Recipe(data=f"sample:{data}", model="naive_bayes"))
+    record, choice = prepare({"one": evaluation}), recommend(evaluation).choice
+    brier = evaluation.metrics["brier"]
+    said = f"recommended calibrator is {name_of(choice)} ({brief(brier[choice])})"
+    assert (said in record.recommended) == bool(record.recommended) == (brier.idxmin() != choice)
+    assert name_of(brier.idxmin()) in record.title
+
+
+def test_a_long_name_of_a_recipe_does_not_make_the_finding_longer_than_a_line():
+    y = np.tile([0, 1], 300)
+    evaluation = given_evaluation(y, {"none": np.full(600, 0.5), "platt": np.full(600, 0.6)})
+    other = given_evaluation(y, {"none": np.full(600, 0.55), "platt": np.full(600, 0.6)})
+    title = prepare({60 * "x": evaluation, "other": other}).title
+    assert 60 * "x" not in title
+    assert 12 * "x" + "…" in title
+    assert len(title) < 116

@@ -12,6 +12,7 @@ from calib.analysis.recommendation.advice import LEAVE, headline, recommend
 from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
 from calib.figures import DARK, FIGURES, LIGHT, MARKS
+from calib.figures.many import COLOURED
 from calib.figures.theme import legible
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, number
@@ -128,7 +129,11 @@ def test_lines_bear_their_names_and_no_name_lies_on_another_or_on_a_line(kind, a
         width, height = len(name) * 13 / 490, 28 / 490  # 24 pixels in a room, on a plot of 490
         x, y = at[1]
         boxes.append((x - width if side == "middle left" else x, y - height / 2, width, height))
-    assert len(boxes) == len(METHODS)
+    assert len(boxes) == COLOURED
+    (corner,) = figure.layout.annotations
+    corner_lines = corner.text.split("<br>")
+    wide, high = max(map(len, corner_lines)) * 13 / 490, len(corner_lines) * 28 / 490
+    assert not any(x + width > 1 - wide and y < high for x, y, width, _ in boxes)
     for i, (x, y, width, height) in enumerate(boxes):
         assert 0 <= x <= x + width <= 1
         assert 0 <= y <= y + height <= 1
@@ -300,10 +305,15 @@ def test_smoothed_lines_and_the_bins_beside_them_are_those_of_the_curves():
     record, figure = drawn(e)
     for key, predictions in e.predictions.items():
         curve = smooth_curve(e.y, predictions.p)
-        (line,) = [t for t in lines_of(figure, key) if t.customdata is not None]
-        np.testing.assert_allclose(line.x, curve.p)
-        np.testing.assert_allclose(line.y, np.where(curve.count < FEW, np.nan, curve.smoothed))
-        assert np.isfinite(line.y).mean() > 0.5
+        thin, strong = (line for line in lines_of(figure, key) if line.fill is None)
+        np.testing.assert_allclose(thin.x, curve.p[curve.count >= FEW])
+        np.testing.assert_allclose(thin.y, curve.smoothed[curve.count >= FEW])
+        counts, edges = np.histogram(predictions.p, record.histograms[key].edges)
+        near = counts[np.clip(np.searchsorted(edges, curve.p, "right") - 1, 0, len(counts) - 1)]
+        np.testing.assert_allclose(
+            strong.y, np.where((near < FEW) | (curve.count < FEW), np.nan, curve.smoothed)
+        )
+        assert thin.line.width < strong.line.width
         lines = record.to_frame().query("calibrator == @key")
         bins = binned_curve(e.y, predictions.p, bins=10)
         filled = bins.count > 0

@@ -71,7 +71,7 @@ def test_one_that_fails_on_these_rows_alone_is_told_by_its_name(way, tmp_path, c
 
     register(dataclasses.replace(MINE, function=frail, binned=False))
     recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("none",))
-    told = "Mine fails here: ZeroDivisionError: "
+    told = "Mine fails on these data: ZeroDivisionError: "
     if way == "package":
         with pytest.raises(InputError, match=told):
             evaluate(recipe, load(recipe)).metrics  # noqa: B018

@@ -46,7 +46,7 @@ def test_a_probability_outside_the_unit_interval_is_refused_later_on():
 
 
 def test_unknown_columns_and_missing_scores_are_refused_by_name():
-    with pytest.raises(InputError, match=r"score must be a column of the table \(p, margin\), but is 'q'"):
+    with pytest.raises(InputError, match=r"score must name a column of the table \(p, margin\), but is 'q'"):
         GivenScores("q").fit(TABLE, Y)
     with pytest.raises(InputError, match="score column 'p' must be finite"):
         GivenScores("p").fit(TABLE.assign(p=[0.1, np.nan, 0.2]), Y)

@@ -58,9 +58,9 @@ def test_it_is_fitted_with_the_recipes_settings():
         ),
         (
             dataclasses.replace(MINE, make=lambda alpha: BernoulliNB()),
-            "mine: make fails with its defaults: TypeError",
+            "mine: make fails with the default settings: TypeError",
         ),
-        (dataclasses.replace(MINE, parameters=()), "mine: make fails with its defaults: TypeError"),
+        (dataclasses.replace(MINE, parameters=()), "mine: make fails with the default settings: TypeError"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -80,4 +80,4 @@ def test_one_that_fails_on_these_rows_alone_is_told_on_the_command_line_without_
     (tmp_path / "data.csv").write_text("x,target\n" + "1,a\n2,b\n" * 40, encoding="utf-8")
     assert main(["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / "data.csv")]) == 2
     said = capsys.readouterr().err
-    assert "fails on these data (TypeError: no such rows). Try another model" in said
+    assert "fails on these data (TypeError: no such rows). Try other settings" in said

@@ -104,7 +104,7 @@ def test_only_refused_calibrators_leave_a_sentence_not_a_hole():
     at = page(data="sample:breast_cancer", model="svm", calibrators="beta,none")
     assert faults(at) == []
     assert len(at.get("plotly_chart")) == 0
-    assert any("nothing to draw" in text for text in messages(at))
+    assert any("None of the chosen calibrators" in text for text in messages(at))
 
 
 def test_a_fault_of_ours_says_what_is_kept_and_what_to_do(monkeypatch):
@@ -125,7 +125,7 @@ def test_no_calibrator_at_all_leaves_a_sentence():
     at = page(data="sample:breast_cancer", model="naive_bayes")
     at.multiselect(key="calibrators").set_value([]).run()
     assert faults(at) == []
-    assert any("nothing to draw" in text for text in messages(at))
+    assert any("None of the chosen calibrators" in text for text in messages(at))
     assert titles(at) == []
 
 

@@ -259,6 +259,6 @@ def test_a_calibrator_stands_beside_its_json_in_every_language_and_rank_says_why
     at = page(
         "explore_compare", data="sample:breast_cancer", params='{"n_estimators": 5}', calibrators="none,rank"
     )
-    assert any("Rank calibration needs the scores of every tree" in caption.value for caption in at.caption)
+    assert any("Rank calibration needs every tree's score" in caption.value for caption in at.caption)
     assert "SQL" not in {button.label for button in at.get("download_button")}
     assert faults(at) == []

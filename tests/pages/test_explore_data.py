@@ -49,7 +49,7 @@ def test_scores_that_run_against_the_labels_are_said_on_every_page_and_turned_by
     go(at, "explore_reliability")
     assert any("rank the classes in reverse" in text for text in messages(at))
     assert headline_of(again(at, content)) == pytest.approx(((P - (Y == "no")) ** 2).mean())
-    press(at, "Take '0' as the positive class")
+    press(at, "Make '0' the positive class")
     assert faults(at) == []
     assert at.session_state["recipe"].positive == "0"
     assert not any("backwards" in text for text in messages(at))
@@ -82,7 +82,7 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     go(at, "explore_data")
     press(at, "Use as features")
     assert at.session_state["recipe"].content == "features"
-    assert any("with a name like a prediction" in text for text in messages(at))
+    assert any("named like prediction" in text for text in messages(at))
     press(at, "Evaluate as predictions")
     at.multiselect(key="data_params.scores").set_value(["model_b", "sample_weight"]).run()
     assert list(again(at, csv(BESIDE)).X.columns) == ["model_b", "sample_weight"]
@@ -93,9 +93,7 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     spelt[:4] = "unknown"
     content = csv({"x": X, "target": spelt})
     at = brought(content)
-    assert any("5 labels are only 3 if you ignore case and spaces: " in text for text in messages(at)), (
-        messages(at)
-    )
+    assert any("5 labels, but only 3 without" in text for text in messages(at)), messages(at)
     press(at, "Merge spellings")
     assert list(at.selectbox(key="positive").options) == ["no", "unknown", "yes"]
     press(at, "Exclude these rows")
@@ -138,7 +136,7 @@ def test_repeated_rows_are_left_out_by_a_click_that_a_link_carries():
     assert dict(at.session_state["recipe"].data_params) == {"drop_repeated": True}
     assert again(at, content).n == len(rows["x"]) - copies
     assert not any("repeat an earlier row" in text for text in stripped(at))
-    assert any(f"Left out because they repeat an earlier row: {copies} rows" in note for note in notes(at))
+    assert any(f"Excluded because they repeat an earlier row: {copies} rows" in note for note in notes(at))
     at.toggle(key="data_params.drop_repeated").set_value(False).run()
     assert again(at, content).n == len(rows["x"])
     assert faults(at) == []
@@ -172,7 +170,7 @@ def test_the_header_below_a_title_is_proposed_shown_and_chosen():
     at = brought(content)
     assert at.number_input(key="data_params.header").value == 3
     assert dict(at.session_state["recipe"].data_params) == {"header": 3}
-    assert any("taken from line 3" in note for note in notes(at))
+    assert any("in line 3" in note for note in notes(at))
     assert " 3  x,target" in at.code[-1].value or any("3  x,target" in code.value for code in at.code)
     assert again(at, content).n == N
     at.number_input(key="data_params.header").set_value(4).run()

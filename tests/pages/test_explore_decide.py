@@ -114,7 +114,7 @@ def test_margins_say_which_method_cannot_decide_and_show_the_others():
     assert any("Platt" in label for label in headline(at))
     at = page("explore_decide", data="sample:breast_cancer", model="svm", calibrators="none")
     assert faults(at) == []
-    assert any("There are no probabilities to decide by" in text for text in messages(at))
+    assert any("None of the chosen calibrators" in text for text in messages(at))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,14 @@ from tests.pages.app import COLOURS, bring, faults, go, headline, messages, page
 
 STEM = "explore_venn_abers"
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
-CHARTS = ("pairs", "explained", "step_curves", "width_by_score", "interval_bins", "widths", "interval_means")
+# Part of the page → its charts
+PARTS = {
+    "explained": ("explained",),
+    "steps": ("step_curves", "width_by_score"),
+    "held": ("interval_bins",),
+    "kinds": ("widths", "interval_means"),
+}
+KINDS = QUICK | {"venn_abers.details": "kinds"}
 METHODS = ("none", "venn", "venn_abers")
 
 
@@ -58,7 +65,7 @@ def test_the_numbers_on_the_page_are_those_of_evaluate(query):
         headline(at),
     )
     name = {"venn": "Venn predictor", "venn_abers": "Venn–Abers"}[method]
-    assert shown[f"Mean p0 to mean p1 · {name}"] == f"{brief(summary.lower)} to {brief(summary.upper)}"
+    assert shown[f"Mean p0 to p1 · {name}"] == f"{brief(summary.lower)} to {brief(summary.upper)}"
     assert shown["Mean width"] == brief(summary.width)
     assert shown[f"Brier score · {name}"] == brief(table.loc[method, "brier"])
     assert shown[f"Log loss · {name}"] == brief(table.loc[method, "log_loss"])
@@ -69,17 +76,41 @@ def test_the_numbers_on_the_page_are_those_of_evaluate(query):
         metric = next(each for each in at.metric if each.label == f"Brier score · {name}")
         assert metric.delta == change(change_of_loss.mean(), low, high, 2)
         assert COLOURS[metric.color] == ("green" if high < 0 else "red" if low > 0 else "gray")
-    records = [
-        FIGURES["pairs"].prepare(evaluation, calibrator=method),
-        FIGURES["step_curves"].prepare(evaluation),
-        FIGURES["interval_bins"].prepare(evaluation, calibrator=method),
-    ]
-    assert {record.title for record in records} <= set(titles(at))
-    assert len(at.get("plotly_chart")) == len(CHARTS)
+    assert FIGURES["pairs"].prepare(evaluation, calibrator=method).title in titles(at)
+    records = {
+        "steps": FIGURES["step_curves"].prepare(evaluation),
+        "held": FIGURES["interval_bins"].prepare(evaluation, calibrator=method),
+    }
+    for part, record in records.items():
+        assert record.title in titles(opened(at, part))
+
+
+def opened(at, part):
+    return settled(at.segmented_control(key="venn_abers.details").set_value(part).run())
+
+
+def assert_every_part_has_its_charts(at):
+    for part, charts in PARTS.items():
+        at = opened(at, part)
+        assert faults(at) == []
+        assert len(at.get("plotly_chart")) == 1 + len(charts)  # the pairs are always there
+        assert (part == "explained") != (at.query_params.get("venn_abers.details") == part)
+
+
+def test_only_the_part_that_is_open_is_shown_and_a_click_on_a_mark_opens_the_explanation():
+    from pages.ui.explore import venn_abers
+
+    at = settled(page(STEM, **QUICK))
+    assert_every_part_has_its_charts(at)
+    assert at.session_state["recipe"].setting("venn_abers.details") == "kinds"
+    row = int(expected(QUICK).dataset.X.index[expected(QUICK).rows[3]]) + 1
+    at.number_input(key="venn_abers.row").set_value(row).run()
+    assert at.session_state["recipe"].setting("venn_abers.details") == "explained"
+    assert venn_abers.EXPLAINED == {"venn_abers.details": "explained"}
 
 
 def test_placements_stand_side_by_side_with_the_numbers_of_their_own_fits():
-    at = settled(page(STEM, **QUICK))
+    at = settled(page(STEM, **KINDS))
     table = means(at)
     for placement, kind in (("split", "inductive"), ("cv", "cross"), ("train", "simplified")):
         evaluation = expected(QUICK, placement=placement)
@@ -92,7 +123,7 @@ def test_placements_stand_side_by_side_with_the_numbers_of_their_own_fits():
 
 
 def test_another_placement_is_one_press_away_and_the_link_holds_it():
-    at = settled(page(STEM, **QUICK))
+    at = settled(page(STEM, **KINDS))
 
     at.button_group(key="venn_abers.beside").set_value(["train"]).run()
     assert at.session_state["recipe"].setting("venn_abers.beside") == ("train",)
@@ -108,7 +139,7 @@ def test_another_placement_is_one_press_away_and_the_link_holds_it():
 @pytest.mark.soak  # of a link to it: test_every_source.py
 def test_the_full_placement_says_its_price_first_and_runs_when_asked():
     """Two fits a test row: cheap enough here to run at once; dear where fits are slow."""
-    query = QUICK | {"model": "decision_tree", "test_size": "0.05", "venn_abers.beside": "full"}
+    query = KINDS | {"model": "decision_tree", "test_size": "0.05", "venn_abers.beside": "full"}
     at = settled(page(STEM, **query))
     assert "Venn–Abers, full" in means(at).index
 
@@ -117,7 +148,7 @@ def test_dear_work_waits_for_a_press(monkeypatch):
     from pages.ui import jobs
 
     monkeypatch.setattr(jobs, "UNASKED", 0.0)
-    at = page(STEM, **QUICK | {"test_size": "0.05", "venn_abers.beside": "full,train"})
+    at = page(STEM, **KINDS | {"test_size": "0.05", "venn_abers.beside": "full,train"})
     assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
     rows = len(expected(QUICK, test_size=0.05).y)
     assert any(
@@ -191,7 +222,7 @@ def test_switches_redraw_and_merging_calibrates_but_nothing_is_fitted_again(monk
     at.number_input(key="venn_abers.row").set_value(
         int(expected(QUICK).dataset.X.index[expected(QUICK).rows[0]]) + 1
     ).run()
-    at.slider(key="bins").set_value(7).run()
+    opened(at, "held").slider(key="bins").set_value(7).run()
     assert len(calls) == before
     at.segmented_control(key="merge").set_value("square").run()
     assert set(calls[before:]) == {"calibrate"}
@@ -215,6 +246,7 @@ def test_every_placement_has_its_page(query, words):
     at = settled(page(STEM, **QUICK | {"venn_abers.beside": "[]"} | query))
     assert faults(at) == []
     assert any(words in text for text in sentences(at))
+    opened(at, "steps")
     curves = [text for text in messages(at) if "no step curves" in text]
     assert bool(curves) == (query.get("placement") == "full")
 
@@ -228,8 +260,8 @@ def test_folds_are_chosen_one_by_one():
 def test_predictions_brought_from_elsewhere_show_all_but_other_placements():
     at = page(STEM, data="sample:predictions", content="predictions")
     assert faults(at) == []
+    assert_every_part_has_its_charts(at)
     assert any("came without their model" in text for text in messages(at))
-    assert len(at.get("plotly_chart")) == len(CHARTS)
     assert list(means(at).index) == ["Venn predictor, inductive", "Venn–Abers, inductive"]
 
 
@@ -258,7 +290,7 @@ def test_one_class_of_calibration_rows_and_tiny_sets_are_answered():
     bring(at, "tiny.csv", frame.to_csv(index=False).encode())
     assert at.session_state["recipe"].content == "predictions"
     assert faults(go(at, STEM)) == []
-    assert len(at.get("plotly_chart")) == len(CHARTS)
+    assert_every_part_has_its_charts(at)
 
 
 @pytest.mark.soak
@@ -283,7 +315,7 @@ def test_full_can_be_called_off_and_started_again(monkeypatch):
     from pages.ui import jobs
 
     monkeypatch.setattr(jobs, "UNASKED", 0.0)
-    at = page(STEM, **QUICK | {"model": "random_forest", "venn_abers.beside": "full"})
+    at = page(STEM, **KINDS | {"model": "random_forest", "venn_abers.beside": "full"})
     at.button(key="start_beside_full").click().run()
     at.button(key="cancel_beside_full").click().run()
     assert faults(at) == []

@@ -59,6 +59,10 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
     "kept scores": ("explore_compare", PREDICTIONS),
 } | {name: ("explore_reliability", QUICK | {"reliability.details": name}) for name in DETAILS}
 LEARN = ("algorithms", "cl_gl", "validity", "finite_example", "tree_depth", "which_model")
+INTERVALS = ("steps", "held", "kinds")
+CASES |= {
+    f"pairs: {name}": ("explore_venn_abers", QUICK | {"venn_abers.details": name}) for name in INTERVALS
+}
 CASES |= {page: (f"learn_{page}", {}) for page in LEARN}
 LONG = {
     "overlap": ("steps", "results", "repetitions", "n", "share"),
@@ -117,7 +121,6 @@ ON_THESE_DATA = {
     ("counts", "options.isotonic.between"): "every test score is among the calibration scores",
     ("costs of counts", "options.isotonic.between"): "every test score is among the calibration scores",
     ("all methods", "options.ppa.variant"): "both leave probabilities that are as sure as these as they are",
-    ("pairs of Venn", "bins"): "there are two different pairs, each in a bin of its own",
 }
 """What has an effect on other data."""
 FOR_MINUTES = {(key, f"{key}.{name}") for key, names in LONG.items() for name in names}

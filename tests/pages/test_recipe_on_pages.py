@@ -262,7 +262,7 @@ def test_python_source_runs_and_gives_the_numbers_of_the_page():
     ("stem", "shown"),
     [
         ("explore_data", ""),
-        ("explore_venn_abers", "model placement base_rate bins binning reliability.axes"),
+        ("explore_venn_abers", "model placement base_rate reliability.axes"),
         ("explore_out_of_bag", "model base_rate"),
         ("explore_decide", "model placement calibrators base_rate"),
         ("explore_compare", "model placement calibrators base_rate bins binning reliability.axes curve band"),

@@ -172,9 +172,9 @@ def test_given_scores_calibrate_on_what_the_file_names_else_on_all_before():
 
 def test_a_training_part_of_one_class_is_refused_with_the_remedy():
     y = (TIME > 40).astype(int)
-    with pytest.raises(InputError, match="split='time' leaves training rows of one class only"):
+    with pytest.raises(InputError, match="split='time', all training rows are of one class"):
         evaluate(SMALL.replace(split="time", test_size=0.6), Dataset("late", X, y, time=TIME))
-    with pytest.raises(InputError, match="split='time' leaves training rows of only one class"):
+    with pytest.raises(InputError, match="split='time', all training rows are of one class"):
         evaluate(
             SMALL.replace(split="time", test_size=0.1, calibration_size=0.6), Dataset("late", X, y, time=TIME)
         )

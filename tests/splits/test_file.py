@@ -30,10 +30,13 @@ def test_without_rows_to_calibrate_they_are_drawn_from_those_that_train():
 
 @pytest.mark.parametrize(
     ("part", "message"),
-    [(np.zeros(12, dtype=int), "no row with 'test'"), (np.full(12, 2), "no row with 'train'")],
+    [
+        (np.zeros(12, dtype=int), "no row has the value 'test'"),
+        (np.full(12, 2), "no row has the value 'train'"),
+    ],
 )
 def test_a_part_that_is_missing_is_named(part, message):
-    with pytest.raises(InputError, match=f"part: the column marks {message}"):
+    with pytest.raises(InputError, match=f"part: {message}"):
         SPLIT.holdout(RowInfo(Y, part=part), 0.3, 0)
 
 

@@ -95,7 +95,7 @@ def test_without_repeated_rows_trees_are_as_the_trees_paper_prints_them(name, sc
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda file: [], "--data: give at least one file"),
+        (lambda file: [], "--data is missing. Name at least one file"),
         (lambda file: [file(table().rename(columns={"target": "y"}))], "There is no column 'target'"),
         (lambda file: [file(table().assign(target="yes"))], "holds only the label 'yes'"),
         (lambda file: [file(table()), file(table())], "two data sets are called 'jEdit_4.0_4.2'"),
@@ -125,6 +125,6 @@ def test_an_openml_set_comes_out_of_scikit_learn_s_cache(tmp_path, monkeypatch):
 
 def test_without_a_network_the_message_says_so_and_no_warning_with_it(tmp_path, monkeypatch, recwarn):
     unreachable(tmp_path, monkeypatch)
-    with pytest.raises(InputError, match="openml:41: OpenML could not be reached .* Check the network"):
+    with pytest.raises(InputError, match="openml:41: OpenML could not be reached .* Check your connection"):
         load_sets(["openml:41"], DataRules())
     assert not [str(one.message) for one in recwarn if "network" in str(one.message)]

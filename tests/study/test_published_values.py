@@ -262,13 +262,11 @@ def test_what_cannot_be_compared_carries_its_reason_and_no_difference():
     assert "repeats GNB_opt" in found.loc["XGB_d", "remark"]
     assert found["difference"].isna().tolist() == [False, True, True]
     ece = beside(own, "squared_ece", FORESTS)
-    assert ece["remark"].str.contains("not equation 8").all()
+    assert ece["remark"].str.contains("not show equation 8").all()
     assert beside(own, "ece", FORESTS).empty
     assert "Choose Squared ECE, unweighted to" in nothing_beside("ece", FORESTS)
     assert "Choose Log loss, clipped to" in nothing_beside("log_loss", FORESTS)
-    assert nothing_beside("width", VENN).endswith(
-        "has no table of Mean width. It has tables of Log loss and RMSE."
-    )
+    assert nothing_beside("width", VENN).endswith("no table of Mean width. Choose Log loss or RMSE.")
     sets = pd.DataFrame({"RF-Tree": [0.2] * 4}, index=["spect", "vote", "german_credit", "kc1"])
     trees = beside(sets, "brier", TREES).set_index("data")
     assert trees["comparable"].to_dict() == {

@@ -44,10 +44,16 @@ def test_what_is_no_metric_is_left_out_and_what_has_no_value_is_not_offered():
         ("data,setup,repeat,fold,seed,height\na,m,0,0,0,0.1\n", "no column named after a metric"),
         (
             ROW + "a,m,0,0,0,0.1,0.2\nb,m,0,0,0,0.1,0.2\nb,m,0,0,0,0.3,0.2\n",
-            "1 fold twice, the first of m on b",
+            "repeated rows for 1 fold, first for m on b",
         ),
-        (ROW + "a,m,0,0,0,0.1,0.2\na,,0,0,0,0.1,0.2\n", "row 2 has no value in one of the columns data"),
-        (ROW + "a,m,0,0,0,0.1,0.2\na,m,0,1,0,0.1,big\n", "log_loss must be numbers, but row 2 has 'big'"),
+        (
+            ROW + "a,m,0,0,0,0.1,0.2\na,,0,0,0,0.1,0.2\n",
+            "row 2 has a missing value in one of the columns data",
+        ),
+        (
+            ROW + "a,m,0,0,0,0.1,0.2\na,m,0,1,0,0.1,big\n",
+            "log_loss must contain numbers, but row 2 has 'big'",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_remedy(text, message):

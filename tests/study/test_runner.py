@@ -211,9 +211,9 @@ def test_progress_counts_cells_and_what_is_left(path, sets):
     ("options", "message"),
     [
         ({"jobs": 0}, "--jobs must be a whole number from 1"),
-        ({"scheduler": "tcp://here:1"}, "--scheduler needs --backend dask"),
+        ({"scheduler": "tcp://here:1"}, "--scheduler has an effect only with --backend dask"),
         ({"backend": "threads"}, "--backend must be one of 'loky', 'dask'"),
-        ({"backend": "dask"}, "needs the scheduler's address"),
+        ({"backend": "dask"}, "needs the address of the scheduler"),
         ({"setups": ["Row"]}, "no setup 'Row'"),
     ],
 )

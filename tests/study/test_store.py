@@ -109,7 +109,7 @@ def test_predictions_of_all_folds_are_pooled_in_order(path):
         assert list(by_repeat) == [("one", "VAP", 0), ("one", "VAP", 1)]
         np.testing.assert_array_equal(by_repeat["one", "VAP", 1].p, parts[1, 0][1])
         assert ("one", "Raw", 0) not in by_repeat
-        with pytest.raises(InputError, match="no predictions of setup 'Raw' on data set 'one'"):
+        with pytest.raises(InputError, match="no predictions of the setup 'Raw' on the data set 'one'"):
             store.pooled("one", "Raw")
 
 
@@ -163,10 +163,10 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
 
     cases = {
         "is an SQLite file, but not a results file": lambda: made_by_others(path),
-        f"has schema {SCHEMA - 1}, from another version": lambda: made_by_others(
+        rf"another version of this program \(schema {SCHEMA - 1}": lambda: made_by_others(
             path, APPLICATION, SCHEMA - 1
         ),
-        f"has schema {SCHEMA + 1}, from another version": lambda: made_by_others(
+        rf"another version of this program \(schema {SCHEMA + 1}": lambda: made_by_others(
             path, APPLICATION, SCHEMA + 1
         ),
         "is not a results file of a study": lambda: path.write_bytes(b"data,setup\none,VAP\n" * 200),
@@ -181,9 +181,7 @@ def test_what_is_no_store_of_this_schema_is_refused_and_left_as_it_is(path, writ
 
 
 def test_a_folder_is_no_store_and_one_in_it_is_proposed(tmp_path):
-    with pytest.raises(
-        InputError, match="is a folder. Give the name of a file in it, such as .*results.sqlite"
-    ):
+    with pytest.raises(InputError, match="is a folder. Add the name of a file, such as .*results.sqlite"):
         Store(tmp_path, write=True)
     assert not tmp_path.with_name(f"{tmp_path.name}-lock").exists()
 
@@ -255,7 +253,7 @@ def test_what_is_damaged_in_a_store_is_told_in_one_message(table, value, says, m
     store.add([result(predictions=pack({"": Predictions(np.array([0, 1]), np.array([0.2, 0.9]))}))])
     store._db.execute(f"UPDATE {table} = ?", (value,))
     uploaded = Store.of_bytes(store.content(), "results.sqlite")
-    with pytest.raises(InputError, match=f"results.sqlite is damaged .*{says}.* Use another copy"):
+    with pytest.raises(InputError, match=f"results.sqlite is damaged .*{says}.* Use a backup copy"):
         (uploaded.rows(), uploaded.pooled("one", "VAP"))
 
 

@@ -68,7 +68,7 @@ def test_where_all_data_sets_rank_alike_davenports_f_is_no_sure_sign():
     line = friedman_line(alike)
     assert overall_table(alike).frame.index.tolist() == ["Friedman χ²", "Nemenyi CD, α = 0.05"]
     assert "Friedman χ² = 2.00, p = 0.157" in line
-    assert "F has no value, because all data sets rank the setups in the same order" in line
+    assert "F is undefined, because all data sets rank the setups in the same order" in line
     assert "F = " in friedman_line(summarise(as_rows(RANDOM), "brier"))
 
 
@@ -235,7 +235,7 @@ def test_reliability_pools_the_folds_of_a_data_set():
     alone = summarise(rows, "reliability")
     assert (alone.means == 0.5).all().all()
     assert alone.over_folds
-    assert "needs the predictions" in alone.notes[0]
+    assert "contains the predictions" in alone.notes[0]
     one_part = summarise(rows[(rows["fold"] == 0) & (rows["repeat"] == 0)], "reliability")
     assert (one_part.notes, one_part.over_folds) == ((), False)
 

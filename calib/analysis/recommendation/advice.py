@@ -41,7 +41,7 @@ FOLDS = 5  # by which methods are compared for arrays, which have no calibration
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to do, in plain sentences.
+    """Advice in plain sentences: which method to use, and why.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def _on_all(recipe: Recipe, data: Dataset, key: str) -> Any:
 
 
 def recommend(evaluation: Evaluation) -> Recommendation:
-    """The recommendation from the test rows of an evaluation; never raises.
+    """Recommend a method from the test rows of an evaluation; never raises.
 
     >>> from calib import load_sample
     >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none", "platt")), load_sample("digits"))
@@ -337,7 +337,7 @@ def _certain(found: Choice) -> tuple[str, ...]:
 
 
 def headline(evaluation: Evaluation) -> str:
-    """The finding above a diagram: what the recommended method changes, else the verdict in short."""
+    """Return the finding above a diagram: what the recommended method changes, or else the verdict in short."""
     found = recommend(evaluation)
     if found.choice in (None, "none"):
         return verdict_of(evaluation).headline
@@ -366,7 +366,7 @@ def _ece(evaluation: Evaluation, key: str) -> str:
 
 
 def over_splits(choice: str | None, repeats: Repeats) -> str:
-    """Whether other splits, with everything refitted, agree with a choice; nothing where there is none."""
+    """Say whether other splits, with everything refitted, agree with a choice; nothing if there is no choice."""
     found = repeats.differences()
     table = found.table[found.table["metric"] == "brier"].set_index("calibrator")
     if choice is None or found.reference != "none" or table.empty or choice not in (*table.index, "none"):

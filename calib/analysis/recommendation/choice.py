@@ -42,7 +42,7 @@ SURE = 0.01  # of a calibration row: no probability nearer to 0 or 1 rests on th
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The method to use, and every method's comparison.
+    """Recommended method, and the comparison of all methods.
 
     Attributes
     ----------
@@ -68,17 +68,17 @@ class Choice:
 
     @property
     def unhelped(self) -> bool:
-        """Whether the model is miscalibrated, but no method compared helps."""
+        """Return whether the model is miscalibrated and no compared method helps."""
         return self.miscalibrated and self.choice == "none"
 
     @property
     def compared(self) -> bool:
-        """Whether the uncalibrated model is among the methods."""
+        """Return whether the uncalibrated model is among the methods."""
         return "none" in self.table.index
 
 
 def advise(evaluation: Evaluation) -> Choice:
-    """The choice on the test rows: the model and the calibrators stay as they were fitted.
+    """Choose a method on the test rows, with the model and the calibrators as they were fitted.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def _against(evaluation: Evaluation, reference: str, names: Sequence[str]) -> pd
 
 
 def begins(evaluation: Evaluation) -> tuple[str, ...]:
-    """Where the choice begins for its model: the first of these that is compared.
+    """Return the first method that the choice considers for this model, among those compared.
 
     >>> from calib import Recipe, evaluate, load_sample
     >>> begins(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
@@ -171,7 +171,7 @@ def _is_tree(evaluation: Evaluation) -> bool:
 
 
 def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:
-    """The first of these, or else the uncalibrated model, that was never certain and wrong; else the lowest."""
+    """Return the first of these, or else the uncalibrated model, that was never certain and wrong; else the lowest."""
     finite = table[~table["infinite"]]
     return next(
         (key for key in (*order, "none") if key in finite.index), _lowest(table if finite.empty else finite)
@@ -188,7 +188,7 @@ def choose(
     own: bool,
     little: float = LITTLE,
 ) -> str:
-    """Choose as the module says.
+    """Choose a method by the rules of this module.
 
     Parameters
     ----------

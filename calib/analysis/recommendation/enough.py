@@ -23,7 +23,7 @@ FEWEST_TO_JUDGE = 100  # minority rows of the test set (Collins, Ogundimu & Altm
 
 
 def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
-    """Where rows are few: a warning if they hardly tell methods apart, a remark if intervals are merely wide.
+    """Warn if the rows are too few to distinguish methods; remark if intervals are merely wide.
 
     At a deployment base rate too, what is known of a class depends on the rows of it that there are.
     """
@@ -68,7 +68,7 @@ def _class_rows(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]
 
 
 def minority_rows(evaluation: Evaluation) -> int:
-    """How many of the test rows are in the minority class."""
+    """Count the test rows in the minority class."""
     n, ones = _class_rows(evaluation.y, evaluation.weight)
     return round(min(ones, n - ones))
 

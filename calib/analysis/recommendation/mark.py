@@ -18,7 +18,7 @@ from calib.kernel.wording import are_in_class, briefly
 
 @dataclass(frozen=True)
 class Mark:
-    """The rows of a bin of one calibrator's predictions.
+    """Rows in one bin of a calibrator's predictions.
 
     Attributes
     ----------
@@ -49,12 +49,12 @@ class Mark:
 
     @property
     def selection(self) -> tuple[str, ...]:
-        """The bin as pages and figures take ranges of rows."""
+        """Return the bin as a range of rows, as pages and figures use it."""
         return write_ranges([(self.calibrator, self.low, self.high)])
 
     @property
     def sentence(self) -> str:
-        """The prediction beside what happened, and what that means.
+        """Compare the prediction with the observed frequency in a sentence.
 
         >>> Mark("platt", 0.8, 0.85, 9, 0.82, 1.0, "odd").sentence
         "For these 9 rows Platt scaling predicted 82 % on average; all 9 are in class 'odd' (100 %). It underestimated."
@@ -72,7 +72,7 @@ class Mark:
 
 
 def telling_mark(evaluation: Evaluation) -> Mark | None:
-    """The mark of the model's own predictions that lies farthest off the diagonal, in standard errors.
+    """Return the mark of the model's own predictions that is farthest from the diagonal, in standard errors.
 
     None where every bin has few rows. The standard error is that of a frequency whose probability is the mean
     prediction, √(p (1 − p) / n), p kept 1 / n away from 0 and 1.

@@ -16,7 +16,7 @@ THRESHOLDS = np.geomspace(1e-7, 0.99, 500)
 
 
 def small_median(evaluation: Evaluation) -> float | None:
-    """The median prediction – the middle one of those of the calibrators – where it is below 5 %; else None."""
+    """Return the median prediction (the middle one over calibrators) if it is below 5 %, else None."""
     if not evaluation.predictions:
         return None
     half = np.array([0.5])
@@ -26,7 +26,7 @@ def small_median(evaluation: Evaluation) -> float | None:
 
 
 def thresholds_in_use(evaluation: Evaluation) -> float | None:
-    """Where predictions are small, the end of the thresholds to act by: 1, 2 or 5 at some decimal place.
+    """Return the upper end of useful thresholds if predictions are small: 1, 2 or 5 at some decimal place.
 
     Beyond it no calibrator has a twentieth of the net benefit of a perfect rule. It is at least twice the
     share of class 1, up to which acting on all competes. None where predictions are not small.

@@ -46,7 +46,7 @@ OVER, UNDER = "overestimates", "underestimates"
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether predictions are calibrated.
+    """Finding on whether predictions are calibrated.
 
     Attributes
     ----------
@@ -70,17 +70,17 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """The finding and its ground, in words."""
+        """State the finding and the reason."""
         return " ".join(self.sentences)
 
     @property
     def headline(self) -> str:
-        """The finding alone, as a title."""
+        """State the finding alone, as a title."""
         return self.sentences[0].removesuffix(".")
 
 
 def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
-    """Judge the predictions of a calibrator, by default those of the uncalibrated model, or else the first ones.
+    """Judge the predictions of a calibrator, by default the uncalibrated model or else the first.
 
     At a deployment base rate the verdict is that at the table's own, at which the labels were drawn. Predictions made
     elsewhere were fitted on no row of the table: if the split is a random one all rows are judged.
@@ -195,7 +195,7 @@ def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
 
 
 def stretches(rows: Rows, p: Array) -> list[str]:
-    """Where predictions p (n,) are clearly too high or too low, in words, from the lowest prediction up.
+    """Describe the ranges in which predictions p (n,) are clearly too high or too low, from the lowest up.
 
     The largest climb or fall of the cumulative differences parts the predictions into at most three stretches; one that
     shows nothing clearly joins its neighbour. Ends are rounded as they are printed before the rows are counted, so that

@@ -79,7 +79,9 @@ class Candidates:
         )
 
     def posterior(self) -> tuple[Array, Array]:
-        """(probability that the change began at each candidate or before the next, (level, slope) change if so)."""
+        """Return (probability that the change began at each candidate or before the next, (level, slope) change if
+        so).
+        """
         since = self.now[:, None] - self.sums
         score = since[:3].T
         v = since[3:]

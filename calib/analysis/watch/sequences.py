@@ -30,7 +30,9 @@ PRIOR_ROWS = 4.0  # of the lines fitted to the past: a penalty for leaving a = 0
 
 
 def half_width(spread: Array, alpha: float) -> Array:
-    """How far a sum may lie from its conditional mean, by its sum of squared deviations ``spread``, at every time."""
+    """Bound the distance of a sum from its conditional mean at all times, given its sum of squared deviations
+    ``spread``.
+    """
     spread = np.asarray(spread, dtype=float)
     wanted = np.log(2 / alpha)
 
@@ -77,7 +79,7 @@ class Means:
         return found
 
     def interval(self, name: str, alpha: float) -> tuple[float, float, float]:
-        """(low, mean so far, high) of "level" or "brier"."""
+        """Return (low, mean so far, high) of "level" or "brier"."""
         least = -1.0 if name == "level" else 0.0
         if self.rows == 0:
             return least, float("nan"), 1.0
@@ -154,7 +156,7 @@ class Lines:
         self.fit = np.array([np.clip(a, -8, 8), np.clip(b, -5, 8)])
 
     def slopes(self, alpha: float) -> tuple[float, float, float]:
-        """(low, likeliest, high) of the slope; infinite where the rows bound it on one side only."""
+        """Return (low, most likely, high) of the slope; an end is infinite if the rows do not bound it."""
         if self.rows == 0 or np.count_nonzero(self.sums[0]) < 2:
             return -np.inf, float("nan"), np.inf
         rows, x, events, tilted = self._table()

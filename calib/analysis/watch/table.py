@@ -95,7 +95,7 @@ def rows_of(frame: pd.DataFrame, target: str, positive: str | None, score: str, 
 
 
 def sentences(watched: Watched, kind: str | None) -> list[str]:
-    """What was found, in plain words: evidence, alarm, cause, advice, and what was left out."""
+    """Describe the result in plain words: evidence, alarm, cause, advice and excluded rows."""
     limit = f"{watched.threshold:g}"
     evidence = evidence_words(watched.log_now)
     lines = [
@@ -131,7 +131,7 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
 
 
 def as_record(watched: Watched, kind: str | None) -> Mapping[str, Any]:
-    """What was found, for other programs."""
+    """Return the result as a record for other programs."""
     found = watched.found
     return {
         "rows": watched.rows,

@@ -73,13 +73,13 @@ class Alarm:
 
     @property
     def advice(self) -> str:
-        """What to do: "offset", "recalibration" or "refit"."""
+        """Return the advised action: "offset", "recalibration" or "refit"."""
         return "refit" if self.cause != "level" and self.slope < FLAT else ADVICE[self.cause]
 
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """What watching found.
+    """Result of watching predictions over time.
 
     Attributes
     ----------

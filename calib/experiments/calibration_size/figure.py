@@ -29,7 +29,7 @@ from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
-from calib.figures.many import GREY, in_colour, mute
+from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.records import Dataset
 from calib.kernel.wording import brief, briefly, capital, number
@@ -91,7 +91,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
         unasked=unasked,
         rows=rows,
         measure=measure,
-        coloured=in_colour([UNCALIBRATED, best, "venn_abers"], ["rf_opt", "rf_d"]),
+        coloured=in_colour([UNCALIBRATED, best, "venn_abers"], ["rf_opt", "rf_d"], THREE),
     )
 
 

@@ -207,7 +207,7 @@ def sweep(
     """
     values = dict(settings)
     against = values.pop("against")
-    own, run = values[against], SWEPT[against].choices
+    own, run = values[against], tuple(SWEPT[against].offered())
     if against == "trees":
         values["model"] = "forest"
     found = [

@@ -16,7 +16,7 @@ from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.experiments.shared.repeated_draws import by_level
 from calib.experiments.shared.six_methods import METHODS, Compared
 from calib.figures.base import FigureEntry
-from calib.figures.many import GREY, in_colour, mute
+from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
@@ -89,7 +89,7 @@ def prepare(found: Compared) -> Compare:
         table=table,
         answer=1 + order.index(best.method),
         levels=levels,
-        coloured=in_colour(("none", best.method, "dir"), METHODS),
+        coloured=in_colour(("none", best.method, "dir"), METHODS, THREE),
     )
 
 

@@ -37,11 +37,8 @@ EXPERIMENT = Experiment(
             START,
             help=f"From 2 to {MOST_ON_LINE} points from left to right, separated by spaces. A point without a label is "
             "not a training row.",
-            extra={
-                "drawn_by_page": True,
-                "short": "True probabilities",
-                "names": {FLAT: "nearly one half everywhere"},
-            },
+            choices={FLAT: "nearly one half everywhere"},
+            extra={"drawn_by_page": True, "short": "True probabilities"},
         ),
     ),
     simulation=every_partition,

@@ -8,8 +8,7 @@ from calib.experiments.shared.forest_settings import FORESTS, PAPER, RESULTS, ba
 from calib.kernel.records import Parameter
 from calib.synthetic.overlap import STEPS
 
-CHOICES = tuple(map(str, DIMENSIONS))
-NAMES = {d: f"{d} dimensions" for d in CHOICES} | {"all": "All four"}
+CHOICES = {str(d): f"{d} dimensions" for d in DIMENSIONS}
 
 EXPERIMENT = Experiment(
     key="overlap",
@@ -34,9 +33,8 @@ EXPERIMENT = Experiment(
             "Dimensions",
             "choice",
             "all",
-            choices=("all", *CHOICES),
+            choices={"all": "All four"} | CHOICES,
             help="Number of features. Computing a single choice is four times as fast as computing all four.",
-            extra={"names": NAMES},
         ),
         Parameter(
             "detail",
@@ -45,7 +43,7 @@ EXPERIMENT = Experiment(
             "2",
             choices=CHOICES,
             help="Number of dimensions in the small pictures of all measures and in the data below.",
-            extra=view_of("overlap_measures", names=NAMES, numbers_of=("overlap_data",)),
+            extra=view_of("overlap_measures", numbers_of=("overlap_data",)),
         ),
         Parameter(
             "steps",
@@ -62,10 +60,10 @@ EXPERIMENT = Experiment(
             "Drawn by",
             "choice",
             "pca",
-            choices=tuple(EMBEDDINGS),
+            choices=EMBEDDINGS,
             help="Projection of more than two dimensions: the plane of largest variance, or a map that keeps "
             "neighbours together.",
-            extra=view_of(names=EMBEDDINGS, drawn_by_page=True, numbers_of=("overlap_data",)),
+            extra=view_of(drawn_by_page=True, numbers_of=("overlap_data",)),
         ),
         RESULTS,
         Parameter(

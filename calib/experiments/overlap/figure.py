@@ -28,7 +28,7 @@ from calib.experiments.shared.forest_lines import (
 from calib.experiments.shared.forest_settings import BASES, MEASURES
 from calib.experiments.shared.long_run import LongResult
 from calib.figures.base import FigureEntry
-from calib.figures.many import GREY, in_colour, mute
+from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief, number
@@ -97,7 +97,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
         unasked=unasked,
         panels=tuple((f"{d} dimensions", rows, measure) for d, rows in each),
         columns=min(2, len(each)),
-        coloured=in_colour([UNCALIBRATED, *named], THIRD),
+        coloured=in_colour([UNCALIBRATED, *named], THIRD, THREE),
     )
 
 
@@ -118,7 +118,7 @@ def prepare_measures(
         answer=None,
         panels=tuple((MEASURES[key], table, key) for key in SHOWN),
         columns=2,
-        coloured=in_colour([UNCALIBRATED, *named], THIRD),
+        coloured=in_colour([UNCALIBRATED, *named], THIRD, THREE),
     )
 
 

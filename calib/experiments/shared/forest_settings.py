@@ -27,9 +27,8 @@ RESULTS = Parameter(
     "Results",
     "choice",
     "shipped",
-    choices=("shipped", "anew"),
+    choices={"shipped": "Stored", "anew": "Compute now"},
     help="Stored results (for the paper's settings and seed 0), or results computed now.",
-    extra={"names": {"shipped": "Stored", "anew": "Compute now"}},
 )
 
 
@@ -40,9 +39,9 @@ def measure(*figures: str) -> Parameter:
         "Measure",
         "choice",
         "tce",
-        choices=tuple(MEASURES),
+        choices=MEASURES,
         help="TCE, CL + GL and IL need the true probabilities; the others can also be computed on real data.",
-        extra=view_of(*figures, names=MEASURES),
+        extra=view_of(*figures),
     )
 
 
@@ -53,7 +52,7 @@ def base(*figures: str) -> Parameter:
         "Calibrated",
         "choice",
         "tuned",
-        choices=tuple(BASES),
+        choices=BASES,
         help="The calibrated forest: tuned like RF_opt, as in the paper, or with scikit-learn's defaults.",
-        extra=view_of(*figures, names=BASES),
+        extra=view_of(*figures),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from calib.experiments.base import view_of
 from calib.kernel.records import Parameter
-from calib.synthetic import COVARIANCES
 
 PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
 
@@ -23,9 +22,8 @@ LEAF = Parameter(
     "Leaf estimate",
     "choice",
     "frequency",
-    choices=tuple(LEAF_NAMES),
+    choices=LEAF_NAMES,
     help="The share of class 1 in the leaf, or Laplace's estimate (n1 + 1)/(n + 2).",
-    extra={"names": LEAF_NAMES},
 )
 SIZE = Parameter(
     "n",
@@ -40,9 +38,8 @@ SPREAD = Parameter(
     "Covariances",
     "choice",
     "separate",
-    choices=tuple(COVARIANCES),
+    choices={"equal": "Equal", "separate": "As printed", "unequal": "Unequal"},
     help="Covariances drawn once for both classes, drawn per class (as in the paper), or very unequal.",
-    extra={"names": {"equal": "Equal", "separate": "As printed", "unequal": "Unequal"}},
 )
 TREES = Parameter(
     "trees", "Trees", "choice", 100, choices=(2, 5, 10, 20, 50, 100), help="Number of trees in the forest."
@@ -64,7 +61,7 @@ def cloud(figure: str) -> Parameter:
         "Draw",
         "choice",
         "points",
-        choices=("points", "density"),
+        choices={"points": "Points", "density": "Density"},
         help="Some of the test rows as points, or all of them as a density.",
-        extra=view_of(figure, names={"points": "Points", "density": "Density"}),
+        extra=view_of(figure),
     )

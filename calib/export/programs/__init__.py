@@ -50,7 +50,8 @@ LANGUAGES: dict[str, Language] = {
 
 
 def write_program(calibrator: Any, language: str, score: str = "score") -> bytes:
-    """The calibrator as a file in one of ``LANGUAGES``; ``score`` is the name of the score where it says one.
+    """Write the calibrator as a file in one of ``LANGUAGES``; ``score`` is the name of the score, if the language uses
+    one.
 
     Parameters
     ----------

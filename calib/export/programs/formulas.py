@@ -37,7 +37,7 @@ class Formulas:
 
 
 def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formulas:
-    """The formulas of a fitted calibrator, of one a fold, of that of a CalibratedClassifier, or of one out of a file.
+    """Return the formulas of a fitted calibrator, of one per fold, of a CalibratedClassifier, or of a file.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
     fitted = unmoved(held)
     if not hasattr(fitted, "formula"):
         raise InputError(
-            f"{type(fitted).__name__} is not a calibrator that can be written as SQL, ONNX or a program."
+            f"{type(fitted).__name__} cannot be written as SQL, ONNX or a program, because it has no formula."
         )
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else (fitted,)
     method = CALIBRATORS[saved.method] if saved else folds[0]
@@ -88,7 +88,7 @@ def _names(score: str | Sequence[str], columns: int) -> tuple[str, ...]:
     names = tuple(text(name, "score") for name in score)
     if len(names) != columns or len(set(names)) < columns:
         raise InputError(
-            f"score must name {columns} different scores, one for each that is needed, but is {names}."
+            f"score must contain {columns} different names, one per score column, but is {names}."
         )
     return names
 
@@ -101,7 +101,7 @@ def parts(term: Term) -> tuple[Term, ...]:
 
 
 def uses(terms: Sequence[Term]) -> Counter[int]:
-    """How often each term, by its id, stands in these."""
+    """Count how often each term occurs in these formulas, by its id."""
     counted: Counter[int] = Counter()
 
     def visit(term: Term) -> None:

@@ -43,7 +43,7 @@ NAMES = {"ln": "log", "log1p": "log1p", "exp": "exp"}
 
 @dataclass(frozen=True)
 class Syntax:
-    """What the two languages say differently; texts with {} for what is put in."""
+    """Differences between the two languages; {} in a text stands for an inserted value."""
 
     place: str
     math: str
@@ -60,7 +60,7 @@ JAVASCRIPT = Syntax(
 
 
 class Body:
-    """The statements of a function, and the tables that they look into; each is written once.
+    """Statements of a function, and the tables that they use; each is written once.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Body:
         self._known: dict[str, str] = {}
 
     def write(self, term: Term) -> str:
-        """The term as an expression; what stands more than once becomes a variable first."""
+        """Write the term as an expression; repeated terms become variables first."""
         if id(term) not in self._terms:
             written = self._expression(term)
             if id(term) in self.shared and isinstance(term, (Arithmetic, Function, Clip)):
@@ -130,12 +130,12 @@ class Body:
 
 
 def write_python(calibrator: Any) -> str:
-    """A module of plain Python with the function ``calibrate``, which imports nothing but math.
+    """Write a module of plain Python with the function ``calibrate``, which imports only math.
 
     Parameters
     ----------
     calibrator
-        A fitted calibrator, one a fold, or one out of a file (``read_calibrator``). One of several scores
+        A fitted calibrator, one per fold, or one out of a file (``read_calibrator``). One of several scores
         takes them as so many arguments.
 
     Raises
@@ -171,7 +171,7 @@ def write_python(calibrator: Any) -> str:
 
 
 def write_javascript(calibrator: Any) -> str:
-    """A script of plain JavaScript with the function ``calibrate``, for browsers and for Node; as ``write_python``.
+    """Write a script of plain JavaScript with the function ``calibrate``, for browsers and Node, as ``write_python``.
 
     It returns a number, or the list [p0, p1, p] for a method with intervals, and null for anything but a score.
 
@@ -235,6 +235,6 @@ def _comments(formulas: Formulas, mark: str) -> str:
 
 
 def number(value: float) -> str:
-    """A double with the shortest digits that give it again; a negative one in brackets."""
+    """Write a double with the fewest digits that give it again; a negative number in brackets."""
     written = repr(float(value) + 0.0)
     return f"({written})" if value < 0 else written

@@ -26,12 +26,12 @@ OPERATORS = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div"}
 
 
 def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
-    """The calibrator as an ONNX model, opset 17, all numbers doubles.
+    """Write the calibrator as an ONNX model, opset 17, with doubles only.
 
     Parameters
     ----------
     calibrator
-        A fitted calibrator, one a fold, or one out of a file (``read_calibrator``).
+        A fitted calibrator, one per fold, or one out of a file (``read_calibrator``).
     score
         The name of the input, double (n,); for a calibrator of several scores the name of each, or one that
         stands for score_1, score_2, …
@@ -58,7 +58,7 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     for name in (s.name for s in formulas.scores):
         if name in formulas.answers:
             raise InputError(
-                f"score must not be {name!r} in ONNX, where an answer has that name. Choose another."
+                f"score must not be {name!r} in ONNX, because an output has this name. Choose another name."
             )
     graph = Graph({id(s): s.name for s in formulas.scores})
     bounds = [

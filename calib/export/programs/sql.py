@@ -50,12 +50,12 @@ RESERVED = frozenset(WORDS.split())
 
 
 def write_sql(calibrator: Any, score: str | Sequence[str] = "score") -> str:
-    """The select list that answers for a column of scores: "… AS p0, … AS p1, … AS p", or "… AS p" without intervals.
+    """Write the select list for a column of scores: "… AS p0, … AS p1, … AS p", or "… AS p" without intervals.
 
     Parameters
     ----------
     calibrator
-        A fitted calibrator, one a fold, or one out of a file (``read_calibrator``).
+        A fitted calibrator, one per fold, or one out of a file (``read_calibrator``).
     score
         The name of the column, as the database spells it; it is quoted where it must be. For a calibrator of
         several scores the name of each, or one that stands for score_1, score_2, …
@@ -94,7 +94,7 @@ def write_sql(calibrator: Any, score: str | Sequence[str] = "score") -> str:
 
 
 def identifier(name: str) -> str:
-    """A column's name, quoted where it must be.
+    """Return a column's name, quoted if necessary.
 
     Quotes are not put around every name, since SQLite takes a quoted name that it does not know for a text.
 
@@ -107,7 +107,7 @@ def identifier(name: str) -> str:
 
 
 def literal(value: float) -> str:
-    """A double as a number that each of the three reads as this double.
+    """Write a double as a number that each of the three databases reads as this double.
 
     >>> literal(0.5), literal(0.1), literal(-1e-9)
     ('0.5e0', '0.10000000000000001e0', '-1.0000000000000001e-09')

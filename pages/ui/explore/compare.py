@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -59,7 +60,6 @@ def keep(recipe: Recipe) -> None:
             placeholder=_suggestion(recipe),
             key="recipe_name",
             max_chars=LONGEST,
-            width=320,
             persist_state="session",
         )
         st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
@@ -153,16 +153,14 @@ def _with_data(name: str, kept_one: Recipe) -> str:
 def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation]:
     """Evaluations by name, all under this page's view; what has none is said.
 
-    Empty while they are fitted; those of the last settings are shown then, greyed.
+    While they are fitted those of the last settings, greyed.
     """
     if not recipes:
         st.info("Choose at least one Recipe.")
         return {}
     found = evaluations_of(recipes, kind="compared")
     if found is None:
-        if last := or_last("compared", None):
-            show(last, view)
-        return {}
+        return or_last("compared", None) or {}
     shown = {}
     for name, result in found.items():
         if isinstance(result, InputError):
@@ -174,11 +172,18 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     return or_last("compared", shown)
 
 
-def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
-    """The answer, chart, table, diagrams."""
+def picture(evaluations: Mapping[str, Evaluation], view: Recipe, sentence: Any) -> None:
+    """One metric of every calibrator and Recipe; below it the recommended method, and the answer."""
+    record = chart.show("compared", evaluations, metric=view.setting("compared.metric"), sentence=sentence)
+    if record is not None and record.recommended:
+        st.markdown(plain(record.recommended))
     if answer(evaluations):
         st.markdown(f"**{plain(answer(evaluations))}**")
-    metric = state.control(
+
+
+def metric(view: Recipe) -> None:
+    """What the picture shows."""
+    state.control(
         st.segmented_control,
         "compared.metric",
         view.setting("compared.metric"),
@@ -187,7 +192,10 @@ def show(evaluations: Mapping[str, Evaluation], view: Recipe) -> None:
         format_func=lambda key: METRICS[key].label,
         required=True,
     )
-    chart.show("compared", evaluations, metric=metric)
+
+
+def numbers(evaluations: Mapping[str, Evaluation]) -> None:
+    """The table, and the diagrams."""
     st.dataframe(
         formatted_side_by_side(evaluations, tables.MAIN),
         width="stretch",

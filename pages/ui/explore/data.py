@@ -11,7 +11,6 @@ import streamlit as st
 from calib import sources
 from calib.data import (
     ROLES,
-    WEIGHT_AS,
     TableFile,
     class_counts,
     guess_target,
@@ -314,6 +313,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], 
             )
             default += "minority class"
         labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
+        in_use = _in_use(recipe) if labels and recipe.onnx is None else None
         state.control(
             st.selectbox,
             "positive",
@@ -321,7 +321,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], 
             recipe.label("positive"),
             labels,
             and_then=lambda label: {} if label == _in_use(recipe) else sources.with_positive(label),
-            placeholder="Chosen by default",
+            placeholder="Chosen by default" if in_use is None else f"{in_use} (default)",
             help=f"The class whose probability is predicted; by default {default}. With more than two classes, choose "
             "one; the rest become the negative class.",
         )
@@ -406,7 +406,7 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
                     recipe.label(role),
                     [None, *columns],
                     format_func=lambda column: "None" if column is None else column,
-                    help=controls.recipes_help(role),
+                    help=recipe.parameter(role).help,
                 )
         _weight_as(recipe, raw_table)
         st.caption(
@@ -426,8 +426,8 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
             "weight_as",
             recipe.weight_as or named_as(name) or "importance",
             f"Each line of {plain(name)}",
-            WEIGHT_AS,
-            format_func={"counts": "repeats the row", "importance": "weights the row"}.get,
+            list(recipe.parameter("weight_as").choices),
+            format_func=recipe.parameter("weight_as").in_words,
             required=True,
             help="Repeated rows make intervals narrower; sampling weights make them wider.",
         )

@@ -51,7 +51,7 @@ def controls(recipe: Recipe) -> None:
                 min_value=COSTS[0],
                 max_value=float(COSTS[1]),
                 format="%g",
-                width=200,
+                width=190,
                 help=f"{parameter.help} Use any unit: only the ratio of the two costs moves the threshold.",
             )
 
@@ -105,10 +105,10 @@ def headline(decision: Decision) -> None:
     with headings.rows():
         st.metric("Threshold", brief(decision.threshold), help="c_fa / (c_fa + c_miss)")
         st.metric(
-            f"Realised cost per row · {label_of(best)}",
+            f"Realised cost · {label_of(best)}",
             brief(line.realised),
             **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
-            help="On the test rows, if you act above the threshold. Beside it, the difference from "
+            help="Cost per test row, if you act above the threshold. Beside it, the difference from "
             f"{name_of(decision.reference)} with its 95 % interval.",
         )
         st.metric(

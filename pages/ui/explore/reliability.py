@@ -34,7 +34,7 @@ from calib.kernel.wording import class_named, counted, duration, percent
 from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.models import MODELS
-from calib.recipe import AXES, Recipe, with_model
+from calib.recipe import Recipe, with_model
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, headings, jobs, stage, state, tables
 from pages.ui.explore import base_rate
@@ -67,7 +67,7 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
 def zoomed(evaluation: Evaluation) -> None:
     """Say why the axes are in log-odds although nobody chose them, with one click back."""
     if (
-        evaluation.recipe.setting("reliability.axes") != AXES[0]
+        evaluation.recipe.setting("reliability.axes") != "auto"
         or (middle := small_median(evaluation)) is None
     ):
         return
@@ -178,7 +178,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "base_rate": base_rate.show,
     }
     recipe = evaluation.recipe
-    controls.setting("reliability.details", recipe, label_visibility="collapsed", width="stretch")
+    controls.choice("reliability.details", recipe, label_visibility="collapsed", width="stretch")
     sections[recipe.setting("reliability.details")](evaluation)
 
 
@@ -272,7 +272,7 @@ def groups(evaluation: Evaluation) -> None:
     names = [*map(str, evaluation.dataset.X), *evaluation.dataset.beside]
     own = recipe.setting("reliability.group")
     chosen = own if own in names else None
-    help = controls.recipes_help("reliability.group")
+    help = recipe.parameter("reliability.group").help
     state.control(
         st.selectbox,
         "reliability.group",
@@ -311,7 +311,7 @@ def models(evaluation: Evaluation) -> None:
         options,
         format_func=named,
         placeholder="Choose score columns" if given else "Choose models",
-        help=controls.recipes_help("reliability.others"),
+        help=recipe.parameter("reliability.others").help,
     )
     found = {named(own): evaluation}
     for key in chosen:
@@ -366,9 +366,7 @@ def variability(evaluation: Evaluation, found: Differences | None) -> None:
         st.caption("There is only one split of this kind, so other splits cannot be drawn.")
         return
     repeats = recipe.setting("reliability.repeats")
-    help = controls.recipes_help("reliability.repeats")
-    ends = {"min_value": 3, "max_value": 100}
-    state.control(st.number_input, "reliability.repeats", repeats, "Splits", **ends, help=help, width=160)
+    controls.parameter_control(recipe.parameter("reliability.repeats"), "reliability.repeats", repeats)
     left, right = st.columns(2, gap="large")
     with left:
         _over_rows(found)

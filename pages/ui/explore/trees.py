@@ -197,7 +197,7 @@ def losses(recipe: Recipe, grown: DepthSweep) -> None:
         SETTINGS["trees.losses_of"].label,
         list(dict.fromkeys([own, *recipe.calibrators])),
         format_func=label_of,
-        help=controls.recipes_help("trees.losses_of"),
+        help=SETTINGS["trees.losses_of"].help,
         required=True,
     )
     chart.show("depth_losses", grown.tables(), calibrator=own)
@@ -208,7 +208,7 @@ def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
     own = recipe.page("trees")
     with st.container(horizontal=True, key="diagram_switches"):
         growth = _growth(recipe, grown.data)
-        controls.setting("trees.leaves", recipe, and_then=lambda _: {"trees.node": None})
+        controls.choice("trees.leaves", recipe, and_then=lambda _: {"trees.node": None})
         there = grown_depths(grown.points, growth, own.leaves)
         state.control(
             st.multiselect,
@@ -218,7 +218,7 @@ def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
             list(dict.fromkeys([*own.depths, *map(str, there), DEEPEST])),
             max_selections=max(MOST_DIAGRAMS, len(own.depths)),
             store=tuple,
-            help=controls.recipes_help("trees.depths"),
+            help=SETTINGS["trees.depths"].help,
             format_func=lambda depth: "fully grown" if depth == DEEPEST else depth,
             width=420,
         )
@@ -238,7 +238,7 @@ def _growth(recipe: Recipe, data: Dataset) -> str:
     own, offered = recipe.setting("trees.growth"), growths_of(recipe, data)
     shown = own if own in offered else offered[0]
     if len(offered) > 1:
-        controls.setting("trees.growth", recipe, value=shown, offered=offered)
+        controls.choice("trees.growth", recipe, value=shown, offered=offered)
     return shown
 
 
@@ -285,11 +285,11 @@ def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
                 SETTINGS["trees.depth"].label,
                 min_value=1,
                 max_value=depths[-1],
-                help=controls.recipes_help("trees.depth"),
+                help=SETTINGS["trees.depth"].help,
                 and_then=lambda _: {"trees.node": None},
                 width=260,
             )
-        controls.setting("trees.interval", recipe, format_func=label_of)
+        controls.choice("trees.interval", recipe)
         if tree is not None:
             controls.number(
                 "trees.row",
@@ -298,7 +298,7 @@ def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
                 none="none",
                 min_value=1,
                 step=1,
-                help=controls.recipes_help("trees.row"),
+                help=SETTINGS["trees.row"].help,
                 width=200,
             )
     if tree is None:

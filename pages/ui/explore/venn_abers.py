@@ -1,4 +1,4 @@
-"""The parts of the Venn–Abers page: headline, switches, the row that is explained, and placements side by side."""
+"""The parts of the Venn–Abers page: headline, switches, and one kind of detail at a time below."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis import explain as explaining
-from calib.calibrators import MERGE_RULES, interval_methods, label_of
+from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
 from calib.figures import FIGURES
@@ -21,12 +21,12 @@ from calib.metrics import interval_summary
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe, with_calibrators
-from pages.ui import chart, controls, evaluations, headings, jobs, points, state, tables
+from pages.ui import chart, controls, evaluations, headings, jobs, points, stage, state, tables
 from pages.ui.points import Point
 from pages.ui.text import plain
 
 NEAR, MOST_STILL = 24, 20_000  # places of calibration rows that can be dragged; that a page takes along
-COLORS = {"label": "Label", "width": "Width", "score": "Score"}
+EXPLAINED = {"venn_abers.details": "explained"}
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
@@ -57,7 +57,7 @@ def headline(result: Evaluation) -> None:
     summary = interval_summary(result.y, predicted.pairs, sample_weight=result.weight)
     with headings.rows():
         st.metric(
-            f"Mean p0 to mean p1 · {label_of(method)}",
+            f"Mean p0 to p1 · {label_of(method)}",
             "{} to {}".format(*briefly(summary.lower, summary.upper)),
             f"observed {brief(summary.observed)}",
             delta_color="off",
@@ -73,9 +73,9 @@ def headline(result: Evaluation) -> None:
 def switches(recipe: Recipe) -> None:
     """Which method is drawn, what its colours say, and how a pair becomes one probability."""
     with st.container(horizontal=True, key="switches"):
-        controls.setting("venn_abers.interval", recipe, format_func=label_of)
-        controls.setting("venn_abers.color", recipe, format_func=COLORS.get)
-        controls.choice("merge", recipe, MERGE_RULES, "Combine p0 and p1 with")
+        controls.choice("venn_abers.interval", recipe)
+        controls.choice("venn_abers.color", recipe)
+        controls.choice("merge", recipe)
 
 
 def chosen_row(result: Evaluation) -> int:
@@ -92,11 +92,65 @@ def chosen_row(result: Evaluation) -> int:
 
 def choose_row(known: list) -> None:
     """Explain the row that a clicked mark stands for."""
-    state.update(**{"venn_abers.row": int(known[0])})
+    state.update(EXPLAINED, **{"venn_abers.row": int(known[0])})
+
+
+def number(recipe: Recipe) -> None:
+    """The row to explain, by its number."""
+    controls.number(
+        "venn_abers.row",
+        recipe.setting("venn_abers.row"),
+        SETTINGS["venn_abers.row"].label,
+        none="the widest interval",
+        min_value=1,
+        step=1,
+        help=SETTINGS["venn_abers.row"].help,
+        and_then=lambda _: EXPLAINED,
+    )
+
+
+def details(recipe: Recipe, result: Evaluation, row: int) -> None:
+    """One kind of detail at a time: only what is looked at is computed, and what a lesson's step names."""
+    sections = {
+        "explained": (partial(_explained, result, row), ("explained",)),
+        "steps": (partial(_steps, result, row), ("step_curves", "width_by_score")),
+        "held": (partial(_held, recipe, result), ("interval_bins",)),
+        "kinds": (partial(side_by_side, recipe, result), ("widths", "interval_means")),
+    }
+    own = recipe.setting("venn_abers.details")
+    controls.choice("venn_abers.details", recipe, label_visibility="collapsed", width="stretch")
+    named = [key for key, (_, charts) in sections.items() if any(map(stage.has, charts))]
+    for key in dict.fromkeys([*named, own]):
+        sections[key][0]()
+
+
+def _explained(result: Evaluation, row: int) -> None:
+    explanation(result, row)
+    rows(result, row)
+
+
+def _steps(result: Evaluation, row: int) -> None:
+    """What the calibration rows show."""
+    left, right = stage.side_by_side([0.5, 0.5])
+    with left:
+        chart.show("step_curves", result, row=row)
+    with right:
+        method = shown_method(result)
+        chart.show("width_by_score", result, calibrator=method, row=row, on_click=choose_row)
+
+
+def _held(recipe: Recipe, result: Evaluation) -> None:
+    """Whether the intervals hold, by bin; the bins are those of this picture alone."""
+    picture, words = stage.side_by_side([0.7, 0.3])
+    with words:
+        controls.bins(recipe)
+    with picture:
+        axes = recipe.given("reliability", "axes")
+        chart.show("interval_bins", result, calibrator=shown_method(result), **axes)
 
 
 def rows(result: Evaluation, row: int) -> None:
-    """A row by its number, or from a table: the widest intervals or, once a row is chosen, those most like it."""
+    """A table to choose a row from: the widest intervals or, once a row is chosen, those most like it."""
     chosen = row if result.recipe.setting("venn_abers.row") == row else None
     table = listed_rows(result, shown_method(result), chosen)
     key = f"rows_{chosen}"
@@ -106,15 +160,7 @@ def rows(result: Evaluation, row: int) -> None:
         if lines:
             state.update(**{"venn_abers.row": int(table["row"].iloc[lines[0]])})
 
-    controls.number(
-        "venn_abers.row",
-        result.recipe.setting("venn_abers.row"),
-        SETTINGS["venn_abers.row"].label,
-        none="the widest interval",
-        min_value=1,
-        step=1,
-        help=controls.recipes_help("venn_abers.row"),
-    )
+    headings.heading("Choose another row")
     st.dataframe(
         table.assign(label=table["label"].map(dict(enumerate(map(short_class, result.dataset.classes))))),
         key=key,
@@ -123,16 +169,11 @@ def rows(result: Evaluation, row: int) -> None:
         on_select=picked,
         selection_mode="single-row",
         hide_index=True,
-        height=420,
+        height=300,
         width="stretch",
-        column_config={
-            "row": st.column_config.NumberColumn(format="%d", width=54),
-            "width": st.column_config.NumberColumn(format="%.3g", width=66),
-            "label": st.column_config.TextColumn(width=78),
-        }
+        column_config={"row": st.column_config.NumberColumn(format="%d")}
         | {
-            name: st.column_config.NumberColumn(format="%.3g", width=58)
-            for name in ("score", "p0", "p1", "p")
+            name: st.column_config.NumberColumn(format="%.3g") for name in ("score", "p0", "p1", "p", "width")
         },
         alt="Test rows with score, p0, p1, p and width",
     )
@@ -281,7 +322,7 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         selection_mode="multi",
         format_func=lambda key: kind_of(key).capitalize(),
         store=tuple,
-        help=controls.recipes_help("venn_abers.beside"),
+        help=SETTINGS["venn_abers.beside"].help,
     )
     found = []
     for key in beside:

@@ -303,15 +303,15 @@ def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
 def control(parameter: Parameter, field: str, value: Any) -> None:
     """Draw the widget of a parameter: a slider for numbers, a choice for words, or a switch."""
     args = (field, value, parameter.label)
-    if parameter.kind == "choice" and isinstance(parameter.choices[0], str):
-        names = parameter.extra.get("names", {})
-        short = sum(len(names.get(choice, choice)) for choice in parameter.choices) <= SHORT
+    choices = list(parameter.offered())
+    if parameter.kind == "choice" and isinstance(choices[0], str):
+        short = sum(len(parameter.in_words(choice)) for choice in choices) <= SHORT
         widget, options = (st.segmented_control, {"required": True}) if short else (st.selectbox, {})
         state.control(
             widget,
             *args,
-            list(parameter.choices),
-            format_func=lambda v: names.get(v, v),
+            choices,
+            format_func=parameter.in_words,
             help=parameter.help,
             **options,
         )
@@ -319,8 +319,8 @@ def control(parameter: Parameter, field: str, value: Any) -> None:
         state.control(
             st.select_slider,
             *args,
-            list(parameter.choices),
-            format_func=lambda choice: "no limit" if choice is None else f"{choice:,}",
+            choices,
+            format_func=parameter.in_words,
             help=parameter.help,
         )
     elif parameter.kind in ("integer", "number"):
@@ -377,10 +377,10 @@ def _turn(experiment: Experiment) -> None:
         return
     (name, value), *_ = experiment.turn.items()
     parameter = next(p for p in experiment.parameters if p.name == name)
-    shown = parameter.extra.get("names", {}).get(value, value)
     change = partial(_press_away, **{f"{experiment.key}.{name}": value})
+    label = parameter.extra.get("short", parameter.label)
     st.button(
-        f"Change one setting and the answer changes: {parameter.extra.get('short', parameter.label)} to {shown}",
+        f"Change one setting and the answer changes: {label} to {parameter.in_words(value)}",
         key="turn",
         on_click=change,
     )

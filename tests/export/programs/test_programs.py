@@ -234,7 +234,7 @@ def test_logarithms_and_powers_stand_only_where_the_method_has_them():
 def test_rank_is_refused_by_name(language):
     rng = np.random.default_rng(0)
     fitted = Rank().fit(rng.random((40, 3)), rng.integers(0, 2, 40))
-    with pytest.raises(InputError, match="Rank calibration needs the scores of every tree"):
+    with pytest.raises(InputError, match="Rank calibration needs every tree's score"):
         write_program(fitted, language)
     with pytest.raises(InputError, match="Rank calibration needs"):
         check_written(read_calibrator(write_calibrator(fitted)))
