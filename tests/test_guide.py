@@ -350,7 +350,7 @@ def test_which_calibrator_when_says_what_the_results_say():
     assert said[3] == ["22", arena.loc[regret.idxmin(), "regret"].iloc[0]]
     assert regret.idxmin() == "Venn–Abers"
     assert number(always.loc[venn_abers, "infinite"]) == 0
-    assert said[4] == [always.loc[isotonic, "infinite"].rstrip(" %")]
+    assert said[4] == [always.loc[isotonic, "infinite"].rstrip(" %"), "860"]
     for words in ("860 tables", "1035", "1074"):
         assert words in text
         assert words in TEXTS["docs/results.md"]
@@ -366,7 +366,8 @@ def test_the_changelog_counts_what_there_is():
         ("protocols of four papers", len(SHIPPED) - 1),
     ):
         assert words in text
-        assert {"fifteen": 15, "eight": 8, "seventeen": 17, "four": 4}[words.split()[-2]] == count, words
+        numbers = {"four": 4, "nine": 9, "ten": 10, "fifteen": 15, "eighteen": 18}
+        assert numbers[words.split()[-2]] == count, words
 
 
 def test_the_citation_is_of_this_version():

@@ -63,7 +63,7 @@ def _unknown(name: str) -> InputError:
         return InputError(f"settings: {name!r} is unknown here; allowed are {', '.join(own)}.")
     pages = dict.fromkeys(key.partition(".")[0] for key in _settings)
     return InputError(
-        f"settings: {name!r} is unknown here; settings are named page.setting, and pages with settings are "
+        f"settings: {name!r} is unknown here. Settings are named page.setting, with one of the pages "
         f"{', '.join(pages)}."
     )
 

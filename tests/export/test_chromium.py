@@ -45,10 +45,10 @@ class TestWithChromium:
         assert files["pdf"].count(b"/Type /Page\n") == 1
 
     def test_a_report_becomes_a_pdf_of_full_pages(self, evaluations):
-        """Twelve charts, ten tables and the texts fill nine sheets; a chart a sheet took fifteen."""
+        """Twelve charts, ten tables, the texts and the checklist fill eleven sheets; one chart per sheet takes 17."""
         content = chromium.print_pdf(report_html(evaluations["Naive Bayes"]).decode())
         assert content.startswith(b"%PDF")
-        assert 6 < content.count(b"/Type /Page\n") < 11
+        assert 6 < content.count(b"/Type /Page\n") < 13
 
     def test_only_what_is_asked_for_comes_and_nothing_stays_behind(self, figure, monkeypatch):
         """Neither a process nor a file, in the browser's own temporary folder or in ours."""
@@ -138,7 +138,7 @@ def program(path, text: str) -> str:
         ("sleep 61.5", "did not answer within"),
         ("exit 1", "stopped before it had drawn"),
         ("echo '<html>'; sleep 61.5", "did not answer within"),
-        ("echo '<html>no</html>'", "could not draw: no"),
+        ("echo '<html>no</html>'", "could not draw the figure: no"),
         ("echo nonsense", "stopped before it had drawn"),
     ],
     ids=["hangs", "ends", "hangs later", "refuses", "answers nonsense"],
