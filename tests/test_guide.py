@@ -366,7 +366,8 @@ def test_the_changelog_counts_what_there_is():
         ("protocols of four papers", len(SHIPPED) - 1),
     ):
         assert words in text
-        assert {"fifteen": 15, "eight": 8, "seventeen": 17, "four": 4}[words.split()[-2]] == count, words
+        numbers = {"four": 4, "nine": 9, "ten": 10, "fifteen": 15, "eighteen": 18}
+        assert numbers[words.split()[-2]] == count, words
 
 
 def test_the_citation_is_of_this_version():
