@@ -131,7 +131,7 @@ class Platt(ScoreCalibrator):
             return ()
         if self.on == "score":
             return ("fitted on the unchanged scores.",)
-        kept = f"scores nearer to 0 or 1 than {self.clip_:.2g} are moved to this distance, to keep log-odds finite."
+        kept = f"scores within {self.clip_:.2g} of 0 or 1 are clipped to that distance, so that log-odds stay finite."
         return ("fitted on the log-odds of the scores.", *([kept] if self.clip_ > CLIP else []))
 
     def _line(self, scores: Array) -> Array:

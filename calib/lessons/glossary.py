@@ -145,7 +145,7 @@ ENTRIES = {
     ),
     "log_loss": Term(
         "Log loss",
-        "The mean of −ln of the probability given to the true label. One certain mistake makes it ∞.",
+        "The mean of −ln of the probability given to the true label. One wrong prediction of 0 or 1 makes it infinite.",
         ("log loss", "Log loss"),
     ),
     "minimax": Term("Minimax", "The choice whose worst case is the least bad.", ("minimax",)),

@@ -125,7 +125,7 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
         )
     if watched.clipped:
         lines.append(
-            f"{counted(watched.clipped, 'prediction')} nearer than 0.000001 to 0 or 1 were clipped to it."
+            f"{counted(watched.clipped, 'prediction')} nearer than 0.000001 to 0 or 1 were clipped to this distance."
         )
     return lines
 

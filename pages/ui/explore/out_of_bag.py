@@ -112,7 +112,7 @@ def headline(table: pd.DataFrame) -> None:
         return
     with headings.rows():
         for label, metric, written in (
-            ("Nearest to its accuracy", "accuracy_gap", _signed),
+            ("Estimate closest to accuracy", "accuracy_gap", _signed),
             ("Lowest reliability (100 bins)", "reliability", brief),
             ("Lowest Brier score", "brier", brief),
             ("Highest accuracy", "accuracy", brief_percent),
