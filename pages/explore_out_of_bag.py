@@ -1,7 +1,7 @@
 """Explore · Out of bag: the ten setups of the 2019 paper on the data at hand, two fits for all of them."""
 
 import pages.ui.everything
-from pages.ui import chart, evaluations, frame, headings
+from pages.ui import evaluations, frame, headings
 from pages.ui.explore import out_of_bag
 
 recipe = frame.open_page("pages/explore_out_of_bag.py")
@@ -14,7 +14,7 @@ with place.words:
     out_of_bag.headline(table)
     out_of_bag.as_published(recipe)
 with place.picture:
-    chart.show("setups", table, sentence=place.sentence, few=out_of_bag.few(setups))
+    out_of_bag.picture(table, setups, place.sentence)
 out_of_bag.numbers(table, setups)
 out_of_bag.beside_the_paper(table)
 out_of_bag.notes(setups)

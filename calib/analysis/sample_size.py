@@ -165,7 +165,7 @@ class SampleSize:
         if math.isinf(worst.rows):
             return f"No number of rows is enough to estimate the {label} precisely for these predictions"
         needed = f"{worst.rows:,} rows are needed to estimate the {label} as precisely as is usually required"
-        return f"{needed}; you have {self.rows:,}"
+        return f"{needed}; the test set has {self.rows:,}"
 
     def basis(self, label: str, positive: str) -> str:
         """State the assumptions, for a method's label and the name of class 1."""

@@ -48,12 +48,14 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
         yield "Left out", data.read - data.n, np.nan, np.nan
     yield "Kept", data.n, float(weights.sum()), float(weights @ data.y)
     for part, label in STEPS.items():
+        if part not in folds[0]:  # predictions that are evaluated on all rows
+            continue
         of_folds = (
             "" if len(folds) == 1 else ", all folds" if part == "test" else f", mean of {len(folds)} folds"
         )
         every = np.array([fold[part] for fold in folds], dtype=float).reshape(-1, len(Counted._fields))
         yield label + of_folds, *(every.sum(axis=0) if part == "test" else every.mean(axis=0))
-    if len(folds) == 1 and folds[0]["unused"].lines:
+    if len(folds) == 1 and "unused" in folds[0] and folds[0]["unused"].lines:
         yield "Not used", *folds[0]["unused"]
 
 

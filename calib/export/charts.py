@@ -15,10 +15,11 @@ from calib.kernel.checks import InputError
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A prepared figure under its key, drawn once for each theme."""
+    """A prepared figure under its key, drawn once for each theme; ``number`` is its place in a report."""
 
     key: str
     record: Record
+    number: int | None = None
     drawn: dict[str, go.Figure] = field(default_factory=dict, repr=False)
 
     def draw(self, theme: Theme = LIGHT) -> go.Figure:

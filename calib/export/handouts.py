@@ -18,7 +18,7 @@ from calib.lessons import Lesson, Step
 # Pixels at most, with type as for a room: printed so small that two steps fill a sheet of A4. What is lower than on a
 # page (DESK) is narrower, too, so that nothing is stretched
 WIDTH, HEIGHT, DESK = 1528, 740, 940
-PRINTED = 0.45  # of that size: 24 pixels are 8 points then
+PRINTED = 0.42  # of that size: 24 pixels are 7.5 points then
 LETTERS = "ABCDEFGH"
 NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
 

@@ -15,7 +15,7 @@ from calib.figures.theme import controls
 from calib.kernel.wording import in_order
 
 MOST_COLUMNS = 4  # with intervals
-MOST_ROWS = 16  # of a table that is printed on one page
+MOST_ROWS = 12  # of a table that is printed in one piece
 
 
 def render(template: str, **values: Any) -> str:
@@ -27,17 +27,32 @@ def _drawn(figure: go.Figure) -> Markup:
     return Markup(figure.to_html(full_html=False, include_plotlyjs=False, config=controls("select2d")))
 
 
-def _table(frame: pd.DataFrame, **options: Any) -> Markup:
-    """A table; on paper only a long one breaks over pages, with its header again."""
+def _table(frame: pd.DataFrame, caption: str = "", continued: bool = False, **options: Any) -> Markup:
+    """A table; on paper only a long one breaks over pages, with its header again.
+
+    With a caption it has a number, that of the table before if it is ``continued``.
+    """
     length = {"classes": "long"} if len(frame) > MOST_ROWS else {}
-    return Markup(frame.to_html(border=0, **length, **options))  # pandas escapes the cells
+    table = Markup(frame.to_html(border=0, **length, **options))  # pandas escapes the cells
+    start = Markup("<thead>")
+    kind, more = (Markup(' class="more"'), " (continued)") if continued else ("", "")
+    head = Markup("<caption{}>{}{}</caption>\n  ").format(kind, caption, more) + start if caption else start
+    return table.replace(start, head, 1)
 
 
-def _in_parts(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    """A wide table as several, each as wide as a sheet of paper, with the names of its lines again."""
-    count = -(-frame.shape[1] // MOST_COLUMNS)
-    width = -(-frame.shape[1] // max(count, 1))
-    return [frame.iloc[:, i * width : (i + 1) * width] for i in range(count)]
+def _in_parts(frame: pd.DataFrame, whole: bool = False, rows: int = MOST_ROWS) -> list[pd.DataFrame]:
+    """A large table as several of at most so many rows, each with the names of its lines and columns again.
+
+    ``whole`` keeps all columns in one table; otherwise each has as many as a sheet of paper is wide.
+    """
+    wide = range(1) if whole else range(-(-frame.shape[1] // MOST_COLUMNS))
+    long = range(-(-frame.shape[0] // rows))
+    width, height = (
+        -(-size // max(len(count), 1)) for size, count in ((frame.shape[1], wide), (len(frame), long))
+    )
+    return [
+        frame.iloc[j * height : (j + 1) * height, i * width : (i + 1) * width] for i in wide for j in long
+    ]
 
 
 def _in_order(value: Any) -> Any:

@@ -2,19 +2,24 @@
 
 It opens with title, author, date, purpose and a summary. Its sections follow TRIPOD+AI's items for studies that
 evaluate a model (Collins et al. 2024, *BMJ* 385): data and flow of rows, model and split, discrimination,
-calibration on two scales, predictions by outcome, net benefit, subgroups, sample size, settings and versions.
-All numbers are those of the pages.
+calibration on two scales, predictions by outcome, net benefit, subgroups, sample size, limits, settings and versions.
+It ends with a list of these items, and of those that the author adds. All numbers are those of the pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
+from itertools import count
 from typing import Any
 
-from calib.analysis.decision import decide
+import numpy as np
+
+from calib.analysis.decision import decide, threshold
 from calib.analysis.label_shift import before_and_after
+from calib.analysis.limits import limits, trained_here
 from calib.analysis.optimism import optimism
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.side_by_side import answer
@@ -31,7 +36,8 @@ from calib.analysis.validation import (
 from calib.calibrators import CALIBRATORS, label_of
 from calib.data import SAMPLES
 from calib.data.repeats import FLATTER, doubts
-from calib.evaluate import Evaluation
+from calib.evaluate import Evaluation, known_of
+from calib.export import tripod
 from calib.export.charts import Chart, charts
 from calib.export.pages import page, versions
 from calib.export.source import python_source
@@ -55,8 +61,9 @@ from calib.figures.validation import (
 )
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
-from calib.kernel.weights import told
-from calib.kernel.wording import class_named, counted, listed, number, percent, within_a_sentence
+from calib.kernel.version import __version__
+from calib.kernel.weights import are_whole, or_ones, told
+from calib.kernel.wording import capital, class_named, counted, listed, number, percent, within_a_sentence
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
@@ -74,6 +81,7 @@ PLACES = {
 }
 """Section → its charts, in order; all others are together in the section on intervals."""
 
+NOT_GIVEN = "Not given"
 Found = Mapping[str, Sequence[Problem]]
 
 
@@ -114,22 +122,30 @@ def report_html(
     several, today = len(named) > 1, date.today()
     first = next(iter(recipes.values()))
     title = first.setting("report.title") or _title(list(named.values()))
+    numbers = count(1)
+    compared = _numbered(_compared(named), numbers) if several else []
+    sections = [
+        _section(key, one, numbers, (at_random or {}).get(key), (problems or {}).get(key))
+        for key, one in named.items()
+    ]
     return page(
         "report.html",
         title,
         theme,
         cover={
-            "Purpose": first.setting("report.purpose"),
-            "Author": first.setting("report.author"),
+            "Purpose": first.setting("report.purpose") or NOT_GIVEN,
+            "Author": first.setting("report.author") or NOT_GIVEN,
             "Date": f"{today.day} {today:%B %Y}",
+            "Program": f"Calibration Explorer {__version__}",
         },
-        compared=list(_compared(named)) if several else [],
+        compared=compared,
         answer=answer(named),
         side_by_side=formatted_side_by_side(named, SIDE_BY_SIDE) if several else None,
-        sections=[
-            _section(key, one, (at_random or {}).get(key), (problems or {}).get(key))
-            for key, one in named.items()
-        ],
+        sections=sections,
+        checklist=tripod.answered(
+            {heading for section in sections for heading in _headings(section)},
+            all(trained_here(one) for one in named.values()),
+        ),
         source=python_source(recipes if several else first, files),
         versions=versions(),
     )
@@ -167,20 +183,66 @@ def _compared(named: Mapping[str, Evaluation]) -> Iterator[Chart]:
             yield Chart("compared", FIGURES["compared"].prepare(named, metric=metric))
 
 
+def _numbered(drawn: Iterable[Chart], numbers: Iterator[int]) -> list[Chart]:
+    return [replace(chart, number=next(numbers)) for chart in drawn]
+
+
+def _shown(drawn: Sequence[Chart]) -> str:
+    """Name figures as the subject of a sentence."""
+    if len(drawn) < 2:
+        return f"Figure {drawn[0].number} shows" if drawn else ""
+    last = "and" if len(drawn) == 2 else "to"
+    return f"Figures {drawn[0].number} {last} {drawn[-1].number} show"
+
+
+def _headings(section: Mapping[str, Any]) -> Collection[str]:
+    """The headings of a section that items of the checklist name; the template has the same conditions."""
+    found = [
+        tripod.FIRST_PAGE,
+        tripod.SUMMARY,
+        tripod.ROWS,
+        tripod.SPLIT,
+        tripod.LIMITS,
+        tripod.SETTINGS,
+        tripod.MADE,
+    ]
+    if section["notes"]:
+        found.append(tripod.NOTES)
+    if section["answered"]:
+        found += [tripod.OVERALL, tripod.CALIBRATION, tripod.BENEFIT, tripod.SIZE]
+        found += [tripod.DIFFERENCES] if section["charts"]["differences"] else []
+        found += [] if section["groups"] is None else [tripod.GROUPS]
+    return found
+
+
 def _section(
-    name: str, evaluation: Evaluation, at_random: Evaluation | None, problems: Sequence[Problem] | None
+    name: str,
+    evaluation: Evaluation,
+    numbers: Iterator[int],
+    at_random: Evaluation | None,
+    problems: Sequence[Problem] | None,
 ) -> dict[str, Any]:
-    """Everything about one evaluation, for the template."""
-    data, drawn = evaluation.dataset, charts(evaluation, leading=True)
-    by_key = {chart.key: chart for chart in drawn}
-    placed = {place: [by_key[key] for key in keys if key in by_key] for place, keys in PLACES.items()}
-    elsewhere = {key for keys in PLACES.values() for key in keys}
+    """Everything about one evaluation, for the template; its figures take their numbers from ``numbers``."""
+    data, alone = evaluation.dataset, len(evaluation.predictions) < 2
+    by_key = {
+        chart.key: chart
+        for chart in charts(evaluation, leading=True)
+        if not (alone and chart.key in PLACES["differences"])
+    }
+    elsewhere = [key for key in by_key if not any(key in keys for keys in PLACES.values())]
+    placed = {
+        place: _numbered([by_key[key] for key in keys if key in by_key], numbers)
+        for place, keys in (PLACES | {"others": elsewhere}).items()
+    }
     split = _split(evaluation, at_random)
     return {
         "name": name,
         "verdict": evaluation.verdict.sentence,
         "advice": recommend(evaluation),
-        "charts": placed | {"others": [chart for chart in drawn if chart.key not in elsewhere]},
+        "charts": placed,
+        "figures": {place: _shown(own) for place, own in placed.items()},
+        "event": class_named(data.classes[1]),
+        "limits": limits(evaluation),
         "subject": _subject(evaluation),
         "method": _method(evaluation),
         "flow": formatted_flow(flow(evaluation), data.classes[1]),
@@ -232,11 +294,15 @@ def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
         "calibration": formatted_performance(evaluation, calibration),
         "calibration_basis": basis_of_intervals(calibration, evaluation),
         "benefit": formatted_net_benefits(net_benefits(evaluation)),
+        "costs_told": f"A false alarm costs {false_alarm:g} and a miss {miss:g}, so acting pays above a "
+        f"probability of {number(threshold(false_alarm, miss))}.",
         "thresholds": f"{number(low)} to {number(high)}",
         "costs": formatted_costs(
             decide(evaluation, cost_false_alarm=false_alarm, cost_miss=miss)
-        ).rename_axis(None, axis=1),
-        "groups": None if groups is None else formatted_groups(evaluation, groups),
+        ).rename_axis(None),
+        "groups": None
+        if groups is None
+        else formatted_groups(evaluation, groups).set_index("Group").rename_axis(None),
         "sample_size": _sample_size(evaluation),
     }
 
@@ -261,13 +327,31 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
     recipe, data = evaluation.recipe, evaluation.dataset
     negative, positive = map(class_named, data.classes)
     columns = "" if data.predictions else f", {counted(data.X.shape[1], 'column')}"
+    column = f", from the column “{recipe.target}”" if recipe.target else ""
     return {
         "Data": f"{data_name(recipe, data)}, {told(data.weight, data.n)}{columns}",
-        "Outcome": f"{recipe.target or 'The label'}: {positive} against {negative}",
+        "Outcome": f"{capital(positive)} (event) or {negative} (no event){column}",
+        "Events": _events(evaluation),
         "Model": _model(recipe),
-        "Test set": f"{evaluation.judged_by}, {percent(evaluation.share)} of them in {positive}"
-        + (f", from {data.judged_on}" if data.judged_on else ""),
+        "Test set": f"{evaluation.judged_by}{f', from {data.judged_on}' if data.judged_on else ''}",
     }
+
+
+def _events(evaluation: Evaluation) -> str:
+    """Number and share of events among all rows and in the test set, as they are in the table."""
+    data, tested = evaluation.dataset, evaluation.before or evaluation
+    whole = _share_of_events(data.y, known_of(data).weights, "row")
+    base_rate = evaluation.recipe.base_rate
+    adjusted = f"; deployment base rate {percent(base_rate)}" if base_rate else ""
+    return f"{whole}; {_share_of_events(tested.y, tested.weight, 'test row')}{adjusted}"
+
+
+def _share_of_events(y: np.ndarray, weight: np.ndarray | None, what: str) -> str:
+    weights = or_ones(weight, len(y))
+    share = percent(float(np.average(y, weights=weights)))
+    if are_whole(weights):
+        return f"{weights @ y:,.0f} of {counted(round(weights.sum()), what)} ({share})"
+    return f"{y.sum():,} of {counted(len(y), what)} (by weight {share})"
 
 
 def _method(evaluation: Evaluation) -> dict[str, str]:
@@ -307,8 +391,16 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
     recipe, entry = evaluation.recipe, SPLITS[evaluation.recipe.split]
     folds = f" In {recipe.folds} folds." if recipe.evaluation == "folds" else ""
     column = f" (column {getattr(recipe, entry.needs)})" if entry.needs else ""
+    if "train" not in evaluation.flow[0]:
+        return {
+            "sense": "No rows were held out: all rows are test rows.",
+            "claim": "",
+            "table": None,
+            "missing": [],
+        }
+    how = entry.help.partition(". ")[0]  # what follows says when to use it
     section: dict[str, Any] = {
-        "sense": f"{entry.label}{column}. {entry.help}{folds}",
+        "sense": f"Split: {within_a_sentence(entry.label)}{column}. {how}.{folds}",
         "claim": "",
         "table": None,
         "missing": [],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import textwrap
 from typing import Any
 
@@ -35,7 +36,7 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     width = int(figure.layout.width or (SQUARE if square else WIDTH))
     heads = _wrapped(title, width, LETTER)
     below = _wrapped(" · ".join(filter(None, [label, *_of(source)])), width, SMALL)
-    room = 2 * EDGE + LINE * len(heads) + UNDER * len(below)
+    room = 2 * EDGE + LINE * len(heads) + UNDER * len(below) + _names_above(figure)
     small = f'<span style="font-size: 13px">{"<br>".join(below)}</span>'
     text = "<br>".join([*(f"<b>{line}</b>" for line in heads), small])
     height = (figure.layout.height or HEIGHT) + room + EDGE // 2
@@ -57,6 +58,18 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     if square:
         figure.update_layout(legend={"x": 0.5, "xanchor": "center"})
     return figure
+
+
+def _names_above(figure: go.Figure) -> float:
+    """Return the height of the names that an axis writes above the plot, where the title is now."""
+    return max(
+        (
+            max(map(len, axis.ticktext or ("",))) * SMALL * math.sin(math.radians(abs(axis.tickangle or 0)))
+            for axis in figure.select_xaxes()
+            if axis.side == "top"
+        ),
+        default=0.0,
+    )
 
 
 def _margin(figure: go.Figure, side: str) -> float:

@@ -36,7 +36,7 @@ from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, as_text, predictions_of, viewed
 from calib.figures.ink import outlined
-from calib.figures.labels import Label, place
+from calib.figures.labels import LETTER, LINE, Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
@@ -416,9 +416,18 @@ def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
     marks = [(shape_of(curve), _drawn(curve, record.faint)) for curve in record.bins.values()]
     points = [within(shape.x[drawn], shape.y[drawn]) for shape, drawn in marks]
     bearing = {key: lines.pop(key) for key in _in_colour(record)}
-    labels = place(bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values()])
+    labels = place(
+        bearing, {key: label_of(key) for key in bearing}, [*points, *lines.values(), _beneath(record.corner)]
+    )
     figure.add_traces([_name(key, label, low, high - low, theme) for key, label in labels.items()])
     return figure
+
+
+def _beneath(corner: Sequence[str]) -> np.ndarray:
+    """Points (m, 2) all over the numbers in the lower right corner, in parts of the plot's sides."""
+    width, height = LETTER * max(map(len, corner), default=0), LINE * len(corner)
+    x, y = np.arange(1, 1 - width, -LETTER), np.arange(0, height, LINE / 3)
+    return np.array([(one, other) for one in x for other in y]).reshape(-1, 2)
 
 
 def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dict[str, Any]:

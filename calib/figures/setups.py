@@ -31,12 +31,13 @@ PAIR = 1  # distance of the two placements of a method; methods are 2 apart, so 
 
 @dataclass(frozen=True, eq=False)
 class Setups:
-    """The table of ``setup_table``, and the words around it."""
+    """The table of ``setup_table``, and the words around it; ``sure`` says how clear the lowest Brier score is."""
 
     table: pd.DataFrame
     title: str
     caption: str
     alt: str
+    sure: str
 
     def to_frame(self) -> pd.DataFrame:
         """One row a setup."""
@@ -67,13 +68,13 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
     return Setups(
         table,
         "Too few rows to compare the setups" if few else _finding(table),
-        ("" if few else _how_sure(table))
-        + "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
+        "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
         "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
         "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
         "rows inflate it, and methods with few different probabilities have few such bins. In the last panel, thick "
         "bars are the mean interval of the predicted label, which should include the accuracy.",
         f"Ten setups. {summary}.",
+        "" if few else _how_sure(table),
     )
 
 
@@ -101,7 +102,7 @@ def _how_sure(table: pd.DataFrame) -> str:
         return ""
     higher = int((table["brier_above_lowest_low"] > 0).sum())
     verb = "has" if higher < 2 else "have"
-    return f"{some_of(higher, others, 'other').capitalize()} {verb} a clearly higher Brier score. "
+    return f"{some_of(higher, others, 'other').capitalize()} {verb} a clearly higher Brier score."
 
 
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:

@@ -77,9 +77,12 @@ def basis_of_intervals(table: pd.DataFrame, evaluation: Evaluation) -> str:
 
 
 def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:
-    """A line a threshold, a column a rule, of ``calib.analysis.validation.net_benefits``."""
-    shown = _crossed(table, "threshold", "rule")
-    return shown.rename(index=number, columns=lambda rule: "Act on all" if rule == "all" else label_of(rule))
+    """Format ``calib.analysis.validation.net_benefits``, one line per rule and one column per threshold."""
+    shown = _crossed(table, "rule", "threshold")
+    return shown.rename(
+        index=lambda rule: "Act on all" if rule == "all" else label_of(rule),
+        columns=lambda threshold: f"At {number(threshold)}",
+    )
 
 
 def formatted_groups(evaluation: Evaluation, record: GroupLanes) -> pd.DataFrame:

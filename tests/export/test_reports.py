@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Evaluation, Recipe, evaluate
+from calib.analysis.limits import limits
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.subgroups import group_rows, judge_groups
@@ -125,6 +126,18 @@ def test_the_first_page_has_title_purpose_author_date_data_and_model(evaluations
     for words in (*given.values(), date.today().strftime("%B %Y"), SAMPLES["loans"].label, "Naive Bayes"):
         assert words in head
     assert "<b>spring" not in text
+    events = f"{evaluation.dataset.y.sum()} of 3,000 rows"
+    tested = f"{evaluation.y.sum()} of {evaluation.size} test rows ({100 * evaluation.y.mean():.3g} %)"
+    assert f"{events} ({100 * evaluation.dataset.y.mean():.3g} %); {tested}" in " ".join(head.split())
+    positive, negative = evaluation.dataset.classes[::-1]
+    assert f"Class '{positive}' (event) or class '{negative}' (no event)" in head
+    bare = own(report_html(evaluation).decode()).partition("</header>")[0]
+    for word, said in (
+        ("Purpose", "Not given"),
+        ("Author", "Not given"),
+        ("Program", "Calibration Explorer 0"),
+    ):
+        assert re.search(rf"<dt>{word}</dt>\s*<dd>{said}", bare)
     for name, evaluation in evaluations.items():  # without a title the models and data are named
         assert "These settings" not in report_html({name: evaluation}).decode()
     both = own(report_html(evaluations).decode())
@@ -268,7 +281,8 @@ SECTIONS = [
     *("Discrimination and overall performance", "Calibration", "Predictions by outcome"),
     *("Differences from the uncalibrated model", "Net benefit and costs", "Sample size"),
     *("Intervals of single probabilities", "All metrics on the test set"),
-    *("What was dropped, imputed or chosen", "Not in this report", "Settings", "How this was made"),
+    *("What was dropped, imputed or chosen", "Limits", "Not in this report", "Settings", "How this was made"),
+    "Items of TRIPOD+AI",
 ]
 
 
@@ -301,6 +315,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
         assert FIGURES[key].prepare(evaluation, leading).title in found["Calibration"]
     assert "95 % confidence" in found["Calibration"]
     assert rows_needed(evaluation)[1].finding in found["Sample size"]
+    assert all(sentence in found["Limits"] for sentence in limits(evaluation))
 
 
 @pytest.mark.parametrize(
@@ -324,7 +339,7 @@ def test_a_report_of_an_honest_split_says_so(fields, words):
     evaluation = evaluate(recipe, load(recipe))
     found = sections(report_html(evaluation).decode())
     assert words in " ".join(found.values())
-    assert SPLITS[recipe.split].help in found["Model, split and calibrators"]
+    assert SPLITS[recipe.split].help.partition(". ")[0] in found["Model, split and calibrators"]
     assert f"{evaluation.size:,}" in found["Data and flow of rows"]
 
 
@@ -350,6 +365,24 @@ def test_the_subgroups_chosen_have_their_numbers():
     for line in table.itertuples():
         assert f"{number(line.observed)} [{number(line.lower)}, {number(line.upper)}]" in found
         assert number(line.mean_p) in found
+
+
+def test_figures_are_numbered_in_their_order_over_all_sections(report):
+    numbers = [int(number) for number in re.findall(r"<h3>Figure (\d+)\. ", report)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    told = re.findall(r"Figures? (\d+)(?: (?:and|to) (\d+))? shows?", report)
+    assert {int(number) for ends in told for number in ends if number} <= set(numbers)
+
+
+def test_predictions_alone_have_a_report():
+    """All rows are test rows: nothing is trained, calibrated or left unused."""
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    found = sections(report_html(Evaluation.from_predictions(rng.random(300) < p, p)).decode())
+    assert "Test 300" in found["Data and flow of rows"]
+    assert "Train" not in found["Data and flow of rows"]
+    assert "all rows are test rows" in found["Model, split and calibrators"]
+    assert "Differences from the uncalibrated model" not in found
 
 
 def test_one_evaluation_needs_no_names(evaluations):

@@ -3,6 +3,8 @@
 import json
 from html import unescape
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from calib.export import chromium, titled
@@ -69,3 +71,15 @@ def test_a_legend_above_the_plot_is_below_the_title(evaluations):
     (legend,) = [one for one in texts if one[0] == "Platt scaling"]
     assert kind[4] > legend[4]  # distance of their lower edges from the picture's
     assert legend[2] > kind[2] + 60  # from the top: the title's block is one text
+
+
+@pytest.mark.usefixtures("chromium")
+def test_names_above_a_table_of_pairs_are_below_the_title():
+    names = ["RF_large", "Random forest, out of bag", *"abcdefg"]
+    entry = FIGURES["significance"]
+    record = entry.prepare(pd.DataFrame(np.full((9, 9), 0.5), names, names))
+    figure = titled(entry.draw(record), record.title, None, entry.label)
+    (texts,) = measured([figure])
+    (kind,) = [one for one in texts if entry.label in one[0]]
+    above = min(top for text, _, top, *_ in texts if text in names)
+    assert figure.layout.height - kind[4] < above

@@ -130,6 +130,10 @@ def test_lines_bear_their_names_and_no_name_lies_on_another_or_on_a_line(kind, a
         x, y = at[1]
         boxes.append((x - width if side == "middle left" else x, y - height / 2, width, height))
     assert len(boxes) == COLOURED
+    (corner,) = figure.layout.annotations
+    corner_lines = corner.text.split("<br>")
+    wide, high = max(map(len, corner_lines)) * 13 / 490, len(corner_lines) * 28 / 490
+    assert not any(x + width > 1 - wide and y < high for x, y, width, _ in boxes)
     for i, (x, y, width, height) in enumerate(boxes):
         assert 0 <= x <= x + width <= 1
         assert 0 <= y <= y + height <= 1

@@ -78,7 +78,7 @@ def test_the_title_claims_no_difference_within_sampling_variability(table, above
     known.loc[["RF-oob", "VAP-oob"], "accuracy_gained_low"] = gained
     known["accuracy_gained_high"] = 0.2
     record = prepare(known)
-    assert all(word in said for word, said in zip(words, (record.caption, record.title), strict=True))
+    assert all(word in said for word, said in zip(words, (record.sure, record.title), strict=True))
     assert "less with" not in record.title
     known.loc["VAP-oob", ["accuracy_gained_low", "accuracy_gained_high"]] = -0.2, -0.1
     assert ", less with 1; " in prepare(known).title

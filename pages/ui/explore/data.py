@@ -313,6 +313,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], 
             )
             default += "minority class"
         labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
+        in_use = _in_use(recipe) if labels and recipe.onnx is None else None
         state.control(
             st.selectbox,
             "positive",
@@ -320,7 +321,7 @@ def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], 
             recipe.label("positive"),
             labels,
             and_then=lambda label: {} if label == _in_use(recipe) else sources.with_positive(label),
-            placeholder="Chosen by default",
+            placeholder="Chosen by default" if in_use is None else f"{in_use} (default)",
             help=f"The class whose probability is predicted; by default {default}. With more than two classes, choose "
             "one; the rest become the negative class.",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -27,7 +28,7 @@ from calib.kernel.wording import brief, brief_percent, listed
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
-from pages.ui import bagging, controls, frame, headings, state, tables
+from pages.ui import bagging, chart, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
 
 WITHOUT_FEATURES = (
@@ -98,9 +99,12 @@ def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
     return setup_table(evaluations)
 
 
-def few(evaluations: dict[str, Evaluation]) -> bool:
-    """Whether the rows are too few to name a winner."""
-    return any(map(nothing_told, evaluations.values()))
+def picture(table: pd.DataFrame, evaluations: dict[str, Evaluation], sentence: Any) -> None:
+    """All setups, and how clear the lowest Brier score is; no winner is named if the rows are too few."""
+    few = any(map(nothing_told, evaluations.values()))
+    record = chart.show("setups", table, sentence=sentence, few=few)
+    if record is not None and record.sure:
+        st.caption(record.sure)
 
 
 def headline(table: pd.DataFrame) -> None:

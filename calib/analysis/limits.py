@@ -1,0 +1,174 @@
+"""What a validation cannot show: sentences that follow from the split, the rows and the settings of an Evaluation."""
+
+from __future__ import annotations
+
+from calib.analysis.decision import FALSE_ALARM, MISS
+from calib.analysis.recommendation.advice import recommend
+from calib.analysis.recommendation.enough import FEWEST_TO_JUDGE, minority_rows
+from calib.calibrators import name_of
+from calib.evaluate import Evaluation, known_of
+from calib.kernel.weights import are_whole
+from calib.kernel.wording import counted, percent, within_a_sentence
+from calib.placements import PLACEMENTS
+
+FROM_ELSEWHERE = "The model was trained elsewhere. Whether it has seen these rows is unknown here."
+SAME_TABLE = {
+    "random": "Training and test rows come from one table, so this is an internal validation. It does not show how the "
+    "model performs at another place or time.",
+    "time": "The test rows are the later rows of one table, so this validation is temporal. It does not show how the "
+    "model performs at another place.",
+    "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
+    "internal validation. It does not show how the model performs at another place or time.",
+    "file": "A column of the table assigns its rows to training and test. How it does so, and whether the test rows "
+    "come from another place or time, is unknown here.",
+}
+
+
+def limits(evaluation: Evaluation) -> list[str]:
+    """Say what the test rows, the split and the settings leave open; most important first.
+
+    >>> from calib import load_sample, Recipe, evaluate
+    >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none",)), load_sample("digits"))
+    >>> limits(evaluation)[0].partition(",")[0]
+    'Training and test rows come from one table'
+    """
+    parts = (_source, _fits, _choice, _events, _rows, _clusters, _weights, _base_rate, _groups, _costs)
+    return [sentence for part in parts if (sentence := part(evaluation))]
+
+
+def trained_here(evaluation: Evaluation) -> bool:
+    """Whether the model was trained on rows of the data set."""
+    return not evaluation.dataset.predictions and evaluation.recipe.onnx is None
+
+
+def _source(evaluation: Evaluation) -> str:
+    """Where the test rows come from: external, temporal or internal validation."""
+    data = evaluation.dataset
+    told = [] if trained_here(evaluation) else [FROM_ELSEWHERE]
+    if data.posterior is not None:
+        told.append("The data are simulated.")
+    if data.judged_on:
+        told.append(
+            f"The test rows are from “{data.judged_on}”. Whether they come from another place or time is unknown here."
+        )
+    elif not told or data.posterior is not None:
+        told.append(SAME_TABLE.get(evaluation.recipe.split, SAME_TABLE["random"]))
+    return " ".join(told)
+
+
+def _fits(evaluation: Evaluation) -> str:
+    """How many models and calibrators the numbers rest on."""
+    recipe = evaluation.recipe
+    if not evaluation.calibrators:
+        return ""
+    what = "model" if trained_here(evaluation) else "set of calibrators"
+    if len(evaluation.flow) > 1:
+        return (
+            f"The numbers pool {counted(len(evaluation.flow), 'fold')}, each with its own {what}. They describe the "
+            "procedure; no single model was validated."
+        )
+    if len(evaluation.rows) == evaluation.dataset.n:
+        return ""
+    fitted = "model and calibrators were" if trained_here(evaluation) else "calibrators were"
+    drawn = f" with seed {recipe.seed}" if recipe.split in ("random", "cluster") else ""
+    return (
+        f"Rows were split once{drawn}, and {fitted} fitted once. The intervals do not include how the numbers vary "
+        "over splits and fits."
+    )
+
+
+def _choice(evaluation: Evaluation) -> str:
+    """Whether the recommended method was selected on the rows that it is evaluated on, and where it was fitted."""
+    choice, count = recommend(evaluation).choice, len(evaluation.predictions)
+    told = ""
+    if choice is not None and count > 1:
+        what = "To leave the probabilities as they are" if choice == "none" else f"To use {name_of(choice)}"
+        told = (
+            f"{what} is recommended from the results of {count} methods on these same test rows. Its numbers may "
+            "therefore be too good: confirm them on new rows."
+        )
+    if evaluation.recipe.placement == "train" and trained_here(evaluation):
+        label = within_a_sentence(PLACEMENTS["train"].label)
+        told += f" The calibrators were fitted on {label}, which are more extreme than scores of new rows."
+    return told.strip()
+
+
+def _events(evaluation: Evaluation) -> str:
+    """How many rows of the minority class there are, which bounds the precision."""
+    rare = minority_rows(evaluation.before or evaluation)
+    few = f", fewer than the usual minimum of {FEWEST_TO_JUDGE}" if rare < FEWEST_TO_JUDGE else ""
+    return (
+        f"The minority class has {counted(rare, 'test row')}{few}. Differences that are small compared with the "
+        "intervals cannot be seen."
+    )
+
+
+def _rows(evaluation: Evaluation) -> str:
+    """How many rows were excluded, and how many have missing values."""
+    data, told = evaluation.dataset, []
+    if data.read is not None and data.read > data.n:
+        excluded = data.read - data.n
+        told.append(
+            f"{excluded:,} of {counted(data.read, 'row')} ({percent(excluded / data.read)}) "
+            f"{'was' if excluded == 1 else 'were'} excluded. The results hold for rows like the others."
+        )
+    if trained_here(evaluation):
+        gaps = int(data.X.iloc[evaluation.rows].isna().any(axis=1).sum())
+        if gaps:
+            share = percent(gaps / len(evaluation.rows))
+            told.append(
+                f"{counted(gaps, 'test row')} ({share}) {'has' if gaps == 1 else 'have'} missing values, which were "
+                "imputed. The results hold if values are missing in deployment in the same way."
+            )
+    return " ".join(told)
+
+
+def _clusters(evaluation: Evaluation) -> str:
+    """Whether rows that belong together are treated so."""
+    cluster = evaluation.cluster
+    if cluster is None:
+        return "No cluster column was chosen, so all rows count as independent."
+    told = f"The intervals rest on {counted(len(set(cluster.tolist())), 'cluster')} among the test rows."
+    if evaluation.calibrators and evaluation.recipe.split != "cluster":
+        told += (
+            " The split does not keep clusters together, so a cluster can be in both training and test set."
+        )
+    return told
+
+
+def _weights(evaluation: Evaluation) -> str:
+    """What weighted rows stand for."""
+    if evaluation.dataset.weight is None or are_whole(known_of(evaluation.dataset).weights):
+        return ""
+    column = f" by the column “{evaluation.recipe.weight}”" if evaluation.recipe.weight else ""
+    return f"Rows are weighted{column}. The results hold for the population that the weights represent."
+
+
+def _base_rate(evaluation: Evaluation) -> str:
+    """For which share of events the numbers hold."""
+    stated = evaluation.recipe.base_rate
+    if stated is None:
+        share = percent(evaluation.share)
+        return f"The results hold for an event share near {share}, that of the test set. With another, they may differ."
+    return (
+        f"The numbers are for a deployment base rate of {percent(stated)}. They assume that nothing but the class "
+        "shares changes, which these rows cannot show."
+    )
+
+
+def _groups(evaluation: Evaluation) -> str:
+    """Which subgroups were looked at."""
+    group = evaluation.recipe.setting("reliability.group")
+    if group is None:
+        return "No subgroups were examined. A model that is calibrated on average can be miscalibrated in a subgroup."
+    return f"Only the subgroups by “{group}” were examined."
+
+
+def _costs(evaluation: Evaluation) -> str:
+    """Whether anybody has chosen the costs, on which net benefit and costs rest."""
+    if evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss"):
+        return ""
+    return (
+        f"Nobody has chosen the costs: a false alarm costs {FALSE_ALARM:g} and a miss {MISS:g} by default. "
+        "Net benefit and costs depend on them."
+    )

@@ -1,0 +1,128 @@
+"""Which items of TRIPOD+AI a validation report answers, and where; the others are left to its author.
+
+Item numbers are those of the checklist (Collins et al. 2024, *BMJ* 385:e078378, Table 2); the words are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import pandas as pd
+
+FIRST_PAGE = "First page"
+SUMMARY = "Summary"
+ROWS = "Data and flow of rows"
+SPLIT = "Model, split and calibrators"
+OVERALL = "Discrimination and overall performance"
+CALIBRATION = "Calibration"
+DIFFERENCES = "Differences from the uncalibrated model"
+BENEFIT = "Net benefit and costs"
+GROUPS = "Subgroups"
+SIZE = "Sample size"
+NOTES = "What was dropped, imputed or chosen"
+LIMITS = "Limits"
+SETTINGS = "Settings"
+MADE = "How this was made"
+
+ADD = "Not in this report: you add it"
+
+
+class Item(NamedTuple):
+    """An item of the checklist: its number, what it asks for, the sections that answer it, and what the author adds.
+
+    ``trained`` marks an item that the report answers only if the model was trained here.
+    """
+
+    number: str
+    asks: str
+    places: tuple[str, ...] = ()
+    add: str = ""
+    trained: bool = False
+
+
+ITEMS = {
+    "Title, abstract and introduction": (
+        Item("1", "Title", (FIRST_PAGE,), "the target population"),
+        Item("2", "Abstract", (SUMMARY,), "a structured abstract"),
+        Item("3a", "Context and reasons"),
+        Item("3b", "Target population, intended use and users"),
+        Item("3c", "Known inequalities between groups"),
+        Item("4", "Objectives", (FIRST_PAGE,), "the objectives in full"),
+    ),
+    "Methods": (
+        Item("5a", "Sources of the data", (FIRST_PAGE,), "how they were collected, and whom they represent"),
+        Item("5b", "Dates of the data"),
+        Item("6a–6c", "Setting, eligibility and treatments"),
+        Item("7", "Preparation and checks of the data", (ROWS, NOTES), "preparation before this file"),
+        Item("8a", "Outcome", (FIRST_PAGE,), "its definition, time horizon and assessment"),
+        Item("8b, 8c", "Assessors of the outcome, and their blinding"),
+        Item("9a", "Choice of predictors", (NOTES,), "the reasons", trained=True),
+        Item("9b, 9c", "Definition and measurement of predictors"),
+        Item("10", "Sample size", (SIZE,), "how the size was planned"),
+        Item("11", "Missing data", (ROWS, NOTES)),
+        Item("12a", "How rows were used", (ROWS, SPLIT)),
+        Item("12b", "Handling of predictors", (NOTES,), trained=True),
+        Item("12c", "Kind of model and how it was built", (FIRST_PAGE, SPLIT, SETTINGS), trained=True),
+        Item("12d", "Differences between clusters"),
+        Item("12e", "Measures and plots of performance", (OVERALL, CALIBRATION, BENEFIT)),
+        Item("12f", "Updating of the model (recalibration)", (SPLIT,)),
+        Item("12g", "How predictions were calculated", (SETTINGS, MADE), trained=True),
+        Item("13", "Methods against class imbalance"),
+        Item("14", "Approaches to fairness"),
+        Item("15", "Output and thresholds", (BENEFIT,), "the reasons for thresholds"),
+        Item(
+            "16", "Differences between training and test data", (ROWS,), "setting, eligibility and predictors"
+        ),
+        Item("17", "Ethical approval"),
+    ),
+    "Open science, patients and the public": (
+        Item("18a–18d", "Funding, conflicts of interest, protocol, registration"),
+        Item("18e", "Availability of the data", (SPLIT,), "where they are; the report has their digest only"),
+        Item("18f", "Availability of the code", (MADE,)),
+        Item("19", "Involvement of patients and the public"),
+    ),
+    "Results": (
+        Item("20a", "Flow of participants and events", (ROWS,), "follow-up"),
+        Item("20b", "Characteristics of participants"),
+        Item("20c", "Predictors compared with the training data"),
+        Item("21", "Rows and events of each analysis", (ROWS,)),
+        Item("22", "The full model", (SETTINGS, MADE), trained=True),
+        Item("23a", "Performance with intervals, also of subgroups", (OVERALL, CALIBRATION, BENEFIT, GROUPS)),
+        Item("23b", "Differences of performance between clusters"),
+        Item("24", "Results of updating", (DIFFERENCES,)),
+    ),
+    "Discussion": (
+        Item("25", "Interpretation", (SUMMARY,), "fairness, and previous studies"),
+        Item("26", "Limitations", (LIMITS,), "limits of the data collection"),
+        Item("27a, 27b", "Handling of poor input data, and the users’ part"),
+        Item("27c", "Next steps of research"),
+    ),
+}
+"""Part of the checklist → its items."""
+
+
+def answered(sections: Collection[str], trained: bool) -> dict[str, pd.DataFrame]:
+    """Part of the checklist → a table of its items, with the sections that answer each.
+
+    Parameters
+    ----------
+    sections
+        The headings that the report has.
+    trained
+        Whether the model was trained here.
+    """
+    return {
+        part: pd.DataFrame(
+            [(item.number, item.asks, _where(item, sections, trained)) for item in items],
+            columns=["Item", "Asks for", "Where"],
+        )
+        for part, items in ITEMS.items()
+    }
+
+
+def _where(item: Item, sections: Collection[str], trained: bool) -> str:
+    there = [place for place in item.places if place in sections]
+    if not there or (item.trained and not trained):
+        return ADD
+    return "; ".join(there) + (f" (you add {item.add})" if item.add else "")
