@@ -166,7 +166,11 @@ def half_widths(rows: Drawn) -> Found:
 def optimisms(rows: Drawn) -> Found:
     table = optimism(*(evaluation(each) for each in (rows, rows.again()))).table
     return {
-        f"Optimism of a random split in {within_a_sentence(METRICS[line.metric].label)}": (0.0, line.lower, line.upper)
+        f"Optimism of a random split in {within_a_sentence(METRICS[line.metric].label)}": (
+            0.0,
+            line.lower,
+            line.upper,
+        )
         for line in table[table["calibrator"] == "none"].itertuples()
     }
 

@@ -110,7 +110,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions by day, with a slow change",
             "drift_slow.csv.gz",
             "yes",
-            "A deployed model that slowly becomes overconfident from day 200 onwards. Give the day the role time and open "
+            "A deployed model that slowly becomes overconfident from day 200 onwards. Give the day the role time "
+            "and open "
             "Watch.",
             predictions=True,
         ),

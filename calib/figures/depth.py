@@ -172,7 +172,8 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
     return (
         "Each point is a model grown to one depth; the last point is a model without a limit. "
         f"{spec.label}: {spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; small "
-        "ups and downs are sampling variability. Compare the columns to see the effect of Laplace's correction on small "
+        "ups and downs are sampling variability. Compare the columns to see the effect of Laplace's correction on "
+        "small "
         f"leaves,{averaging} and the lines of one panel to see the effect of calibration."
         + (" The tree's panels have their own scale." if len(kinds) == 2 else "")
         + (" Beyond depth 16 only some depths of the forest are shown." if True in kinds else "")

@@ -134,7 +134,9 @@ class Fields:
         """
         for name in self._value:
             if name not in self._known:
-                raise self.refuse(name, f"is not a known field. Use one of these: {', '.join(sorted(self._known))}")
+                raise self.refuse(
+                    name, f"is not a known field. Use one of these: {', '.join(sorted(self._known))}"
+                )
         for part in self._parts:
             part.check_nothing_else()
 

@@ -69,7 +69,8 @@ LEVEL = (
         "Calibration-in-the-large",
         in_the_large,
         None,
-        "Intercept of a logistic recalibration with the slope fixed at 1. A value above 0 means that the model underestimates on average.",
+        "Intercept of a logistic recalibration with the slope fixed at 1. A value above 0 means that the model "
+        "underestimates on average.",
         ".3f",
         target=0.0,
         everyday=False,

@@ -260,7 +260,8 @@ METRICS: Registry[Metric] = Registry(
             "Discrimination (CORP)",
             discrimination,
             True,
-            "Brier score of always predicting the overall frequency, minus the Brier score of the recalibrated predictions.",
+            "Brier score of always predicting the overall frequency, minus the Brier score of the recalibrated "
+            "predictions.",
             of=corp_decomposition,
             read=attrgetter("discrimination"),
         ),
@@ -316,7 +317,8 @@ METRICS: Registry[Metric] = Registry(
             "Estimated − observed accuracy",
             accuracy_gap,
             None,
-            "Mean confidence minus accuracy. A positive value means that the model is overconfident, a negative value underconfident.",
+            "Mean confidence minus accuracy. A positive value means that the model is overconfident, a negative "
+            "value underconfident.",
             "+.4f",
             target=0.0,
         ),

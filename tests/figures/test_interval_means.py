@@ -55,7 +55,9 @@ def test_the_verdict_says_on_which_side_the_frequency_lies():
         }
         from dataclasses import replace
 
-        assert set(prepare(replace(evaluation, y=turned, predictions=wrong)).table()["Frequency in interval?"]) == {words}
+        assert set(
+            prepare(replace(evaluation, y=turned, predictions=wrong)).table()["Frequency in interval?"]
+        ) == {words}
         alone = prepare(replace(evaluation, y=turned, predictions=dict(list(wrong.items())[:1])))
         assert alone.title.endswith(f"not as {alone.series[0].name} predicted")
 

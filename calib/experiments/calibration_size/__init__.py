@@ -65,8 +65,10 @@ EXPERIMENT = Experiment(
     notice=(
         "Methods with one to three parameters (PPA, temperature, Platt scaling, beta) settle after a few dozen rows. "
         "Isotonic regression, Venn–Abers and rank can follow any rising curve, and need about two hundred.",
-        "A calibrator that has settled is not always better than no calibration. The thick line is the same tuned forest, "
-        "uncalibrated. In these draws PPA gets below this line with 400 rows and beta with 464, but only temporarily. Rank "
+        "A calibrator that has settled is not always better than no calibration. The thick line is the same tuned "
+        "forest, "
+        "uncalibrated. In these draws PPA gets below this line with 400 rows and beta with 464, but only "
+        "temporarily. Rank "
         "needs 496 rows, Venn–Abers 672 and isotonic regression 704; Platt scaling never gets below it. The gain is "
         "small: with 800 rows no calibrator lowers the error by more than a tenth. With other draws the gain is up "
         "to a fifth, and some calibrators never get below the thick line.",

@@ -10,7 +10,8 @@ EXPERIMENT = Experiment(
     key="counterexample",
     page=PAGE,
     name="Proposition 2",
-    question="Training rows score 0 or 1, depending on the sign of x. New rows score 2, and half of them are in class 1. "
+    question="Training rows score 0 or 1, depending on the sign of x. New rows score 2, and half of them are in "
+    "class 1. "
     "Where is the simplified Venn–Abers interval of a new row?",
     answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
     right=3,

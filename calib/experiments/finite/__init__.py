@@ -59,7 +59,8 @@ EXPERIMENT = Experiment(
         r"\underbrace{\tfrac2n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac2n\sum (c-\pi)^2}_{\text{GL}} + "
         r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{entropy, IL}}",
     ),
-    source=f"{PAPER}, section 3.1 and Figure 2. The paper does not list its points; the points here reproduce its values.",
+    source=f"{PAPER}, section 3.1 and Figure 2. The paper does not list its points; the points here reproduce its "
+    "values.",
     more_figures=("finite_losses", "finite_all"),
     drawn=False,
 )

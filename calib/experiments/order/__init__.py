@@ -19,7 +19,8 @@ EXPERIMENT = Experiment(
         "All orderings are equally likely. Among the orderings with the same prediction, the share of ones is exactly "
         "this prediction.",
         "The calibration is exact for every l, as counting the orderings shows.",
-        "A predictor should not depend on the order, but this does not break the guarantee. For each first label the counts are exact.",
+        "A predictor should not depend on the order, but this does not break the guarantee. For each first label "
+        "the counts are exact.",
     ),
     parameters=(
         Parameter(

@@ -115,7 +115,8 @@ def headline(decision: Decision) -> None:
             f"Expected cost · {label_of(best)}",
             brief(line.expected),
             **difference(line.expected - line.realised, "against realised"),
-            help="The cost that the probabilities predict. It is near the realised cost if the probabilities are calibrated.",
+            help="The cost that the probabilities predict. It is near the realised cost if the probabilities are "
+            "calibrated.",
         )
         for method, rows in decision.undecided.items():
             held = subset(decision.evaluation, rows).size

@@ -328,7 +328,8 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
     if root:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"The drawing starts at node {root}: {plain(tree.nodes[root].rule)}. Click the drawing's first line to go up one level."
+                f"The drawing starts at node {root}: {plain(tree.nodes[root].rule)}. Click the drawing's first line "
+                "to go up one level."
             )
             st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(**{"trees.node": None}))
     hint = "Click a node with branches to draw the tree from there."

@@ -118,7 +118,11 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
         for label, (low, value, high), what in (
             ("Observed − predicted", watched.level, "Mean over all rows so far; 0 if the level is right."),
             ("Brier score", watched.brier, "Mean over all rows so far."),
-            ("Slope", watched.slope, "Calibration slope in log-odds; 1 if the model is neither over- nor underconfident."),
+            (
+                "Slope",
+                watched.slope,
+                "Calibration slope in log-odds; 1 if the model is neither over- nor underconfident.",
+            ),
         ):
             if value == value:
                 st.metric(
@@ -142,7 +146,9 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             }
             st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
     if watched.clipped:
-        st.caption(f"{counted(watched.clipped, 'prediction')} of 0 or 1 were clipped to 0.000001 or 0.999999.")
+        st.caption(
+            f"{counted(watched.clipped, 'prediction')} of 0 or 1 were clipped to 0.000001 or 0.999999."
+        )
     waits = unlabelled(seen)
     if waits and seen.waiting:
         st.caption(f"{waits} If this label will never come, leave out rows without a label (Settings).")
