@@ -40,7 +40,7 @@ SAMPLES: dict[str, Sample] = {
             "Handwritten digits: odd or even",
             "digits.csv.gz",
             "odd",
-            "A random forest is nearly always right but very underconfident: its reliability curve is S-shaped.",
+            "A random forest is nearly always right but very underconfident, so its reliability curve is S-shaped.",
         ),
         Sample(
             "breast_cancer",

@@ -32,7 +32,7 @@ MERGED_OVER_FOLDS = {
 MODEL_SCORE = {
     "cv": "Each fold has its own model and its own calibration rows; this is fold {set} of {sets}, where the score is "
     "{score}.",
-    "oob": "The score {score} is the mean vote of the trees that did not see one randomly drawn training row; this "
+    "oob": "The score {score} is the mean vote of the trees that did not see one randomly drawn training row. That "
     "training row is left out of the calibration set.",
     "full": "The model was refitted with this row and label 0, which gives it the score {zero}, and with label 1, "
     "which gives {one}.",

@@ -203,7 +203,7 @@ ENTRIES = {
         linked=False,
     ),
     "rf_d": Term(
-        "RF_d", "A forest with scikit-learn's default settings: its trees are fully grown.", ("RF_d",)
+        "RF_d", "A forest with scikit-learn's default settings, in which trees are fully grown.", ("RF_d",)
     ),
     "rf_large": Term("RF_large", "A forest like RF_d, but with 500 trees.", ("RF_large",)),
     "rf_opt": Term(

@@ -73,9 +73,10 @@ EXPERIMENT = Experiment(
         "small: with 800 rows no calibrator lowers the error by more than a tenth. With other draws the gain is up "
         "to a fifth, and some calibrators never get below the thick line.",
         "The paper orders methods by data needs: PPA, beta, Platt scaling, Venn–Abers, isotonic regression, rank. Here "
-        "Platt scaling settles before beta, but at a higher error: its curve does not fit, and more rows do not help.",
-        "With a dozen rows Venn–Abers is almost uninformative: its interval is wide, and its probability is near "
-        "one half.",
+        "Platt scaling settles before beta, but at a higher error, because its curve does not fit. More rows do not "
+        "help.",
+        "With a dozen rows Venn–Abers is almost uninformative, because its interval is wide and its probability "
+        "is near one half.",
         "RF_opt uses the calibration rows for training instead, and its line ends lowest.",
         "Look at ECE, then at the entropies: a method with few different predictions fills few bins, and a few full "
         "bins give a small ECE. A small ECE says little about a single prediction.",

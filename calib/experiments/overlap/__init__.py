@@ -95,7 +95,8 @@ EXPERIMENT = Experiment(
     simulation=RUN,
     notice=(
         "At the left the classes are the same, so every true probability is one half. A fully grown forest has learnt "
-        "noise: it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls it back to "
+        "noise, so it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls it "
+        "back to "
         "one half, and so does tuning (RF_opt: few, large leaves).",
         "At complete overlap in two dimensions, more trees (RF_large) do not help, because all trees have learnt "
         "the same noise.",

@@ -108,7 +108,7 @@ def headline(decision: Decision) -> None:
             f"Realised cost · {label_of(best)}",
             brief(line.realised),
             **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
-            help="Cost per test row, if you act above the threshold. Beside it, the difference from "
+            help="Cost per test row, if you act above the threshold. The number beside it is the difference from "
             f"{name_of(decision.reference)} with its 95 % interval.",
         )
         st.metric(
