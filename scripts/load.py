@@ -343,7 +343,7 @@ def report(figures: Figures, complaints: list[str]) -> str:
         if not found:
             return "none"
         late = found[min(len(found) - 1, int(0.95 * len(found)))]
-        return f"median {statistics.median(found):.2f} s, 95% within {late:.2f} s, {len(found)} answers"
+        return f"median {statistics.median(found):.2f} s, 95 % within {late:.2f} s, {len(found)} answers"
 
     lines: list[tuple[str, object]] = [
         ("a slider's answer", waits(0)),
@@ -352,9 +352,12 @@ def report(figures: Figures, complaints: list[str]) -> str:
         ("times a place in the queue was shown", len(figures.places)),
         ("answers compared", len(figures.answers)),
         ("wrong answers, errors, complaints of the server", len(complaints)),
-        ("memory after the first visitor", f"{figures.before:.0f} MB"),
-        ("memory at most", f"{max(figures.memory):.0f} MB"),
-        ("memory when all have gone", f"{figures.after:.0f} MB ({figures.kept:.0%} of what had come)"),
+        ("memory after the first visitor", f"{figures.before:.0f} MiB"),
+        ("memory at most", f"{max(figures.memory):.0f} MiB"),
+        (
+            "memory when all have gone",
+            f"{figures.after:.0f} MiB ({100 * figures.kept:.0f} % of the increase)",
+        ),
         ("processors in use by the server", f"{figures.processor:.2f} of {os.cpu_count()}"),
     ]
     return "\n".join(f"| {what} | {value} |" for what, value in lines)
@@ -376,7 +379,7 @@ def crowd(clients: int, minutes: float, tabs: int, fits: int) -> int:
 def windows(count: int) -> int:
     """In ever more windows of Chromium open the first page, move a slider there and open two more pages."""
     with server() as (address, process), chromium() as browser:
-        print(f"no session yet: {process.megabytes:.0f} MB")
+        print(f"no session yet: {process.megabytes:.0f} MiB")
         for number in range(1, count + 1):
             begin = process.seconds
             tab = Tab(browser.new_context(viewport={"width": 1400, "height": 900}).new_page(), address).open()
@@ -386,7 +389,7 @@ def windows(count: int) -> int:
             moved = process.seconds
             tab.go("Decide").go("Venn–Abers")
             print(
-                f"session {number}: {process.megabytes:.0f} MB; processor seconds: {opened - begin:.2f} to open, "
+                f"session {number}: {process.megabytes:.0f} MiB; processor seconds: {opened - begin:.2f} to open, "
                 f"{(moved - opened) / STEPS:.2f} a step of the slider, {(process.seconds - moved) / 2:.2f} a page",
                 flush=True,
             )
@@ -404,7 +407,7 @@ def phones(count: int) -> int:
         joined = list(pool.map(lambda _: Reader(address, "learn_class", room=room).open(), range(count)))
         print(
             f"{count} phones join: {(process.seconds - before) / count:.3f} s of a processor and "
-            f"{(process.megabytes - memory) / count:.1f} MB each"
+            f"{(process.megabytes - memory) / count:.1f} MiB each"
         )
         host.press("Begin")
         before = process.seconds

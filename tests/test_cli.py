@@ -261,7 +261,7 @@ def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
     assert run(files, recipe=made) == 0
     assert "note: data_params.n in the Recipe (500) is not used" in capsys.readouterr().err
     assert run(files, recipe=RECIPE) == 0
-    assert "in the Recipe" not in capsys.readouterr().err
+    assert "is not used" not in capsys.readouterr().err
     table = read_table((files / "data.csv").read_bytes(), "data.csv").assign(day=range(300))
     table.to_csv(files / "days.csv", index=False)
     table.iloc[:80].to_csv(files / "new.csv", index=False)
@@ -280,7 +280,7 @@ def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
 def test_a_further_file_that_the_recipe_needs_is_asked_for(files, capsys):
     judged = RECIPE.replace(**judging("upload:00ff", "new.csv"))
     assert run(files, recipe=judged) == 2
-    assert "The Recipe needs new.csv too. Give it with --judge-on" in capsys.readouterr().err
+    assert "The Recipe needs new.csv as well. Pass it with --judge-on" in capsys.readouterr().err
 
 
 def test_what_would_have_no_effect_is_refused_by_name(files, capsys):

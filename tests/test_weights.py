@@ -247,7 +247,7 @@ def test_a_model_is_trained_with_the_weights_and_one_that_cannot_is_named():
         plain = evaluate(recipe, Dataset("w", X, Y, part=PART))
         same = np.array_equal(evaluation.predictions["none"].p, plain.predictions["none"].p)
         assert same == (not takes)
-        assert any("takes no weights" in note for note in evaluation.notes) == (not takes)
+        assert any("does not support weights" in note for note in evaluation.notes) == (not takes)
 
 
 @pytest.mark.parametrize("how", [{"evaluation": "folds"}, {"placement": "cv"}])

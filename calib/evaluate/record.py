@@ -201,8 +201,8 @@ class Evaluation:
         fitted = self.fitted(key)
         if len(fitted) > 1:
             raise InputError(
-                f"This evaluation has one {label_of(key)} calibrator per fold, {len(fitted)} in all, so there is "
-                f"no single calibrator {use}. Choose one test set instead of folds."
+                f"This evaluation has {len(fitted)} {label_of(key)} calibrators, one per fold, so there is no single "
+                f"calibrator {use}. Choose one test set instead of folds."
             )
         return fitted[0]
 

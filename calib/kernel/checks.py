@@ -102,7 +102,7 @@ def same_length(**arrays: Any) -> None:
     lengths = {name: len(values) for name, values in arrays.items() if values is not None}
     if len(set(lengths.values())) > 1:
         described = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise InputError(f"Lengths differ: {described}. Each row needs one value in each.")
+        raise InputError(f"Lengths differ: {described}. Every row needs one value in each array.")
 
 
 def not_empty(values: Any, name: str) -> None:
@@ -527,7 +527,7 @@ def results_table(table: Any, name: str) -> Array:
             )
         )
         raise InputError(
-            f"{name} must have no missing results, but {len(missing)} are (the first for data set {row}, method "
-            f"{column}). Run them, or leave out these data sets for all methods."
+            f"{name} must not contain missing results, but {len(missing)} are missing (the first for data "
+            f"set {row}, method {column}). Run the missing ones, or exclude these data sets for all methods."
         )
     return values

@@ -66,4 +66,6 @@ def within(when: Array, period: str) -> Array:
 
 
 def _refused(period: str, kind: str) -> InputError:
-    return InputError(f"period: {period!r} does not name {kind}, as the time column has. Remove the period.")
+    return InputError(
+        f"period: {period!r} must consist of {kind}, because the time column contains {kind}. Remove the period."
+    )

@@ -112,8 +112,8 @@ def test_rows_of_another_table_give_their_own_rate_whatever_rate_was_stated(eval
 @pytest.mark.parametrize(
     ("frame", "says"),
     [
-        (pd.DataFrame({"x1": [1.0]}), "lacks 'x2'"),
-        (pd.DataFrame({"x1": [1.0], "x2": ["a"]}), "'x2' holds values of another type"),
+        (pd.DataFrame({"x1": [1.0]}), "needs 'x2'"),
+        (pd.DataFrame({"x1": [1.0], "x2": ["a"]}), "'x2' contains values of a different type"),
     ],
 )
 def test_a_table_of_other_columns_is_refused_by_their_names(evaluated, frame, says):

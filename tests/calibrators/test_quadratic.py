@@ -113,7 +113,7 @@ def test_a_file_from_before_the_ends_were_kept_is_read_as_it_was():
     assert Quadratic.from_map(old).predict([0.9]) == pytest.approx(
         expit(np.polyval([-0.25, 1, 0.5], logit(0.9)))
     )
-    with pytest.raises(InputError, match="ends must not fall"):
+    with pytest.raises(InputError, match="ends must not decrease"):
         Quadratic.from_map(Fields(old.value | {"ends": [1.0, -1.0]}, "The file"))
 
 

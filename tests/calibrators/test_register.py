@@ -115,7 +115,7 @@ def test_out_of_bag_refuses_one_that_cannot_leave_single_rows_out():
     )
     evaluation = evaluate(recipe, load(recipe))
     assert list(evaluation.predictions) == ["mine"]
-    assert "Wide cannot leave out single rows" in evaluation.refused["wide"]
+    assert "Wide does not support out-of-bag calibration" in evaluation.refused["wide"]
 
 
 def test_one_that_fails_on_these_rows_is_refused_and_the_others_answer():

@@ -129,7 +129,7 @@ def test_excel_reads_the_first_filled_sheet_and_says_so():
         page.append([1, "a"])
     frame = excel(book)
     assert frame.columns.tolist() == ["one x", "target"]
-    assert "only 'one'" in frame.attrs["notes"][0]
+    assert "Only sheet 'one'" in frame.attrs["notes"][0]
     with pytest.raises(DataError, match="only empty sheets"):
         excel(openpyxl.Workbook())
     with pytest.raises(DataError, match="both called 'x'"):

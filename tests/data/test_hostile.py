@@ -164,7 +164,7 @@ def test_an_excel_file_that_takes_long_is_refused_before_its_end(costly, monkeyp
     content = COSTLY[costly]()
     monkeypatch.setattr(errors, "MOST_EXCEL_CELLS", 2_000)
     monkeypatch.setattr(errors, "MOST_XML", 1 << 20)
-    with pytest.raises(DataError, match=r"more than 2,000 cells .*or more than 1 MiB of XML.*CSV or Parquet"):
+    with pytest.raises(DataError, match=r"at most 2,000 cells .*and 1 MiB of XML.*CSV or Parquet"):
         read_table(content, "long.xlsx")
 
 
@@ -387,7 +387,7 @@ def test_a_last_line_that_is_too_short_is_named_within_the_same_memory(tmp_path)
     path = tmp_path / "ragged.csv"
     path.write_bytes(b"a,b,y\n" + b"1,2,3\n" * 16_000_000 + b"1,2\n")
     message, memory = _read(path)
-    assert message.startswith("Line 16000002 has 2 cells where 3 are expected.")
+    assert message.startswith("Line 16000002 has 2 cells, but 3 are expected.")
     assert memory < 4 * path.stat().st_size + (500 << 20)
 
 

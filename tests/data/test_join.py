@@ -65,7 +65,7 @@ def test_all_that_does_not_fit_is_told_in_one_message_with_the_remedy():
     for words in (
         "new.csv does not fit old.csv",
         "no column 'town'",
-        "'n' holds text there and numbers",
+        "'n' contains text, but numbers",
         "'maybe'",
     ):
         assert words in said

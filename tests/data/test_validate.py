@@ -131,8 +131,8 @@ def test_labels_of_one_meaning_are_proposed_for_merging():
     frame = GOOD.assign(target=spelt)
     merge, drop = (p for p in validate(frame, "target") if p.fix and "data_params" in p.fix)
     assert "6 labels, but only 3 without differences in case and spaces" in merge.message
-    assert "'YES' is 'yes'" in merge.message
-    assert "'Unknown' is 'unknown'" in merge.message
+    assert "'YES' = 'yes'" in merge.message
+    assert "'Unknown' = 'unknown'" in merge.message
     assert merge.fix == {"data_params": {"merge_labels": True}}
     assert "(5 rows) may mean that the label is unknown" in drop.message
     assert set(drop.fix["data_params"]["drop_labels"]) == {"unknown", "Unknown"}

@@ -211,7 +211,7 @@ def test_scores_outside_those_of_the_fit_are_counted_and_what_becomes_of_them_is
         return
     assert len(said) == 1
     assert said[0].startswith("2 of 5 scores lie outside the range of calibration scores (0.2 to 0.8).")
-    assert said[0].endswith(f"There: {words}.")
+    assert said[0].endswith(f"Their probabilities are {words}.")
     kept = read_calibrator(json.dumps(value)).apply(pd.DataFrame({"s": scores[1:4]}), ["s"])
     assert kept.notes == ()
     value["calibration"] = {}

@@ -138,7 +138,7 @@ def program(path, text: str) -> str:
         ("sleep 61.5", "did not answer within"),
         ("exit 1", "stopped before it had drawn"),
         ("echo '<html>'; sleep 61.5", "did not answer within"),
-        ("echo '<html>no</html>'", "could not draw: no"),
+        ("echo '<html>no</html>'", "could not draw the figure: no"),
         ("echo nonsense", "stopped before it had drawn"),
     ],
     ids=["hangs", "ends", "hangs later", "refuses", "answers nonsense"],

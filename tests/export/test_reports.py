@@ -228,7 +228,7 @@ def _repeating():
 def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out():
     frame = _repeating()
     _, evaluation = _upload(frame)
-    said = "31 of the 231 rows used repeat an earlier row. Copies on both sides of a split"
+    said = "31 of the 231 rows used repeat an earlier row. If copies of a row are in both"
     begin, end = "<h2>Data and flow of rows</h2>", "<h2>Model, split and calibrators</h2>"
     assert said in own(report_html(evaluation).decode()).partition(begin)[2].partition(end)[0]
     _, once = _upload(frame, data_params={"drop_repeated": True})

@@ -47,10 +47,10 @@ def test_it_is_fitted_with_the_recipes_settings():
         (dataclasses.replace(MINE, key=""), "key must be lower-case"),
         (dataclasses.replace(MINE, label=""), "label must be"),
         (dataclasses.replace(MINE, score="logit"), "mine: score must be one of"),
-        (dataclasses.replace(MINE, score="margin"), "whose score is a margin"),
+        (dataclasses.replace(MINE, score="margin"), "gives a margin"),
         (
             dataclasses.replace(MINE, make=lambda alpha, random_state: RidgeClassifier()),
-            "whose score is a probability",
+            "gives a probability",
         ),
         (
             dataclasses.replace(MINE, make=lambda alpha, random_state: StandardScaler()),

@@ -178,7 +178,7 @@ def test_a_saved_calibrator_is_applied_to_a_new_file(saved):
     np.testing.assert_array_equal(shown["p0"], expected.p0)
     np.testing.assert_array_equal(shown["p"], expected.p)
     assert list(shown.columns) == ["id", "score", "other", "p0", "p1", "p"]
-    outside = "2 of 5 scores lie outside the range of calibration scores (0.1 to 0.9). There: clamped."
+    outside = "2 of 5 scores lie outside the range of calibration scores (0.1 to 0.9). Their probabilities are clamped."
     assert outside in messages(at)
     go(at, "explore_reliability")
     at = go(at, "explore_compare")

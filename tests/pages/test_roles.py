@@ -59,7 +59,7 @@ def test_a_model_that_is_there_already_scores_the_table_and_a_link_asks_for_it_a
     assert dict(zip(asked["column"], asked["fits"], strict=True)) == {
         "a": "yes",
         "b": "yes",
-        "more": "not asked for",
+        "more": "the model does not use this column",
     }
     at.multiselect(key="exclude").set_value(["more"]).run()
     assert faults(at) == []

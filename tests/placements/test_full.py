@@ -61,7 +61,7 @@ def test_a_fully_grown_tree_says_nothing():
     outcome = placed.predict(placed.calibrate(VennAbers()), placed.score(NEW[:5]))
     assert outcome.p0.tolist() == [0] * 5
     assert outcome.p1.tolist() == [1] * 5
-    assert "DecisionTreeClassifier classifies its own training rows" in placed.notes[0]
+    assert "DecisionTreeClassifier separates the classes" in placed.notes[0]
     assert PLACEMENTS["full"]().fit(GaussianNB(), X, Y).notes == ()
 
 

@@ -199,7 +199,7 @@ def test_a_protocol_may_name_its_own_data_beside_it(tmp_path):
     ("change", "said"),
     [
         (["--data", "nowhere.csv"], "error: nowhere.csv cannot be opened"),
-        (["--setups", "Row"], "--setups: small has no setup 'Row'; it has Raw, VAP, Forest"),
+        (["--setups", "Row"], "--setups: small has no setup 'Row'. Choose from Raw, VAP, Forest"),
         (["--repeats", "0"], "--repeats must be a whole number from 1"),
         (["--folds", "1"], "--folds must be a whole number from 2"),
         (["--jobs", "0"], "--jobs must be a whole number from 1"),
@@ -222,7 +222,7 @@ def test_without_data_it_is_said_how_to_name_some(tmp_path, capsys):
     assert main(["study", "venn_forests_2019", "--store", str(tmp_path / "results.sqlite")]) == 2
     assert "--data is missing. Name at least one file with a label column 'target'" in capsys.readouterr().err
     assert main(["study", "venn_forest", "--store", str(tmp_path / "results.sqlite")]) == 2
-    assert "PROTOCOL is a TOML file or venn_forests_2019" in capsys.readouterr().err
+    assert "PROTOCOL must be a TOML file or one of venn_forests_2019" in capsys.readouterr().err
 
 
 def test_a_shipped_protocol_runs_by_its_name(tmp_path, capsys):

@@ -97,10 +97,10 @@ def test_without_repeated_rows_trees_are_as_the_trees_paper_prints_them(name, sc
     [
         (lambda file: [], "--data is missing. Name at least one file"),
         (lambda file: [file(table().rename(columns={"target": "y"}))], "There is no column 'target'"),
-        (lambda file: [file(table().assign(target="yes"))], "holds only the label 'yes'"),
+        (lambda file: [file(table().assign(target="yes"))], "contains only the label 'yes'"),
         (lambda file: [file(table()), file(table())], "two data sets are called 'jEdit_4.0_4.2'"),
         (lambda file: ["nowhere.csv"], "nowhere.csv cannot be opened"),
-        (lambda file: ["sample:nowhere"], "there is no sample set 'nowhere'"),
+        (lambda file: ["sample:nowhere"], "there is no sample data set 'nowhere'"),
     ],
 )
 def test_what_cannot_be_used_is_named(file, make, message):

@@ -220,7 +220,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"platt", placement = "full"',
-            "'VAP': Platt scaling gives no pair",
+            "'VAP': Platt scaling gives one probability",
         ),
         (
             '"venn_abers", placement = "split"',
@@ -230,7 +230,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"rank", paper_model = "CT", placement = "cv"',
-            "placement='cv' has none",
+            "placement='cv' does not provide them",
         ),
         (
             '"venn_abers", placement = "split"',
@@ -240,7 +240,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"none", placement = "none", model = "random_forest", params = { n_estimators = 5 }',
             '"venn", placement = "oob", paper_model = "DNN_ens"',
-            "'Forest': Out-of-bag scores need .* 'DNN_ens' is not one",
+            "'Forest': Out-of-bag scores need .* 'DNN_ens' is not bagged",
         ),
         (
             '"venn_abers", placement',
@@ -265,7 +265,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             "[recipe]",
             '[recipe]\noptions = { "venn.threshold" = 0.3 }',
-            r"\[recipe\] options.venn.threshold has no effect, because no setup uses that calibrator",
+            r"\[recipe\] options.venn.threshold has no effect, because no setup uses this calibrator",
         ),
         (
             "folds = 3",

@@ -308,7 +308,7 @@ def test_an_evaluations_calibrator_runs_from_its_file():
         np.column_stack([predictions.p0, predictions.p1, predictions.p]),
         exact=False,
     )
-    with pytest.raises(InputError, match="score must name 3 different scores"):
+    with pytest.raises(InputError, match="score must contain 3 different names"):
         write_sql(saved, ["a", "b"])
     assert "second" in write_sql(saved, ["first", "second", "third"])
 
