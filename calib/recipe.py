@@ -277,7 +277,7 @@ class Recipe:
         "text",
         None,
         "Evaluate on another file",
-        "Another table to evaluate on, written in the same form as data. The model is trained on data.",
+        "Another table to evaluate on, written in the same form as data. The model is trained on the first table.",
         optional=True,
         about="columns",
     )

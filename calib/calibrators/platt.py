@@ -95,7 +95,7 @@ class Platt(ScoreCalibrator):
             0.5,
             optional=True,
             help="Keeps probabilities away from 0 and 1, where log-odds are infinite. If unset, the distance is "
-            "half that of the nearest calibration score.",
+            "half the distance of the nearest calibration score.",
             only_with=("on", ("auto", "log-odds")),
             extra={"unset": "half a step"},
         ),

@@ -47,8 +47,8 @@ EXPERIMENT = Experiment(
     ),
     simulation=compare_methods,
     notice=(
-        "A wrong prediction of 0 or 1 ends a line: that of isotonic regression on the training scores (DIR) or on a "
-        "held-out third.",
+        "A wrong prediction of 0 or 1 ends the two lines of isotonic regression, on the training scores (DIR) and on "
+        "a held-out third.",
         "With a window of 0.5 the other four lines never end. Platt scaling only comes near 0 and 1. The score "
         "also only comes near 0 and 1, except with the narrowest window, where its runs end as well.",
         "Only the two Venn–Abers predictors guarantee a finite log loss for every score: p0 < 1 and p1 > 0, because "

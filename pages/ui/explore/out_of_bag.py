@@ -71,7 +71,7 @@ def as_published(recipe: Recipe) -> None:
     text = (
         f"Here: {', '.join(differs)}."
         if differs
-        else "The settings are those of the paper, with ten folds once."
+        else "The settings are the paper's settings, with ten folds once."
     )
     platt = (
         ""
