@@ -19,8 +19,8 @@ SAME_TABLE = {
     "model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
     "internal validation. It does not show how the model performs at another place or time.",
-    "file": "A column of the table assigns its rows to training and test. The program cannot know how it does so, "
-    "and whether the test rows come from another place or time.",
+    "file": "A column of the table assigns its rows to training and test. The program cannot know how the column does so, "
+    "or whether the test rows come from another place or time.",
 }
 
 
@@ -150,7 +150,7 @@ def _base_rate(evaluation: Evaluation) -> str:
     stated = evaluation.recipe.base_rate
     if stated is None:
         share = percent(evaluation.share)
-        return f"The results hold for an event share near {share}, that of the test set. With another event share, "
+        return f"The results hold for an event share near {share}, as in the test set. With another event share, "
         "they may differ."
     return (
         f"The numbers are for a deployment base rate of {percent(stated)}. They assume that nothing but the class "

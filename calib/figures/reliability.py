@@ -545,7 +545,7 @@ def _line(key: str, curve: Curve, light: bool, rows: Histogram) -> list[dict[str
         return [_points(key, shape, np.arange(len(shape.x)), mode="lines", line=style)]
     enough = shape.count >= FEW
     plain = {"mode": "lines", "legendgroup": key, "showlegend": False, "hoverinfo": "skip"}
-    thin = {"line": {**style, "color": rgba(mark.color, 0.5), "width": 1.2}}
+    thin = {"line": {**style, "color": rgba(mark.color, 0.6), "width": 1.5}}
     if isinstance(curve, BinnedCurve):
         strong = np.where(enough, shape.y, np.nan)
         over_few = {"x": shape.x[enough], "y": shape.y[enough], "name": label_of(key), **plain, **thin}

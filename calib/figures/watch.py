@@ -62,6 +62,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
         at,
         since,
         summary(found),
+        "The line shows the evidence against calibration, the dashed line the level of the alarm. "
         f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
         f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
         + ("" if alarm is None else "Shaded: 95 % interval for the start of the change."),
@@ -172,9 +173,10 @@ def prepare_moved(found: OverTime) -> Moved:
         found.band,
         None if alarm is None else _at([alarm.since_moment], found.kind)[0],
         moved(found),
-        "If only the scores shift, the cases changed; if observed minus predicted leaves 0, the calibration changed. "
-        "Scores (median and middle 80 %) and the estimated base rate (EM) need no labels. EM assumes that the "
-        "scores within each class stay as they were. The band around the level so far is valid at every look.",
+        "Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the cases "
+        "changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle 80 %) and "
+        "the estimated base rate (EM) need no labels. EM assumes that the scores within each class stay as they were. "
+        "The band around the level so far is valid at every look.",
         f"{moved(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
         + ".",
@@ -315,7 +317,8 @@ def prepare_periods(found: OverTime) -> Reliabilities:
         tuple(names[i] for i in places),
         tuple(changed is not None and bool(i >= changed) for i in places),
         f"Largest gap in {worst.period}: observed {number(worst.observed)}, predicted {number(worst.predicted)}",
-        "On the diagonal, predictions match outcomes; the dotted grey line is the first period. Each mark is a group "
+        "Each panel is the reliability diagram of one period; on the diagonal, predictions match outcomes. "
+        "The dotted grey line is the first period. Each mark is a group "
         f"of about equally many rows. Orange diamonds: periods since the change.{left_out}",
         f"Reliability diagrams of {len(places)} periods. Largest gap in {worst.period}: {number(worst.gap)}.",
     )

@@ -103,6 +103,12 @@ def show(
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", role)
         headings.answers()
+        if record.caption.endswith(GREY):
+            st.toggle(
+                "All lines in colour",
+                key=f"colour_{key}",
+                help="Off: two or three lines have colours. Click a name in the legend to colour one more.",
+            )
         if heading is None:
             if headings.asked():
                 st.caption(plain(f"{WAITS} {hint}"))
@@ -116,12 +122,6 @@ def caption(text: str, key: str, hint: str = "") -> None:
     """Write what is drawn and what can be done, then, folded, how to read it; ``key`` names the chart."""
     drawn, how = parted(text.removesuffix(GREY))
     with st.container(gap=None):
-        if text.endswith(GREY):
-            st.toggle(
-                "All lines in colour",
-                key=f"colour_{key}",
-                help="Off: two or three lines have colours. Click a name in the legend to colour one more.",
-            )
         st.caption(plain(f"{drawn} {hint}"))
         if how:
             with st.expander("How to read", key=f"how_{key}", type="compact"):

@@ -12,6 +12,7 @@ from calib.analysis.depth import grow
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.grown_tree import grown_tree
 from calib.analysis.setups import setup_recipes, setup_table
+from calib.analysis.watch.over_time import over_time
 from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
 from calib.figures.base import parted
@@ -45,6 +46,9 @@ OTHERS = {  # key → what a figure is made of, if not of an Evaluation
     "explained": lambda: explain(evaluation(), fitted(), widest_row(evaluation())),
     "tree": lambda: grown_tree(Recipe(), grow(Recipe(), depths.DATA, "tree", 3)[0]),
     "setups": setups,
+    **dict.fromkeys(
+        ("watch_evidence", "watch_moved", "watch_periods"), lambda: over_time(evaluation(), "none")
+    ),
 }
 
 
