@@ -19,7 +19,8 @@ SAME_TABLE = {
     "model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
     "internal validation. It does not show how the model performs at another place or time.",
-    "file": "A column of the table assigns its rows to training and test. The program cannot know how the column does so, "
+    "file": "A column of the table assigns its rows to training and test. The program cannot know how the column "
+    "does so, "
     "or whether the test rows come from another place or time.",
 }
 
