@@ -111,8 +111,7 @@ SAMPLES: dict[str, Sample] = {
             "drift_slow.csv.gz",
             "yes",
             "A deployed model that slowly becomes overconfident from day 200 onwards. Give the day the role time "
-            "and open "
-            "Watch.",
+            "and open Watch.",
             predictions=True,
         ),
     )

@@ -16,7 +16,7 @@ from calib.analysis.recommendation.advice import recommend
 from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, as_text, in_two_lines
 from calib.figures.ink import outlined
 from calib.figures.metrics import best
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
@@ -28,7 +28,7 @@ from calib.metrics.confidence import INTERVALS, View
 LANES, HEAD, SPREAD = 300, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
 LANE = (54, 160)  # pixels of one lane, at least and at most
 KEY = 100  # pixels of the legend, at most: four lines and their frame
-LONGEST, LONGEST_IN_TITLE = 28, 22  # letters of a Recipe's name on the axis, and in a line of words
+LONGEST, LONGEST_IN_TITLE = 20, 22  # letters of a Recipe's name in a line on the axis, and in a line of words
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +171,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
             yaxis={
                 "range": [-0.6, count - 0.4],
                 "tickvals": list(range(count)),
-                "ticktext": [as_text(name, LONGEST) for name in reversed(record.names)],
+                "ticktext": [in_two_lines(name, LONGEST) for name in reversed(record.names)],
                 "ticks": "",
                 "automargin": True,
             },

@@ -96,7 +96,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
     )
     if record.since is not None:
         figure.add_vrect(
-            x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.18, line_width=0
+            x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.35, line_width=0
         )
     figure.add_hline(y=limit, line={"color": theme.positive, "width": 1.5, "dash": "dash"})
     figure.add_annotation(

@@ -471,7 +471,8 @@ def _viewed(recipe: Recipe, parts: Collection[str]) -> str:
         for name in names if part in parts else ():
             value, declared = recipe.value(name), recipe.parameter(name)
             if value != declared.default:
-                said.append(f"{declared.label.lower()} {declared.in_words(value).lower()}")
+                word = declared.in_words(value)
+                said.append(f"{declared.label.lower()} {word if word.isupper() else word.lower()}")
     return f"View: {', '.join(said)}" if said else "View"
 
 

@@ -42,7 +42,7 @@ VARIED = ("params-max_depth", "params-leaf")  # by the page of trees itself
 HELD = {"calibration_size": ["25"]}
 BINS = {"bins": "37", "binning": "quantile"}
 CURVE = {"curve": "corp", "band": "confidence"}
-VIEW = ("37 bins", "equal-count bins", "CORP curve", "confidence band")  # on the button of the view
+VIEW = ("37 bins", "binning equal count", "curve CORP", "band confidence")  # on the button of the view
 VIEW_SHOWN = {"view": [*VIEW]}
 CALIBRATORS = {"calibrators": "none,venn"}
 CALIBRATORS_SHOWN = {"calibrators": ["Uncalibrated", "Venn predictor"]}
@@ -69,7 +69,7 @@ LINKS = {
         | CALIBRATORS
         | {"placement": "cv", "cv": "7", "reliability.layout": "side", "reliability.details": "groups"},
         MODEL_SHOWN
-        | {"view": [*VIEW, "side by side"]}
+        | {"view": [*VIEW, "diagrams side by side"]}
         | CALIBRATORS_SHOWN
         | {
             "placement": ["Cross-calibration"],
@@ -122,6 +122,7 @@ LINKS = {
         | CALIBRATORS_SHOWN
         | {"decide-cost_false_alarm": ["2.5"], "decide-cost_miss": ["9"]},
     ),
+    "explore_watch": (MODEL | CALIBRATORS, MODEL_SHOWN | HELD | CALIBRATORS_SHOWN),
     "explore_compare": (
         MODEL | BINS | CURVE | CALIBRATORS,
         MODEL_SHOWN | HELD | VIEW_SHOWN | CALIBRATORS_SHOWN,
@@ -164,6 +165,10 @@ LINKS = {
     "learn_finite_example": (
         learn(finite__guess="skip", finite__line="1:0.2:0 | 2:0.7:1 3:0.9:1"),
         {"cuts": ["1 | 2"]},
+    ),
+    "learn_looking": (
+        learn(looking__guess="skip", looking__looks=10, looking__shift=1.0, looking__runs=50),
+        {"looking-looks": ["10"], "looking-shift": ["1"]},
     ),
     "study_run": (
         {

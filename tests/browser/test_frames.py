@@ -7,7 +7,7 @@ from tests.sweep import sweep
 
 WIDTH, HEIGHT = 1366, 768
 CANCER = {"data": "sample:breast_cancer"}
-RARE = {"data": "sample:rare_faults"}  # 1.7 % positives
+RARE = {"data": "sample:rare_faults"}  # 4.7 % positives
 FEW_TREES = {"params": '{"n_estimators":10}'}
 WORDS = {"Data", "Lessons", "Live quiz", "Glossary"}  # pages without a picture
 # Page and settings, beside which every page is opened with the settings that it begins with
