@@ -31,7 +31,7 @@ VERSIONS = (
 )
 HEAD = """# Benchmarks
 
-These benchmarks compare the speed of the package with that of other packages, as a ratio. If there is nothing to
+These benchmarks compare the speed of the package with the speed of other packages, as a ratio. If there is nothing to
 compare with, they give seconds. Required bounds are in parentheses, followed by BROKEN if the value breaks its bound.
 `python -m benchmarks --write docs/benchmarks.md` wrote this page on {day}.
 

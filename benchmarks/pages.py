@@ -1,4 +1,4 @@
-"""Compares the processor time of a page with that of an empty page, and measures the bytes of its charts.
+"""Compares the processor time of a page with the processor time of an empty page, and measures the bytes of its charts.
 
 Every page is opened as by its link and its work is done first; then its script runs again, which is what any
 small change costs the server at least. Ratios are medians over runs in which page and empty page take turns.

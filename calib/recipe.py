@@ -145,7 +145,7 @@ def _table(value: Any, name: str) -> Pairs:
     checked = {}
     for key, item in _pairs(value, name):
         if key not in TABLE:
-            raise InputError(f"{name}: {key!r} is unknown here; allowed are {', '.join(TABLE)}.")
+            raise InputError(f"{name}: {key!r} is not a known option. Use one of these: {', '.join(TABLE)}.")
         checked[key] = _checked(item, TABLE[key], f"{name}.{key}")
     return tuple(
         (key, item) for key, item in checked.items() if key == "header" or item not in (False, (), 0)
@@ -277,7 +277,7 @@ class Recipe:
         "text",
         None,
         "Evaluate on another file",
-        "Another table to evaluate on, written in the same form as data. The model is trained on data.",
+        "Another table to evaluate on, written in the same form as data. The model is trained on the first table.",
         optional=True,
         about="columns",
     )
@@ -475,8 +475,8 @@ class Recipe:
         checked = []
         for key, value in getattr(self, name):
             if key not in allowed:
-                listed = ", ".join(allowed) or "nothing"
-                raise InputError(f"{name}: {key!r} is unknown here; allowed are {listed}.")
+                known = f"Use one of these: {', '.join(allowed)}." if allowed else "There are none."
+                raise InputError(f"{name}: {key!r} is not a known option. {known}")
             checked.append((key, checks.setting(value, allowed[key], f"{name}.{key}")))
         object.__setattr__(self, name, tuple(checked))
 

@@ -25,7 +25,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Start Calibration Explorer, and open it in a browser if there is a screen.",
     )
     parser.add_argument(
-        "--address", help="address to listen on, 0.0.0.0 for other machines (or set STREAMLIT_SERVER_ADDRESS)"
+        "--address",
+        help="address to listen on; 0.0.0.0 accepts connections from other machines (or set "
+        "STREAMLIT_SERVER_ADDRESS)",
     )
     parser.add_argument("--port", type=int, help="port, by default 8501 (or set STREAMLIT_SERVER_PORT)")
     parser.add_argument(

@@ -66,7 +66,7 @@ def named(method: str) -> str:
 def print_standings(rows: pd.DataFrame, metrics: list[str]) -> None:
     found = {metric: standings(cases(rows, metric), METRICS[metric].higher_is_better) for metric in metrics}
     labels = [METRICS[metric].label for metric in metrics]
-    print("| method |" + "".join(f" wins by {label} | regret |" for label in labels))
+    print("| method |" + "".join(f" win-rate by {label} | regret in {label} |" for label in labels))
     print("| --- |" + " --- | --- |" * len(labels))
     for method in found[metrics[0]].index:
         lines = [found[metric].loc[method] for metric in metrics]

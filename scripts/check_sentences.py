@@ -146,9 +146,10 @@ def _advice(evaluation: Evaluation, told: Said) -> Iterator[str]:
                 "No clear difference": true[1] <= 0 <= true[2],
                 "Clearly higher": true[1] > 0,
                 "Lower Brier score": true[2] < 0,
-                "no method compared clearly lowers": true[2] >= 0,
+                "none of the compared methods clearly lowers": true[2] >= 0,
                 "does not clearly lower": true[2] >= 0,
-                "Every method compared raises": min(score[key] for key in p if key != "none") > score["none"],
+                "Each of the compared methods raises": min(score[key] for key in p if key != "none")
+                > score["none"],
             }
             yield from (
                 f"{name} {true}: {text}" for words, holds in held.items() if words in text and not holds

@@ -170,7 +170,8 @@ def _strings(node: ast.AST, skipped: dict[int, ast.Constant]) -> Iterator[Text]:
         for child in ast.iter_child_nodes(node):
             if words is None or isinstance(child, ast.FormattedValue):
                 yield from _strings(child.value if isinstance(child, ast.FormattedValue) else child, skipped)
-    if words is not None and is_prose(words):
+    words = words and _filled(words)
+    if words and is_prose(words):
         yield Text(node.lineno, node.end_lineno, "page", re.sub(r"<[^>]+>", " ", words))
 
 
@@ -190,6 +191,14 @@ def _value(part: ast.FormattedValue) -> str:
     return VALUE + ("%" if form and form.endswith("%") else "")
 
 
+FIELD = re.compile(r"%?\{[\w.\[\]]*(![rs])?(:[^{}\s]*)?\}")
+
+
+def _filled(text: str) -> str:
+    """Write ``VALUE`` for the fields of a template, such as ``{rows:,}`` or ``%{x:.3f}``."""
+    return FIELD.sub(VALUE, text)
+
+
 CODE = re.compile(
     r"[{}]|;\s*$|=>|</?(style|script|svg|div|span)|^(SELECT|import|from|def|var|const|let) |\\[a-z]+\b"
 )
@@ -200,6 +209,8 @@ def is_prose(text: str) -> bool:
 
     >>> is_prose("Share of rows"), is_prose("top center"), is_prose("a {color: red; top: 0 px}")
     (True, False, False)
+    >>> is_prose(_filled("mean of {rows:,} rows, {} of them"))
+    True
     """
     return len(re.findall(r"[\w…-]+", text)) > 2 and " " in text and not CODE.search(text)
 

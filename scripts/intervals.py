@@ -33,13 +33,14 @@ from calib.comparison import (
 from calib.data.ranking import auc, auc_interval, class_draws
 from calib.evaluate import Evaluation
 from calib.kernel.weights import or_ones
+from calib.kernel.wording import within_a_sentence
 from calib.metrics import METRICS, interval_summary
 from calib.metrics.confidence import INTERVALS, confidence_interval, mean_interval, share_interval
 from calib.metrics.scoring import overconfidence, squared_errors
 from scripts.worlds import Array, Drawn, World, draw
 
 THRESHOLD = 1 / 6  # of costs 1 and 5
-OTHERS = {"platt": "recalibrated", "isotonic": "of three values"}
+OTHERS = {"platt": "after recalibration", "isotonic": "with three distinct predictions"}
 SPLITS, TEST_SHARE = 20, 0.3
 
 # Of one draw by name: of an interval (truth, low, high), each a number or one per point; of a test whether it rejects
@@ -92,7 +93,7 @@ def numbers(rows: Drawn) -> Found:
 def changes(rows: Drawn) -> Found:
     value = rows.world.value
     return {
-        f"{METRICS[line.metric].label}, difference: {OTHERS[line.calibrator]}": (
+        f"Change in {within_a_sentence(METRICS[line.metric].label)} {OTHERS[line.calibrator]}": (
             value(line.metric, line.calibrator) - value(line.metric),
             line.lower,
             line.upper,
@@ -119,7 +120,7 @@ def costs(rows: Drawn) -> Found:
     table = decide(evaluation(rows)).table
     lines = {"realised": "none", "expected": "none", "difference": "platt"}
     return {
-        f"Cost per row, {name}": (
+        ("Change in cost per row" if name == "difference" else f"{name.capitalize()} cost per row"): (
             _true_costs(rows.world)[name],
             table[f"{name}_lower"][key],
             table[f"{name}_upper"][key],
@@ -165,7 +166,11 @@ def half_widths(rows: Drawn) -> Found:
 def optimisms(rows: Drawn) -> Found:
     table = optimism(*(evaluation(each) for each in (rows, rows.again()))).table
     return {
-        f"Optimism of a random split, {METRICS[line.metric].label}": (0.0, line.lower, line.upper)
+        f"Optimism of a random split in {within_a_sentence(METRICS[line.metric].label)}": (
+            0.0,
+            line.lower,
+            line.upper,
+        )
         for line in table[table["calibrator"] == "none"].itertuples()
     }
 
@@ -180,14 +185,14 @@ def over_splits(rows: Drawn) -> Found:
         order = rows.rng.permutation(n)
         learnt = _refitted(rows.y[order[n_test:]], rows.p[order[n_test:]])
         if learnt is None:
-            return {"Brier score, difference over 20 splits": (0.0, np.nan, np.nan)}
+            return {"Change in Brier score over 20 splits": (0.0, np.nan, np.nan)}
         test = order[:n_test]
         for key, p in (("none", rows.p[test]), ("platt", learnt(rows.p[test]))):
             lines.append((seed, key, squared_errors(rows.y[test], p).mean()))
     values = pd.DataFrame(lines, columns=["seed", "calibrator", "brier"])
     line = Repeats(values, TEST_SHARE / (1 - TEST_SHARE)).differences().table.iloc[0]
     true = _expected_gain(rows.world, n - n_test)
-    return {"Brier score, difference over 20 splits": (true, line.lower, line.upper)}
+    return {"Change in Brier score over 20 splits": (true, line.lower, line.upper)}
 
 
 def _refitted(y: Array, p: Array) -> Callable[[Array], Array] | None:

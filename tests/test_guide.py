@@ -321,6 +321,9 @@ def results(heading: str) -> pd.DataFrame:
     return pd.DataFrame(lines[2:end], columns=lines[0]).set_index(lines[0][0])
 
 
+NUMBERS = {"four": 4, "nine": 9, "ten": 10, "fifteen": 15, "eighteen": 18}
+
+
 def number(cell: str) -> float:
     return float(re.match(r"[\d.]+", cell)[0])
 
@@ -336,7 +339,7 @@ def test_which_calibrator_when_says_what_the_results_say():
     losses = ["regret in Brier score", "regret in log loss"]
     assert said[0] == ["860"] + [always.loc[one, loss] for one in (platt, none) for loss in losses]
     assert all(always[loss].map(number).idxmin() == platt for loss in losses)
-    trees = arena["single trees, Brier: wins"].map(number)
+    trees = arena["Brier win-rate, single trees"].map(number)
     ours = [
         trees[next(name for name in trees.index if name.startswith(one))] for one in ("Venn–Abers", "Platt")
     ]
@@ -346,8 +349,8 @@ def test_which_calibrator_when_says_what_the_results_say():
         r"spline has the best\s+\(([\d.]+),\s+Platt\s+scaling\s+([\d.]+)", TEXTS["docs/results.md"]
     )
     assert said[2][-2:] == [f"{100 * float(wins):.0f}" for wins in by_size]
-    regret = arena["regret"].iloc[:, 0].map(number)
-    assert said[3] == ["22", arena.loc[regret.idxmin(), "regret"].iloc[0]]
+    regret = arena["regret in Brier score"].map(number)
+    assert said[3] == ["22", arena.loc[regret.idxmin(), "regret in Brier score"]]
     assert regret.idxmin() == "Venn–Abers"
     assert number(always.loc[venn_abers, "infinite"]) == 0
     assert said[4] == [always.loc[isotonic, "infinite"].rstrip(" %"), "860"]
@@ -356,18 +359,19 @@ def test_which_calibrator_when_says_what_the_results_say():
         assert words in TEXTS["docs/results.md"]
 
 
-def test_the_changelog_counts_what_there_is():
-    text = TEXTS["CHANGELOG.md"].lower()
-    for words, count in (
-        ("fifteen calibrators", len(CALIBRATORS)),
-        ("nine lessons", len(LESSONS)),
-        ("eighteen experiments", len(EXPERIMENTS)),
-        ("ten samples", len(SAMPLES)),
-        ("protocols of four papers", len(SHIPPED) - 1),
+def test_documents_count_what_there_is():
+    for document, words, count in (
+        ("CHANGELOG.md", "fifteen calibrators", len(CALIBRATORS)),
+        ("CHANGELOG.md", "nine lessons", len(LESSONS)),
+        ("CHANGELOG.md", "eighteen experiments", len(EXPERIMENTS)),
+        ("CHANGELOG.md", "ten samples", len(SAMPLES)),
+        ("CHANGELOG.md", "protocols of four papers", len(SHIPPED) - 1),
+        ("README.md", "nine lessons", len(LESSONS)),
+        ("docs/data.md", "ten samples", len(SAMPLES)),
+        ("sample_data/README.md", "ten small tables", len(SAMPLES)),
     ):
-        assert words in text
-        numbers = {"four": 4, "nine": 9, "ten": 10, "fifteen": 15, "eighteen": 18}
-        assert numbers[words.split()[-2]] == count, words
+        assert words in TEXTS[document].lower(), (document, words)
+        assert NUMBERS[re.findall("|".join(NUMBERS), words)[0]] == count, (document, words)
 
 
 def test_the_citation_is_of_this_version():

@@ -28,4 +28,4 @@ def chance_sentence(evaluation: Evaluation) -> str:
     low, high = ece_range(evaluation, reference_of(evaluation.predictions))
     if low != low:
         return ""
-    return "A calibrated model of these rows would show an ECE of {} to {}.".format(*briefly(low, high))
+    return "On these rows a calibrated model would show an ECE of {} to {}.".format(*briefly(low, high))

@@ -11,7 +11,7 @@ from calib.kernel.weights import are_whole
 from calib.kernel.wording import counted, percent, within_a_sentence
 from calib.placements import PLACEMENTS
 
-FROM_ELSEWHERE = "The model was trained elsewhere. Whether it has seen these rows is unknown here."
+FROM_ELSEWHERE = "The model was trained elsewhere. The program cannot know whether it has seen these rows."
 SAME_TABLE = {
     "random": "Training and test rows come from one table, so this is an internal validation. It does not show how the "
     "model performs at another place or time.",
@@ -19,8 +19,9 @@ SAME_TABLE = {
     "model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
     "internal validation. It does not show how the model performs at another place or time.",
-    "file": "A column of the table assigns its rows to training and test. How it does so, and whether the test rows "
-    "come from another place or time, is unknown here.",
+    "file": "A column of the table assigns its rows to training and test. The program cannot know how the column "
+    "does so, "
+    "or whether the test rows come from another place or time.",
 }
 
 
@@ -49,7 +50,8 @@ def _source(evaluation: Evaluation) -> str:
         told.append("The data are simulated.")
     if data.judged_on:
         told.append(
-            f"The test rows are from “{data.judged_on}”. Whether they come from another place or time is unknown here."
+            f"The test rows are from “{data.judged_on}”. The program cannot know whether they come from another "
+            "place or time."
         )
     elif not told or data.posterior is not None:
         told.append(SAME_TABLE.get(evaluation.recipe.split, SAME_TABLE["random"]))
@@ -98,8 +100,8 @@ def _events(evaluation: Evaluation) -> str:
     rare = minority_rows(evaluation.before or evaluation)
     few = f", fewer than the usual minimum of {FEWEST_TO_JUDGE}" if rare < FEWEST_TO_JUDGE else ""
     return (
-        f"The minority class has {counted(rare, 'test row')}{few}. Differences that are small compared with the "
-        "intervals cannot be seen."
+        f"The minority class has {counted(rare, 'test row')}{few}. These rows cannot show differences that are "
+        "small compared with the intervals."
     )
 
 
@@ -149,7 +151,8 @@ def _base_rate(evaluation: Evaluation) -> str:
     stated = evaluation.recipe.base_rate
     if stated is None:
         share = percent(evaluation.share)
-        return f"The results hold for an event share near {share}, that of the test set. With another, they may differ."
+        return f"The results hold for an event share near {share}, as in the test set. With another event share, "
+        "they may differ."
     return (
         f"The numbers are for a deployment base rate of {percent(stated)}. They assume that nothing but the class "
         "shares changes, which these rows cannot show."

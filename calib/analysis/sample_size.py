@@ -170,9 +170,9 @@ class SampleSize:
     def basis(self, label: str, positive: str) -> str:
         """State the assumptions, for a method's label and the name of class 1."""
         return (
-            "The widths are those of 95 % intervals (Riley et al., 2021). They assume that "
-            f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions vary as much as those "
-            f"of {label} here. {self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
+            "The widths refer to 95 % intervals (Riley et al., 2021). The numbers assume that "
+            f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions vary as much as the "
+            f"predictions of {label} here. {self._benefit}" + (CLUSTERED if self.design_effect > 1 else "")
         )
 
     @property

@@ -58,7 +58,8 @@ def count_clipped(p: Array) -> int:
 def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
     """The sentences about calibration scores of 0 or 1, and about classes that the scores separate."""
     moved = (
-        f"{clipped} calibration scores of 0 or 1 became {CLIP:.1e} or 1 − {CLIP:.1e} to keep log-odds finite."
+        f"{clipped} calibration scores of 0 or 1 were clipped to {CLIP:.1e} or 1 − {CLIP:.1e}, so that log-odds "
+        "stay finite."
     )
     return ((moved,) if clipped else ()) + ((SEPARABLE,) if separable else ())
 

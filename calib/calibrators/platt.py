@@ -95,7 +95,7 @@ class Platt(ScoreCalibrator):
             0.5,
             optional=True,
             help="Keeps probabilities away from 0 and 1, where log-odds are infinite. If unset, the distance is "
-            "half that of the nearest calibration score.",
+            "half the distance of the nearest calibration score.",
             only_with=("on", ("auto", "log-odds")),
             extra={"unset": "half a step"},
         ),
@@ -131,7 +131,7 @@ class Platt(ScoreCalibrator):
             return ()
         if self.on == "score":
             return ("fitted on the unchanged scores.",)
-        kept = f"scores nearer to 0 or 1 than {self.clip_:.2g} are moved to this distance, to keep log-odds finite."
+        kept = f"scores within {self.clip_:.2g} of 0 or 1 are clipped to that distance, so that log-odds stay finite."
         return ("fitted on the log-odds of the scores.", *([kept] if self.clip_ > CLIP else []))
 
     def _line(self, scores: Array) -> Array:

@@ -104,7 +104,7 @@ def _check_fit(
     if target in there.columns:
         unknown = _unknown_labels(here, there, target, merge, drop)
         if unknown:
-            found.append(f"its {target!r} contains {quoted(unknown)}, unlike that of {names[0]}")
+            found.append(f"its {target!r} contains {quoted(unknown)}, which {names[0]} does not contain")
     if found:
         raise DataError(
             f"{names[1]} does not fit {names[0]}: {'; '.join(found)}.",

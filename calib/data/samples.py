@@ -40,7 +40,7 @@ SAMPLES: dict[str, Sample] = {
             "Handwritten digits: odd or even",
             "digits.csv.gz",
             "odd",
-            "A random forest is nearly always right but very underconfident: its reliability curve is S-shaped.",
+            "A random forest is nearly always right but very underconfident, so its reliability curve is S-shaped.",
         ),
         Sample(
             "breast_cancer",
@@ -110,8 +110,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions by day, with a slow change",
             "drift_slow.csv.gz",
             "yes",
-            "A deployed model that slowly becomes overconfident from day 200 on. Give the day the role time and "
-            "open Watch.",
+            "A deployed model that slowly becomes overconfident from day 200 onwards. Give the day the role time "
+            "and open Watch.",
             predictions=True,
         ),
     )

@@ -24,19 +24,20 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
 
 PLOTLY = "plotly.min.js"
+# words: right, a table of files
 READ_ME = """Calibration Explorer
 
-report.html       everything in one file, interactive, opens without a network
+report.html       one interactive file with everything; it opens without a network
 reproduce.py      Python that gives the same numbers with the package calib
-recipes.json      the Recipes by name: the Compare and report page loads them again
+recipes.json      the Recipes by name, which the page Compare and report can load again
 side_by_side.csv  the metrics of all Recipes
 {folders}
 
 In each folder
-recipe.json       the Recipe alone, for the command line: python -m calib evaluate recipe.json DATA
+recipe.json       the Recipe, for the command line: python -m calib evaluate recipe.json DATA
 metrics.csv       every metric of every calibrator
-predictions.csv   a line a test row: its number (row 1 is the first below the header), label, score and
-                  probabilities; no features
+predictions.csv   one line per test row: row number (row 1 is the first below the header), label, score
+                  and probabilities, but no features
 charts/           each chart as interactive HTML (with {plotly} beside it){images} and its numbers as CSV
 calibrators/      the fitted calibrators as JSON lookup tables
 

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from calib.analysis.decision import decide, threshold
 from calib.analysis.label_shift import before_and_after
@@ -140,7 +141,7 @@ def report_html(
         },
         compared=compared,
         answer=answer(named),
-        side_by_side=formatted_side_by_side(named, SIDE_BY_SIDE) if several else None,
+        side_by_side=_side_by_side(named) if several else None,
         sections=sections,
         checklist=tripod.answered(
             {heading for section in sections for heading in _headings(section)},
@@ -149,6 +150,13 @@ def report_html(
         source=python_source(recipes if several else first, files),
         versions=versions(),
     )
+
+
+def _side_by_side(named: Mapping[str, Evaluation]) -> pd.DataFrame:
+    """A row per Recipe and calibrator, whose names stand beside each part of a wide table."""
+    table = formatted_side_by_side(named, SIDE_BY_SIDE)
+    names = [table.pop(column) for column in list(table.columns[:2])]
+    return table.set_axis([": ".join(both) for both in zip(*names, strict=True)])
 
 
 def _title(evaluations: Sequence[Evaluation]) -> str:

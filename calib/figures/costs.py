@@ -56,7 +56,8 @@ def prepare(decision: Decision) -> Costs:
     caption = (
         "Marks show costs per test row: filled as realised, hollow as expected from the probabilities. Bars are 95 % "
         "intervals. If the two differ by more than the bars, the probabilities of the rows acted on, or of "
-        "the others, are wrong on average. A hollow mark further left underestimates the cost. Acting on "
+        "the others, are wrong on average. If the hollow mark lies left of the filled mark, the model "
+        "underestimates the cost. Acting on "
         f"none costs {number(decision.never)} per row, acting on all {number(decision.always)} "
         f"(dashed: {_simple(decision)})."
     )

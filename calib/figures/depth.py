@@ -26,7 +26,7 @@ from calib.metrics import METRICS
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
 NOTHING = "No depth is grown yet."
 HEIGHTS = {1: 230, 2: 200, 3: 145}  # of a panel, in pixels, by the number of rows: a window holds all of them
-TOO_FEW = "Too few rows to tell the depths apart"
+TOO_FEW = "Too few rows to distinguish the depths"
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +172,10 @@ def _caption(table: pd.DataFrame, metric: str) -> str:
     return (
         "Each point is a model grown to one depth; the last point is a model without a limit. "
         f"{spec.label}: {spec.help}{better} All models share the same {table['rows'].iloc[0]:,} test rows; small "
-        "wiggles are sampling variability. Compare the columns to see the effect of Laplace's correction on small "
+        "ups and downs are sampling variability. Compare the columns to see the effect of Laplace's correction on "
+        "small "
         f"leaves,{averaging} and the lines of one panel to see the effect of calibration."
-        + (" The tree has its own scale." if len(kinds) == 2 else "")
+        + (" The tree's panels have their own scale." if len(kinds) == 2 else "")
         + (" Beyond depth 16 only some depths of the forest are shown." if True in kinds else "")
         + (" Triangles at an edge mark infinite values." if np.isinf(table[metric]).any() else "")
     )

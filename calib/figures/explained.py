@@ -32,11 +32,11 @@ MERGED_OVER_FOLDS = {
 MODEL_SCORE = {
     "cv": "Each fold has its own model and its own calibration rows; this is fold {set} of {sets}, where the score is "
     "{score}.",
-    "oob": "The score {score} is the mean vote of the trees that did not see one training row, drawn for this row; "
-    "that row is left out of the calibration set.",
+    "oob": "The score {score} is the mean vote of the trees that did not see one randomly drawn training row. That "
+    "training row is left out of the calibration set.",
     "full": "The model was refitted with this row and label 0, which gives it the score {zero}, and with label 1, "
     "which gives {one}.",
-    "train": "The model gives the score {score}; it calibrates with the rows that trained it.",
+    "train": "The model gives the score {score}; the rows that trained the model also calibrate it.",
 }
 
 

@@ -85,8 +85,8 @@ def prepare(
         _picked(evaluation, grouping, selection),
         evaluation.dataset.classes[1],
         _finding(table, column),
-        "Lanes are groups: dark bars show observed frequencies, coloured marks the mean predictions of calibrators. "
-        f"The frequencies are those of {class_named(evaluation.dataset.classes[1])}, with 95 % Wilson intervals. A "
+        "Lanes are groups: dark bars are observed frequencies, coloured marks the mean predictions of calibrators. "
+        f"The bars show the frequency of {class_named(evaluation.dataset.classes[1])}, with 95 % Wilson intervals. A "
         "calibrator whose mark is "
         "far from the bar is wrong for this group, even if it is right on average. "
         "“By more than chance” allows for the number of groups."

@@ -63,10 +63,10 @@ class IntervalMeans:
                 "Mean p0 to mean p1": [_span(one) for one, _ in self.summaries],
                 "Mean width": [number(one.width) for one, _ in self.summaries],
                 "Observed class 1": [number(one.observed) for one, _ in self.summaries],
-                "Holds": [_verdict(one) for one, _ in self.summaries],
+                "Frequency in interval?": [_verdict(one) for one, _ in self.summaries],
                 "Predicted label": [_span(label) for _, label in self.summaries],
                 "Accuracy": [number(label.observed) for _, label in self.summaries],
-                "Holds for the label": [_verdict(label) for _, label in self.summaries],
+                "Accuracy in interval?": [_verdict(label) for _, label in self.summaries],
             },
             index=pd.Index([series.name for series in self.series], name="Method"),
         )
@@ -219,5 +219,5 @@ def _line(
 
 
 INTERVAL_MEANS = FigureEntry(
-    "interval_means", "Intervals against what happened", prepare, draw, reported=itself
+    "interval_means", "Intervals and observed frequencies", prepare, draw, reported=itself
 )

@@ -102,8 +102,8 @@ def prepare(
         _finding(best, gain(evaluation, best, t), simple, t),
         "Lines show the net benefit of acting on predictions above each threshold; higher is better. Net benefit is "
         "the share of rows rightly acted on, less the share wrongly acted on times the odds of the threshold. A model "
-        "is useful at thresholds where its curve lies above both grey lines: act on all, act on none. Calibration "
-        f"matters where a curve falls below them. {_where(t, lowest, highest)}" + asked(curves),
+        "is useful at thresholds where its curve lies above both grey lines: act on all, act on none. Poor "
+        f"calibration can push a curve below these lines. {_where(t, lowest, highest)}" + asked(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better of the two simple rules {number(simple)}.",

@@ -164,13 +164,13 @@ def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
     text = (
         "Marks show p0 and p1 of the test rows, with histograms at the edges. "
         f"p0 is the probability of {one} if the row is assumed to be in {zero}, p1 if it is "
-        f"assumed to be in {one}. Near the diagonal the two nearly agree; far above it, the calibration set has few "
-        f"comparable rows. Histograms at the edges count rows by p0 and by p1, {zero} dotted and {one} solid."
+        f"assumed to be in {one}. Near the diagonal p0 and p1 nearly agree; marks far above it have few comparable "
+        f"calibration rows. Histograms at the edges count rows by p0 and by p1, {zero} dotted and {one} solid."
     )
     if marks.note:
         text += f" {marks.note}"
     if crossed:
-        text += f" Below the diagonal lie {counted(crossed, 'pair')} with p0 > p1, which full Venn–Abers can give."
+        text += f" {counted(crossed, 'pair')} below the diagonal: p0 > p1, which is possible with full Venn–Abers."
     return text
 
 

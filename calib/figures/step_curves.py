@@ -111,7 +111,7 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     zero, one = map(class_named, evaluation.dataset.classes)
     text = (
         "The two curves are p0 and p1 by score; the gap between them is the interval. The curves rise in steps, "
-        "because isotonic regression pools neighbouring calibration rows until frequencies rise. Diamonds above are "
+        "because isotonic regression pools neighbouring calibration rows until no frequency falls. Diamonds above are "
         f"calibration rows of {one}, circles below of {zero}. Ticks at the bottom are test rows, which are uncertain "
         "where the gap is wide."
     )

@@ -125,7 +125,7 @@ def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
         "node's own estimate; if it lies outside the interval, the calibration rows contradict it."
     )
     if lit:
-        text += " The dark path is that of the chosen row."
+        text += " The dark path leads to the leaf of the chosen row."
     if hidden:
         text += f" {hidden} leaves are folded."
     return text

@@ -65,7 +65,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
         "The line shows the evidence against calibration, the dashed line the level of the alarm. "
         f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
         f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
-        + ("" if alarm is None else "Shaded: 95 % interval of the beginning of the change."),
+        + ("" if alarm is None else "Shaded: 95 % interval for the start of the change."),
         f"Evidence against calibration over {watched.rows:,} rows; highest {highest}. {summary(found)}.",
     )
 
@@ -96,7 +96,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
     )
     if record.since is not None:
         figure.add_vrect(
-            x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.18, line_width=0
+            x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.35, line_width=0
         )
     figure.add_hline(y=limit, line={"color": theme.positive, "width": 1.5, "dash": "dash"})
     figure.add_annotation(
@@ -176,7 +176,7 @@ def prepare_moved(found: OverTime) -> Moved:
         "Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the cases "
         "changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle 80 %) and "
         "the estimated base rate (EM) need no labels. EM assumes that the scores within each class stay as they were. "
-        "The level so far has a band that holds at every look.",
+        "The band around the level so far is valid at every look.",
         f"{moved(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
         + ".",

@@ -133,7 +133,8 @@ def _caption(series: Sequence[Series], median: np.ndarray) -> str:
     for one, middle in zip(series, median, strict=True):
         if one.placement == "full" and middle > 0.99:
             text += (
-                f" {one.name}: the refitted model memorises any label of the row, as fully grown trees do. The "
+                f" {one.name}: the refitted model memorises whichever label the row is given, as fully grown trees "
+                "do. The "
                 "intervals are nearly [0, 1] and uninformative. Limit the depth or the leaf size."
             )
     return text

@@ -60,10 +60,10 @@ def _unknown(name: str) -> InputError:
     page = name.partition(".")[0]
     own = [key for key in _settings if key.partition(".")[0] == page]
     if own:
-        return InputError(f"settings: {name!r} is unknown here; allowed are {', '.join(own)}.")
+        return InputError(f"settings: {name!r} is not a known setting. Use one of these: {', '.join(own)}.")
     pages = dict.fromkeys(key.partition(".")[0] for key in _settings)
     return InputError(
-        f"settings: {name!r} is unknown here. Settings are named page.setting, with one of the pages "
+        f"settings: {name!r} is not a known setting. Settings are named page.setting, for these pages: "
         f"{', '.join(pages)}."
     )
 

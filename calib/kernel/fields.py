@@ -130,11 +130,13 @@ class Fields:
         >>> fields.check_nothing_else()
         Traceback (most recent call last):
         ...
-        calib.kernel.checks.InputError: The file: A is unknown here; allowed are a.
+        calib.kernel.checks.InputError: The file: A is not a known field. Use one of these: a.
         """
         for name in self._value:
             if name not in self._known:
-                raise self.refuse(name, f"is unknown here; allowed are {', '.join(sorted(self._known))}")
+                raise self.refuse(
+                    name, f"is not a known field. Use one of these: {', '.join(sorted(self._known))}"
+                )
         for part in self._parts:
             part.check_nothing_else()
 

@@ -145,7 +145,7 @@ ENTRIES = {
     ),
     "log_loss": Term(
         "Log loss",
-        "The mean of −ln of the probability given to the true label. One certain mistake makes it ∞.",
+        "The mean of −ln of the probability given to the true label. One wrong prediction of 0 or 1 makes it infinite.",
         ("log loss", "Log loss"),
     ),
     "minimax": Term("Minimax", "The choice whose worst case is the least bad.", ("minimax",)),
@@ -203,7 +203,7 @@ ENTRIES = {
         linked=False,
     ),
     "rf_d": Term(
-        "RF_d", "A forest with scikit-learn's default settings: its trees are fully grown.", ("RF_d",)
+        "RF_d", "A forest with scikit-learn's default settings, in which trees are fully grown.", ("RF_d",)
     ),
     "rf_large": Term("RF_large", "A forest like RF_d, but with 500 trees.", ("RF_large",)),
     "rf_opt": Term(

@@ -37,6 +37,6 @@ BRIER_SKILL = Metric(
     "Brier skill",
     brier_skill,
     True,
-    "Share by which the Brier score is lower than that of always predicting the overall frequency; 1 is perfect.",
+    "Reduction of the Brier score, as a share, compared with always predicting the overall frequency; 1 is perfect.",
     everyday=False,
 )

@@ -58,8 +58,8 @@ LEVEL = (
         "Observed over expected",
         observed_expected,
         None,
-        "Number of rows of class 1 divided by the sum of the probabilities. Above 1 the model underestimates "
-        "on average.",
+        "Number of rows of class 1 divided by the sum of the probabilities. A value above 1 means that the model "
+        "underestimates on average.",
         ".3f",
         target=1.0,
         everyday=False,
@@ -69,7 +69,8 @@ LEVEL = (
         "Calibration-in-the-large",
         in_the_large,
         None,
-        "Intercept of a logistic recalibration with the slope fixed at 1. Above 0 the model underestimates on average.",
+        "Intercept of a logistic recalibration with the slope fixed at 1. A value above 0 means that the model "
+        "underestimates on average.",
         ".3f",
         target=0.0,
         everyday=False,

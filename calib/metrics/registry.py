@@ -260,7 +260,8 @@ METRICS: Registry[Metric] = Registry(
             "Discrimination (CORP)",
             discrimination,
             True,
-            "How much lower the Brier score of the recalibrated predictions is than that of the overall frequency.",
+            "Brier score of always predicting the overall frequency, minus the Brier score of the recalibrated "
+            "predictions.",
             of=corp_decomposition,
             read=attrgetter("discrimination"),
         ),
@@ -269,8 +270,8 @@ METRICS: Registry[Metric] = Registry(
             "Calibration slope",
             slope,
             None,
-            "Slope of a logistic recalibration in log-odds. Below 1 the model is overconfident, above 1 "
-            "underconfident.",
+            "Slope of a logistic recalibration in log-odds. A value below 1 means that the model is overconfident, "
+            "above 1 underconfident.",
             ".3f",
             target=1.0,
             of=calibration_line,
@@ -282,7 +283,7 @@ METRICS: Registry[Metric] = Registry(
             intercept,
             None,
             "Intercept of a logistic recalibration with a free slope. Calibration-in-the-large fixes the "
-            "slope at 1. Above 0 the model underestimates near one half.",
+            "slope at 1. A value above 0 means that the model underestimates near one half.",
             ".3f",
             target=0.0,
             of=calibration_line,
@@ -293,7 +294,7 @@ METRICS: Registry[Metric] = Registry(
             "Spiegelhalter's z",
             spiegelhalter_z,
             None,
-            "Below −1.96 or above 1.96, the test rejects calibration at the 5 % level.",
+            "A value below −1.96 or above 1.96 means that the test rejects calibration at the 5 % level.",
             ".2f",
             target=0.0,
             of=spiegelhalter_test,
@@ -316,7 +317,8 @@ METRICS: Registry[Metric] = Registry(
             "Estimated − observed accuracy",
             accuracy_gap,
             None,
-            "Mean confidence minus accuracy: above 0 the model is overconfident, below 0 underconfident.",
+            "Mean confidence minus accuracy. A positive value means that the model is overconfident, a negative "
+            "value underconfident.",
             "+.4f",
             target=0.0,
         ),

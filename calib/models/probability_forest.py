@@ -308,5 +308,5 @@ BAGGED_TREES = ModelEntry(
     make=partial(ProbabilityForest, max_features=None),
     parameters=(_trees(100, "More trees give finer and steadier probabilities."), *_SHAPE),
     bagged=True,
-    help="A forest whose splits see every feature: its trees are more alike and its probabilities more extreme.",
+    help="A forest whose splits see every feature, so its trees are more alike and its probabilities more extreme.",
 )

@@ -213,7 +213,9 @@ def _checked(
         raise InputError(f"{where or 'the file '}must be a table of keys and values, but is {values!r}.")
     for key in values:
         if key not in allowed:
-            raise InputError(f"{where}{key} is unknown here; allowed are {', '.join([*allowed, *also])}.")
+            raise InputError(
+                f"{where}{key} is not a known key. Use one of these: {', '.join([*allowed, *also])}."
+            )
     for key in required:
         if key not in values:
             raise InputError(f"{where}{key} is missing.")

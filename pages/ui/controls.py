@@ -153,7 +153,8 @@ def _model(recipe: Recipe, depths: bool) -> None:
         if seeded:
             seed(
                 recipe,
-                "Another seed gives another random split and another model. The differences are sampling variability.",
+                "Another seed gives another random split and another model. Differences between seeds are sampling "
+                "variability.",
             )
 
 

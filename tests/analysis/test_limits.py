@@ -107,10 +107,10 @@ def test_importance_weights_are_told_and_counts_are_not():
 
 def test_the_base_rate_for_which_the_numbers_hold():
     text, evaluation = said(data="sample:loans")
-    assert f"{100 * evaluation.y.mean():.3g} %, that of the test set" in text
+    assert f"{100 * evaluation.y.mean():.3g} %, as in the test set" in text
     text, _ = said(data="sample:loans", base_rate=0.05)
     assert "deployment base rate of 5 %" in text
-    assert "that of the test set" not in text
+    assert "as in the test set" not in text
 
 
 def test_subgroups_and_costs_that_nobody_chose():

@@ -37,7 +37,7 @@ def test_a_node_clicked_is_drawn_from_there_and_its_first_line_leads_up_again(ta
         "tree", *[place for trace in marks for place in zip(trace.x, trace.y, strict=True)][which]
     )
     assert tab.recipe_query()["trees.node"] == str(numbers[which])
-    assert tab.page.get_by_text(f"Drawn from node {numbers[which]} on").count() == 1
+    assert tab.page.get_by_text(f"The drawing starts at node {numbers[which]}:").count() == 1
     parent = tree.nodes[numbers[which]].parent
     tab.press("Whole tree")
     assert "trees.node" not in tab.recipe_query()

@@ -93,7 +93,7 @@ def test_every_setting_of_a_link_comes_back_and_is_refused_by_name(experiment):
 
 
 def test_a_setting_that_is_none_is_refused():
-    with pytest.raises(InputError, match="settings: 'theorem.colour' is unknown here"):
+    with pytest.raises(InputError, match="settings: 'theorem.colour' is not a known"):
         Recipe(settings={"theorem.colour": 1})
 
 

@@ -28,6 +28,16 @@ def largest_gaps(pdf: bytes) -> list[float]:
     return found
 
 
+def scales(pdf: bytes) -> list[float]:
+    """Return how much Chromium shrank each page, 1 for not at all: it does so if a table is wider than the sheet."""
+    objects = _objects(pdf)
+    contents = [_stream(objects[_only(rb"/Contents (\d+) 0 R", page)]) for page in _pages(objects)]
+    margins, bodies = rb"cm\nq\n([\d.]+) 0 0", rb"W\* n\nq\n([\d.]+) 0 0"
+    return [
+        float(re.findall(bodies, content)[0]) / float(re.findall(margins, content)[0]) for content in contents
+    ]
+
+
 def texts(pdf: bytes) -> list[str]:
     """Return the text of each page, without its spaces."""
     objects = _objects(pdf)

@@ -264,7 +264,11 @@ def test_a_misspelt_field_is_refused_and_never_as_if_it_were_not_there(calibrato
     assert read_calibrator(text).base_rate == BaseRate(0.4, 0.01)
     *into, name = path.split(".")
     where = ".".join([*into, name[:-1]])
-    told = rf"{where} is unknown here; allowed are .*\b{known}\b" if known else "is unknown here|must be"
+    told = (
+        rf"{where} is not a known field\. Use one of these: .*\b{known}\b"
+        if known
+        else "is not a known|must be"
+    )
     with pytest.raises(InputError, match=told):
         read_calibrator(misspelt(json.loads(text), path))
 
@@ -272,9 +276,7 @@ def test_a_misspelt_field_is_refused_and_never_as_if_it_were_not_there(calibrato
 def test_what_a_file_holds_beside_its_fields_is_refused_and_what_made_it_is_free():
     value = json.loads(write_calibrator(Platt().fit([0.2, 0.8], [0, 1]), made={"by": "me"}))
     assert read_calibrator(json.dumps(value)).made == {"by": "me"}
-    with pytest.raises(
-        InputError, match="The calibrator file: base_rat is unknown here; allowed are .*base_rate"
-    ):
+    with pytest.raises(InputError, match="The calibrator file: base_rat is not a known field. .*base_rate"):
         read_calibrator(json.dumps(value | {"base_rat": None}))
     with pytest.raises(InputError, match="The calibrator file: 'version' is given twice"):
         read_calibrator(json.dumps(value)[:-1] + ', "version": 1}')

@@ -9,10 +9,11 @@ from calib import Recipe, evaluate
 from calib.export import chromium, report_html
 from calib.export.tripod import ITEMS
 from calib.sources import load
-from tests.export.printed import largest_gaps, texts
+from tests.export.printed import largest_gaps, scales, texts
 
 pytestmark = pytest.mark.usefixtures("chromium")
 EMPTY = 0.25
+SMALLEST = 0.95  # of the size of type that the style asks for
 FOOTER = re.compile(r"^(CalibrationExplorer)?\d+of\d+(CalibrationExplorer)?")
 
 
@@ -39,13 +40,24 @@ def solid(text: str) -> str:
 )
 def test_pages_are_full_and_nothing_is_lost_or_parted(fields):
     recipe = Recipe(**fields)
-    written = report_html(evaluate(recipe, load(recipe))).decode()
+    check_pages(report_html(evaluate(recipe, load(recipe))).decode())
+
+
+def test_pages_of_a_comparison_are_full_too(evaluations):
+    check_pages(report_html(evaluations).decode())
+
+
+def check_pages(written: str) -> None:
+    """Print a report and look at its pages."""
     content = chromium.print_pdf(written)
     gaps, pages = largest_gaps(content), [FOOTER.sub("", page) for page in texts(content)]
     assert len(gaps) == len(pages) > 6
     assert max(gaps[1:-1]) < EMPTY
+    assert min(scales(content)) > SMALLEST
     body = written.partition("<body>")[2]
-    headings = [solid(text) for text in re.findall(r"<(?:h[123]|caption)>(.*?)</(?:h[123]|caption)>", body)]
+    headings = [
+        solid(text) for text in re.findall(r"<(?:h[123]|caption)[^>]*>(.*?)</(?:h[123]|caption)>", body)
+    ]
     assert not [heading for heading in headings if heading not in "".join(pages)]
     listed = {solid(place) for items in ITEMS.values() for item in items for place in item.places}
     ends = [page for page in pages for heading in set(headings) - listed if page.endswith(heading)]

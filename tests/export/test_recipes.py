@@ -62,7 +62,7 @@ def test_what_cannot_be_used_is_refused_by_name(change, words):
         ),
         (
             '{"format": "calib.recipes", "version": 1, "recipes": {"a": {}}, "recipe": {}}',
-            "recipe is unknown here",
+            "recipe is not a known",
         ),
         ('{"settings": {"decide.cost_mis": 9}}', "decide.cost_mis' is unknown"),
     ],

@@ -235,7 +235,7 @@ def test_repeated_rows_that_flatter_stand_in_the_report_until_they_are_left_out(
     assert once.dataset.n == 200
     assert once.dataset.row_numbers.tolist() == list(range(1, 201))
     text = own(report_html(once).decode())
-    assert "repeat an earlier row. Copies" not in text
+    assert "repeat an earlier row. If copies" not in text
     assert (
         "Excluded because they repeat an earlier row: 31 rows" in text.partition(begin)[2].partition(end)[0]
     )

@@ -43,7 +43,7 @@ def test_the_verdict_says_on_which_side_the_frequency_lies():
     y = (rng.random(6000) < score).astype(int)
     recipe = Recipe(content="predictions", calibrators=METHODS)
     evaluation = evaluate(recipe, Dataset("given", pd.DataFrame({"s": score}), y, predictions=True))
-    assert prepare(evaluation).table()["Holds"].str.startswith("yes").all()
+    assert prepare(evaluation).table()["Frequency in interval?"].str.startswith("yes").all()
     for turned, words in (
         (np.ones_like(evaluation.y), "no, above"),
         (np.zeros_like(evaluation.y), "no, below"),
@@ -55,7 +55,9 @@ def test_the_verdict_says_on_which_side_the_frequency_lies():
         }
         from dataclasses import replace
 
-        assert set(prepare(replace(evaluation, y=turned, predictions=wrong)).table()["Holds"]) == {words}
+        assert set(
+            prepare(replace(evaluation, y=turned, predictions=wrong)).table()["Frequency in interval?"]
+        ) == {words}
         alone = prepare(replace(evaluation, y=turned, predictions=dict(list(wrong.items())[:1])))
         assert alone.title.endswith(f"not as {alone.series[0].name} predicted")
 

@@ -39,7 +39,7 @@ def test_the_table_is_that_of_ten_evaluations(query):
     found = headline(at)
     assert table["brier"].idxmin() in found["Lowest Brier score"]
     for label, column in {
-        "Nearest to its accuracy": "Estimate − accuracy",
+        "Estimate closest to accuracy": "Estimate − accuracy",
         "Lowest reliability (100 bins)": "Reliability (100 bins)",
         "Lowest Brier score": "Brier score",
         "Highest accuracy": "Accuracy",

@@ -142,7 +142,7 @@ def test_options_go_with_their_calibrator_and_settings_with_their_model():
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"decide.cost_mis": "9"}, "'decide.cost_mis' is unknown here; allowed are"),
+        ({"decide.cost_mis": "9"}, "'decide.cost_mis' is not a known setting"),
         ({"options": '{"venn.bins":5}'}, "not among the calibrators none, platt"),
         ({"data_params": '{"gap":5}'}, "data_params.gap is an option of split='time'"),
         (

@@ -160,7 +160,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
             "folds = 1",
             r"small.toml: \[splits\] folds must be a whole number from 2 to 100, but is 1",
         ),
-        ("folds = 3", "fold = 3", r"\[splits\] fold is unknown here; allowed are kind, folds"),
+        ("folds = 3", "fold = 3", r"\[splits\] fold is not a known key\. .*: kind, folds"),
         ('positive = "later"', 'positive = "yes"', r"\[data\] positive must be one of 'later', 'rarer'"),
         (KEYS, "keys = []", r"\[metrics\] keys: the list is empty. Name at least one metric, such as brier"),
         ('"brier"', '"briar"', r"\[metrics\] keys must be one of .*'brier'.* but is 'briar'"),
@@ -176,13 +176,13 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
             "n_estimators = 0",
             r"number 3: 'Forest': params.n_estimators must be a whole number",
         ),
-        ("n_estimators = 5", "trees = 5", r"'Forest': params: 'trees' is unknown here"),
+        ("n_estimators = 5", "trees = 5", r"'Forest': params: 'trees' is not a known"),
         ('placement = "none"', 'paper_model = "RF_opt"', "paper_model replaces model and params"),
         ('title = "Small"', "", "small.toml: title is missing"),
         (
             'title = "Small"',
             'title = "Small"\nseeds = 3',
-            "seeds is unknown here; allowed are title, source, default, data",
+            "seeds is not a known key. .*: title, source, default, data",
         ),
         (
             'title = "Small"',
@@ -193,7 +193,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         ("folds = 3", f"folds = {'9' * 5000}", r"not TOML: a whole number has more than 4,300 digits\.$"),
         ("folds = 3", f"folds = {'[' * 5000}{']' * 5000}", r"not TOML: its parts are nested too deeply\.$"),
         ("folds = 3", f"{'a.' * 1001}b = 3", r"a line has more than 1,000 dots. Break the line"),
-        ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is unknown here"),
+        ("[metrics]", '[metrics]\nmerge = { width = "log" }', r"\[metrics\] merge.width is not a known"),
         (
             "n_estimators = 5 }",
             'n_estimators = 5 }, options = "x"',
@@ -206,7 +206,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
             r"\[\[grid\]\] number 1: name may hold {model}, {placement} and",
         ),
         ("[recipe]", GRID.format("{model}", "trees"), r"\[\[grid\]\] number 1: models must be one of"),
-        ('model = "naive_bayes"', "seed = 3", r"\[recipe\] seed is unknown here"),
+        ('model = "naive_bayes"', "seed = 3", r"\[recipe\] seed is not a known"),
         (
             'model = "naive_bayes"',
             'model = "svm"',
@@ -288,7 +288,7 @@ def test_what_is_wrong_is_named_by_file_table_and_key(old, new, message):
 def test_a_file_that_is_not_there_names_the_shipped_ones():
     with pytest.raises(InputError, match="nowhere.toml cannot be read .* venn_forests_2019"):
         load_protocol("nowhere.toml")
-    with pytest.raises(InputError, match="small has no setup 'Row'. Choose from Raw, VAP, Forest"):
+    with pytest.raises(InputError, match="small has no setup 'Row'. .* Raw, VAP, Forest"):
         read_protocol(PROTOCOL, "small.toml").chosen(["Row"])
 
 

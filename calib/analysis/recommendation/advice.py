@@ -28,7 +28,7 @@ from calib.recipe import Recipe
 
 LEAVE = "Leave the probabilities as they are."
 UNKNOWN = "Too few rows to say whether to calibrate."
-UNHELPED = "The model needs calibrating, but no method compared helps."
+UNHELPED = "The model needs calibrating, but none of the compared methods helps."
 NOTHING = "There is nothing to compare yet."
 WRONG = "predicted exactly 0 or 1 and was wrong at least once"
 EXTREME = "is more extreme than the data justify, which is costly when wrong"
@@ -210,9 +210,9 @@ def _left(evaluation: Evaluation, found: Choice) -> str:
     why = "The miscalibration is negligible" if negligible else "There is no sign of miscalibration"
     tried, score = _tried(found), number(found.table.score["none"])
     if not tried:
-        return f"{why}, and no method compared changes the probabilities; their Brier score is {score}."
+        return f"{why}, and none of the compared methods changes the probabilities (Brier score {score})."
     lower = [key for key in tried if found.table.upper[key] < 0]
-    who = "no method compared" if len(tried) > 1 else name_of(tried[0])
+    who = "none of the compared methods" if len(tried) > 1 else name_of(tried[0])
     if lower:
         return f"{why}. {_not_chosen(found, lower, 'change lower upper')}."
     verb = "clearly lowers" if len(tried) > 1 else "does not clearly lower"
@@ -222,11 +222,11 @@ def _left(evaluation: Evaluation, found: Choice) -> str:
 def _unhelped(found: Choice) -> str:
     tried = _tried(found)
     if not tried:
-        return "No method compared changes the probabilities. Compare others."
+        return "None of the compared methods changes the probabilities. Compare others."
     best = min(tried, key=lambda key: found.table.score[key])
     return (
-        f"Every method compared raises the Brier score of {number(found.table.score['none'])}; {name_of(best)} raises "
-        f"it least ({change(*found.table.loc[best, ['change', 'lower', 'upper']])}). Fit on more calibration rows, or "
+        f"Each of the compared methods raises the Brier score of {number(found.table.score['none'])}, {name_of(best)} "
+        f"least ({change(*found.table.loc[best, ['change', 'lower', 'upper']])}). Fit on more calibration rows, or "
         "use out-of-bag or cross-calibration."
     )
 
@@ -375,7 +375,7 @@ def over_splits(choice: str | None, repeats: Repeats) -> str:
     if choice == "none":
         better = [key for key in table.index if table.upper[key] < 0]
         if not better:
-            return f"{where} no method compared clearly lowers the Brier score."
+            return f"{where} none of the compared methods clearly lowers the Brier score."
         line = "; ".join(f"{name_of(key)} {change(*table.loc[key, ENDS])}" for key in better)
         return f"{where} the Brier score is clearly lower than without calibration: {line}."
     line = table.loc[choice]

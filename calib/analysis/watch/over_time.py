@@ -209,4 +209,4 @@ def unlabelled(found: OverTime) -> str | None:
     if found.kind == "date":
         first = np.datetime64(first, "ns").astype(np.int64)
     rows = counted(found.waiting, "labelled row")
-    return f"A label is missing at {found.shown(first)}. {rows} from then on wait for it."
+    return f"A label is missing at {found.shown(first)}. {rows} from then onwards wait for it."

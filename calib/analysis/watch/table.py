@@ -21,7 +21,7 @@ DO = {
     "nothing": "Nothing needs to be done.",
     "offset": "Fit a new offset (intercept-only recalibration) to the rows since then.",
     "recalibration": "Recalibrate with the rows since then.",
-    "refit": "Refit the model: it has lost much of its discrimination, which recalibration cannot restore.",
+    "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
 }
 CHANGED = {
     "level": "The level of the probabilities changed.",
@@ -125,7 +125,7 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
         )
     if watched.clipped:
         lines.append(
-            f"{counted(watched.clipped, 'prediction')} nearer than 0.000001 to 0 or 1 were clipped to it."
+            f"{counted(watched.clipped, 'prediction')} nearer than 0.000001 to 0 or 1 were clipped to this distance."
         )
     return lines
 

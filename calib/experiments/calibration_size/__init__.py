@@ -47,7 +47,7 @@ EXPERIMENT = Experiment(
             "choice",
             50,
             choices=(10, 25, 50),
-            help="Number of calibration-set sizes, the largest of them as large as the training set.",
+            help="Number of calibration-set sizes; the largest equals the size of the training set.",
         ),
         Parameter(
             "n_train",
@@ -65,15 +65,18 @@ EXPERIMENT = Experiment(
     notice=(
         "Methods with one to three parameters (PPA, temperature, Platt scaling, beta) settle after a few dozen rows. "
         "Isotonic regression, Venn–Abers and rank can follow any rising curve, and need about two hundred.",
-        "A settled calibrator need not be better than no calibration. The thick line is the same tuned forest, "
-        "uncalibrated. In these draws PPA gets below it with 400 rows and beta with 464, but only temporarily. Rank "
+        "A calibrator that has settled is not always better than no calibration. The thick line is the same tuned "
+        "forest, "
+        "uncalibrated. In these draws PPA gets below this line with 400 rows and beta with 464, but only "
+        "temporarily. Rank "
         "needs 496 rows, Venn–Abers 672 and isotonic regression 704; Platt scaling never gets below it. The gain is "
         "small: with 800 rows no calibrator lowers the error by more than a tenth. With other draws the gain is up "
         "to a fifth, and some calibrators never get below the thick line.",
         "The paper orders methods by data needs: PPA, beta, Platt scaling, Venn–Abers, isotonic regression, rank. Here "
-        "Platt scaling settles before beta, but at a higher error: its curve does not fit, and more rows do not help.",
-        "With a dozen rows Venn–Abers is almost uninformative: its interval is wide, and its probability is near "
-        "one half.",
+        "Platt scaling settles before beta, but at a higher error, because its curve does not fit. More rows do not "
+        "help.",
+        "With a dozen rows Venn–Abers is almost uninformative, because its interval is wide and its probability "
+        "is near one half.",
         "RF_opt uses the calibration rows for training instead, and its line ends lowest.",
         "Look at ECE, then at the entropies: a method with few different predictions fills few bins, and a few full "
         "bins give a small ECE. A small ECE says little about a single prediction.",

@@ -120,7 +120,10 @@ def _needs(rows: pd.DataFrame, measure: str) -> str:
         f"{within(key)} {'never' if share is None else f'{100 * share:.0f} %'}"
         for key, share in below.items()
     )
-    return f"Methods settle at these shares: {steady}. They first beat no calibration at: {better}. "
+    return (
+        f"Shares at which methods settle: {steady}. Shares at which they first beat the uncalibrated forest: "
+    )
+    f"{better}. "
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:

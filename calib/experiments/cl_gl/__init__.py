@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
             "choice",
             "brier",
             choices={"brier": "Brier score", "log": "Log loss"},
-            help="Brier score or log loss. One certain mistake makes the log loss ∞.",
+            help="Brier score or log loss. One wrong prediction of 0 or 1 makes the log loss infinite.",
             extra=view_of("cl_gl", "cl_gl_groups", "cl_gl_sweep"),
         ),
         Parameter(

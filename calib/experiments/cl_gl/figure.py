@@ -57,7 +57,7 @@ def prepare_surfaces(found: Groups, loss: str = "brier") -> Surfaces:
         title=f"Miscalibration costs this model {brief(parts.calibration)} (CL), coarse groups cost "
         f"{brief(parts.grouping)} (GL)",
         caption="Colours show the true and the predicted probability of class 1, from blue (0) to orange (1). "
-        f"{sum_of_terms}. {_groups(point.binned)} The line marks one half. Marks show {_shown(plane):,} of "
+        f"{sum_of_terms}. {_groups(point.binned)} The line marks a probability of 1/2. Marks show {_shown(plane):,} of "
         f"{len(plane.y):,} training rows. The losses are means over {len(plane.posterior):,} new rows with known true "
         "probabilities.",
         alt=f"Two heat maps over x1 and x2; the mean distance between the true and the predicted probability is "

@@ -42,8 +42,8 @@ EXPERIMENT = Experiment(
     simulation=compare_methods,
     notice=(
         "Narrow the window: the training scores become 0 and 1. Direct isotonic regression trusts these scores and "
-        "is among the worst methods. Full Venn–Abers does not: its intervals grow towards [0, 1] and its p moves to "
-        "1/2.",
+        "is among the worst methods. Full Venn–Abers does not trust them, so its intervals grow towards [0, 1] and "
+        "its p moves to 1/2.",
         "Widen the window: simplified and full Venn–Abers become equal, because refitting no longer changes the "
         "order of the scores. Platt scaling is then hard to beat, because the true probability is a sigmoid of x.",
         "The scores of a held-out third are not too extreme. With a narrow window, isotonic regression on them beats "

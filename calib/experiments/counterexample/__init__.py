@@ -10,7 +10,8 @@ EXPERIMENT = Experiment(
     key="counterexample",
     page=PAGE,
     name="Proposition 2",
-    question="Scores are 0 or 1 on training rows, by the sign of x, and 2 on new rows, half of them in class 1. "
+    question="Training rows score 0 or 1, depending on the sign of x. New rows score 2, and half of them are in "
+    "class 1. "
     "Where is the simplified Venn–Abers interval of a new row?",
     answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
     right=3,
@@ -26,7 +27,7 @@ EXPERIMENT = Experiment(
         "A new row scores above every calibration score. With label 1 it forms its own pool, so p1 = 1. With label 0 "
         "it joins the pool of the right side, so p0 is near 2/3. The frequency 1/2 lies outside.",
         "More training rows do not help: the interval converges to the wrong place.",
-        "With full Venn–Abers the score sees the new row too. It then scores 0 or 1 like the others, and the mean "
+        "In full Venn–Abers the score also depends on the new row. It then scores 0 or 1 like the others, and the mean "
         "interval approaches 1/2 from both sides.",
     ),
     formulas=(

@@ -50,8 +50,8 @@ EXPERIMENT = Experiment(
         "grouping loss (GL). One split removes most of it and stays almost calibrated.",
         "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
         "right decides for all points around it. Pure leaves are worse than one leaf, although they fit every label.",
-        "Entropy (IL) is the same for all partitions. Flip one label and see how far the best partition moves: the "
-        "tree sees only labels, never the true probabilities.",
+        "Entropy (IL) is the same for all partitions. Flip one label and see how far the best partition moves, "
+        "because the tree sees only labels, never the true probabilities.",
     ),
     formulas=(
         r"p_x = \frac{\text{labels 1 in the leaf of } x}{\text{labels in the leaf of } x}",
@@ -59,7 +59,8 @@ EXPERIMENT = Experiment(
         r"\underbrace{\tfrac2n\sum (p-c)^2}_{\text{CL}} + \underbrace{\tfrac2n\sum (c-\pi)^2}_{\text{GL}} + "
         r"\underbrace{\tfrac2n\sum \pi(1-\pi)}_{\text{entropy, IL}}",
     ),
-    source=f"{PAPER}, section 3.1 and Figure 2. The paper does not print its points; these points give its values.",
+    source=f"{PAPER}, section 3.1 and Figure 2. The paper does not list its points; the points here reproduce its "
+    "values.",
     more_figures=("finite_losses", "finite_all"),
     drawn=False,
 )

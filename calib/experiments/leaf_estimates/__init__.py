@@ -30,10 +30,10 @@ EXPERIMENT = Experiment(
     ),
     simulation=with_leaves,
     notice=(
-        "The frequencies of pure leaves are 0 and 1, so the points form two rows. Laplace pulls small leaves towards "
+        "Pure leaves predict 0 or 1, so the points form two horizontal lines. Laplace pulls small leaves towards "
         "one half, but the leaves stay small.",
         "With curtailment, small leaves take the class-1 share of an ancestor with enough rows. The threshold acts "
-        "like a depth that adapts to the region, and again the best value is in between.",
+        "like a depth that adapts to the region, and again a medium value is best.",
         "In a forest pure leaves do less harm, because their errors differ from tree to tree. Curtailed trees "
         "still help.",
     ),

@@ -16,9 +16,9 @@ EXPERIMENT = Experiment(
     answers=("Nearly all", "About half", "Hardly any"),
     right=3,
     why=(
-        "Each mistake is rare. But one certain mistake in a hundred test rows is enough.",
-        "The share is far lower: every row beyond the outermost mistakes gets 0 or 1, and a hundred rows test this.",
-        "A hundred rows test the predictions of 0 and 1, and one mistake makes the loss infinite for ever.",
+        "A wrong prediction of 0 or 1 is rare. But one in a hundred test rows is enough.",
+        "The share is far lower, because among a hundred rows at least one prediction of 0 or 1 is usually wrong.",
+        "Among a hundred rows at least one prediction of 0 or 1 is usually wrong, and the loss then stays infinite.",
     ),
     turn={"tests": 20},
     parameters=(
@@ -47,10 +47,10 @@ EXPERIMENT = Experiment(
     ),
     simulation=compare_methods,
     notice=(
-        "Every certain mistake ends the line of isotonic regression, whether fitted on the training scores (DIR) or on "
+        "A wrong prediction of 0 or 1 ends the two lines of isotonic regression, on the training scores (DIR) and on "
         "a held-out third.",
         "With a window of 0.5 the other four lines never end. Platt scaling only comes near 0 and 1. The score "
-        "itself does so too, but with the narrowest window the runs of the score end as well.",
+        "also only comes near 0 and 1, except with the narrowest window, where its runs end as well.",
         "Only the two Venn–Abers predictors guarantee a finite log loss for every score: p0 < 1 and p1 > 0, because "
         "the row itself is always in its pool. They need no clipping, and nothing is clipped here.",
     ),

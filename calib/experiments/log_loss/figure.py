@@ -154,7 +154,7 @@ def _end(key: str, x: int, y: float, theme: Theme) -> go.Scatter:
         legendgroup=key,
         showlegend=False,
         marker={"symbol": "x", "size": 11, "color": METHOD_MARKS[key].color},
-        hovertemplate="infinite from row %{x} on",
+        hovertemplate="infinite from row %{x} onwards",
     )
 
 

@@ -42,7 +42,7 @@ EXPERIMENT = Experiment(
             20,
             0,
             100,
-            help="0: wrong from the start.",
+            help="0 means that the model is wrong from the start.",
         ),
         Parameter("rows", "Rows per week", "integer", 100, 20, 200, help="New labelled rows per week."),
         Parameter("runs", "Models", "integer", 100, 50, 1000, help="How many models are simulated."),

@@ -19,7 +19,8 @@ EXPERIMENT = Experiment(
         "All orderings are equally likely. Among the orderings with the same prediction, the share of ones is exactly "
         "this prediction.",
         "The calibration is exact for every l, as counting the orderings shows.",
-        "Depending on the order is unwise, but this breaks no guarantee. For each first label the counts are exact.",
+        "A predictor should not depend on the order, but this does not break the guarantee. For each first label "
+        "the counts are exact.",
     ),
     parameters=(
         Parameter(
@@ -38,7 +39,7 @@ EXPERIMENT = Experiment(
             3,
             1,
             20,
-            help="Number of ones among all labels, at most l. It is known even if the order is forgotten.",
+            help="Number of ones among all labels, at most l. You know this number even if you forget the order.",
         ),
     ),
     simulation=count_orderings,

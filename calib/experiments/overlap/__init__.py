@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
             "choice",
             "all",
             choices={"all": "All four"} | CHOICES,
-            help="Number of features. Computing a single choice is four times as fast as computing all four.",
+            help="Number of features. Computing one choice takes a quarter of the time of all four.",
         ),
         Parameter(
             "detail",
@@ -95,7 +95,8 @@ EXPERIMENT = Experiment(
     simulation=RUN,
     notice=(
         "At the left the classes are the same, so every true probability is one half. A fully grown forest has learnt "
-        "noise: it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls it back to "
+        "noise, so it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls it "
+        "back to "
         "one half, and so does tuning (RF_opt: few, large leaves).",
         "At complete overlap in two dimensions, more trees (RF_large) do not help, because all trees have learnt "
         "the same noise.",
@@ -106,10 +107,10 @@ EXPERIMENT = Experiment(
         "less to correct. Half-way the forest is now underconfident, and calibration helps even the tuned forest.",
         "PPA only moves probabilities away from one half, so it cannot help if they are already too extreme. Platt "
         "scaling, beta and isotonic regression can.",
-        "The error of beta calibration of the tuned forest peaks if a calibration row with a score of 0 was in "
-        "class 1. The log-odds of 0 lie far beyond all others, so one such row bends the whole map. Platt scaling "
+        "If a calibration row with a score of 0 is in class 1, the error of beta calibration of the tuned forest "
+        "peaks. The log-odds of 0 lie far beyond all others, so one such row bends the whole map. Platt scaling "
         "uses the score itself and hardly changes.",
-        "With the tuned forest choose the measure ECE, which real data also allow, and switch on Venn in the "
+        "With the tuned forest choose the measure ECE, which needs no true probabilities, and switch on Venn in the "
         "legend. Venn predicts only two values. Between overlap and half-way in two dimensions, Venn has the "
         "smallest ECE but the largest TCE of the calibrators.",
     ),
@@ -119,7 +120,7 @@ EXPERIMENT = Experiment(
         r"c \text{: the shift of every mean}",
     ),
     source=f"{PAPER}, section 5.2 and appendix C.3.1, Figures 4, 9 and 10. The paper does not say how it splits its "
-    "1,000 rows: here a fifth calibrates, and 1,000 fresh rows form the test set. Platt scaling uses probabilities, as "
+    "1,000 rows. Here one fifth calibrates, and 1,000 new rows are the test set. Platt scaling uses probabilities, as "
     "in the paper; the Explore pages use log-odds.",
     more_figures=("overlap_measures",),
     terms=(*FORESTS, "bhattacharyya"),

@@ -20,7 +20,8 @@ EXPERIMENT = Experiment(
     why=(
         "Every move removes one pool, and at least one must be left.",
         "Joined pools are never split, so each move leaves one pool fewer.",
-        "A joined pool may be joined again, but never has to be split: its parts would fall again.",
+        "A joined pool may be joined again, but never has to be split, because the shares of its parts would fall "
+        "again.",
     ),
     parameters=(
         Parameter(

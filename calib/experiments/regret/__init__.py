@@ -11,7 +11,8 @@ EXPERIMENT = Experiment(
     key="regret",
     page=PAGE,
     name="One number for two",
-    question="You choose one probability p. If the label turns out 0, p0 was better; if 1, p1. Which p makes "
+    question="You choose one probability p. If the label is 0, p0 would have been better; if it is 1, p1. Which p "
+    "makes "
     "the larger of the two extra losses (regrets) smallest?",
     answers=("The midpoint", "A p nearer to 1/2 than the midpoint", "A p further from 1/2 than the midpoint"),
     right=2,

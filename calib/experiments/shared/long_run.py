@@ -54,7 +54,7 @@ class HowMade:
     def sentence(self) -> str:
         """Describe how the results were computed, in one sentence."""
         tools = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        return f"Computed beforehand, on {self.when}, with seed {self.seed} ({tools})."
+        return f"Precomputed on {self.when}, with seed {self.seed} ({tools})."
 
 
 @dataclass(frozen=True, eq=False)

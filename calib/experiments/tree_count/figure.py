@@ -43,8 +43,8 @@ def prepare_curve(found: SettingCurve) -> Lines:
         found,
         {"The first trees of one forest": {"TCE": tce, "bias²": curve["bias"], "scatter": curve["scatter"]}},
         "Trees",
-        f"A single tree has a mean TCE of {brief(curve['alone'][0])}, all {found.values[-1]} together "
-        f"{brief(tce[-1])}; the first {enough} have at most twice this TCE",
+        f"Mean TCE falls from {brief(curve['alone'][0])} for a single tree to {brief(tce[-1])} for all "
+        f"{found.values[-1]}; the first {enough} trees have at most twice the lower value",
         "Lines show TCE and its two parts by number of trees. Only scatter falls, and only down to a limit: the mean "
         "of trees removes their disagreement, but not their common errors. Each step to the right multiplies the "
         "number of trees by about the same factor.",

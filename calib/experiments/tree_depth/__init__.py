@@ -62,7 +62,7 @@ EXPERIMENT = Experiment(
         "better.",
         "The forest is best at about the same depth, or a little deeper, but too much depth costs it far less. "
         "Errors of its trees in opposite directions cancel in the mean. The forest gives thousands of different "
-        "predictions, so its groups are quantile bins, and scatter inside a bin counts as GL.",
+        "predictions, so its groups are quantile bins. Differences between true probabilities in a bin count as GL.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1m\sum (p-\pi)^2 = \text{CL} + \text{GL}",

@@ -16,7 +16,8 @@ EXPERIMENT = Experiment(
     answers=("The forest", "The support-vector machine", "Logistic regression"),
     right=2,
     why=(
-        "A forest assumes almost nothing and has hardly any bias. But fully grown trees scatter, and this counts too.",
+        "A forest assumes almost nothing and has hardly any bias. But predictions of fully grown trees vary a lot, "
+        "and this variance counts too.",
         "The curved boundary of this machine fits, and Platt scaling learns only two parameters, so there is little "
         "scatter.",
         "Logistic regression is right in the upper row. Its straight boundary is wrong in the lower row, and more "

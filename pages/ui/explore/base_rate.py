@@ -41,12 +41,12 @@ def show(evaluation: Evaluation) -> None:
         width="stretch",
         hide_index=True,
         key="base_rates",
-        alt="Every calibrator in the table and at the deployment base rate",
+        alt="Every calibrator at the table's base rate and at the deployment base rate",
     )
     if recipe.base_rate is not None:
         st.caption(
             f"Test rows are weighted by class to represent {percent(recipe.base_rate)}. This is correct only if the "
-            "class shares differ but rows within each class look the same."
+            "class shares change but the rows within each class do not."
         )
     tables.download("Base rates (CSV)", lambda: safe_csv(table), "base_rates.csv")
     _from_a_sample(evaluation)
@@ -54,7 +54,7 @@ def show(evaluation: Evaluation) -> None:
 
 def _from_a_sample(evaluation: Evaluation) -> None:
     """The rate of a table without labels, taken by a click."""
-    headings.heading("Estimate it from unlabelled rows")
+    headings.heading("Estimate the base rate from unlabelled rows")
     st.file_uploader(
         "Rows from deployment, with the same columns; no label is needed",
         key="unlabelled",

@@ -65,7 +65,7 @@ def keep(recipe: Recipe) -> None:
         st.button("Keep these settings", on_click=_keep, args=(recipe,), key="keep", type="primary")
         if kept():
             button(
-                "All kept (JSON)",
+                "All kept settings (JSON)",
                 partial(write_recipes, dict(kept())),
                 "recipes.json",
                 "application/json",
@@ -300,7 +300,7 @@ INPUTS = {
     "score": "any score of the same model",
     "probability": "probabilities of the same model, from 0 to 1",
     "tree_scores": "the scores of all trees, one column per tree, in the order of the trees",
-    "fold_scores": "the scores of the models of all folds, one column per fold, in the order of the folds",
+    "fold_scores": "the scores of the fold models, one column per fold, in fold order",
 }
 
 

@@ -64,8 +64,8 @@ def uploader(recipe) -> None:
 def _wanted() -> str:
     named = [name or f"the file with the digest {key}" for key, name in state.missing_uploads().items()]
     again = " again" if all(state.missing_uploads().values()) else ""
-    its = "its content never travels" if len(named) == 1 else "their content never travels"
-    return f"Upload {listed(named)}{again} to continue, and the page opens as it was; {its} in a link."
+    kept = "a link never contains the file" if len(named) == 1 else "a link never contains the files"
+    return f"Upload {listed(named)}{again} to continue, and the page opens as it was; {kept}."
 
 
 def _received() -> None:
@@ -649,4 +649,4 @@ def synthetic_settings(recipe: Recipe) -> None:
             controls.parameter_control(
                 parameter, f"data_params.{parameter.name}", settings.get(parameter.name, parameter.default)
             )
-        controls.seed(recipe, "Another seed draws other rows.")
+        controls.seed(recipe, "A different seed draws different rows.")

@@ -108,14 +108,15 @@ def headline(decision: Decision) -> None:
             f"Realised cost · {label_of(best)}",
             brief(line.realised),
             **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
-            help="Cost per test row, if you act above the threshold. Beside it, the difference from "
+            help="Cost per test row, if you act above the threshold. The number beside it is the difference from "
             f"{name_of(decision.reference)} with its 95 % interval.",
         )
         st.metric(
             f"Expected cost · {label_of(best)}",
             brief(line.expected),
             **difference(line.expected - line.realised, "against realised"),
-            help="The cost that the probabilities predict. If they are calibrated, it is near the realised cost.",
+            help="The cost that the probabilities predict. It is near the realised cost if the probabilities are "
+            "calibrated.",
         )
         for method, rows in decision.undecided.items():
             held = subset(decision.evaluation, rows).size
@@ -143,13 +144,13 @@ def table(decision: Decision) -> None:
     before = decision.evaluation.before
     if before is not None:
         share = f"{percent(before.share)} are {plain(before.dataset.classes[1])}"
-        headings.heading(f"Before: at the table's base rate, where {share}")
+        headings.heading(f"Costs at the table's base rate, where {share}")
         costs = {"cost_false_alarm": decision.cost_false_alarm, "cost_miss": decision.cost_miss}
         st.dataframe(
             formatted_costs(decide(before, **costs)),
             width="stretch",
             key="costs_before",
-            alt="Costs of every calibrator before the base rate was stated",
+            alt="Costs of every calibrator at the table's base rate",
         )
 
 
@@ -177,9 +178,9 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     held, positive = subset(decision.evaluation, rows), decision.evaluation.dataset.classes[1]
     st.markdown(
         f"For {counted(held.size, 'test row')}, {percent(decision.undecided_share(method))}, the {label_of(method)} "
-        f"interval includes the threshold {plain(number(decision.threshold))}. Its lower end means that "
-        f"you should not act, its upper end that you should. {percent(held.share)} of these rows are in "
-        f"{plain(class_named(positive))}. They deserve a second look."
+        f"interval includes the threshold {plain(number(decision.threshold))}. At its lower end you should "
+        f"not act; at its upper end you should. {percent(held.share)} of these rows are in "
+        f"{plain(class_named(positive))}. Check these rows individually."
     )
     _rows(decision, method)
 

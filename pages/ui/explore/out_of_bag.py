@@ -71,7 +71,7 @@ def as_published(recipe: Recipe) -> None:
     text = (
         f"Here: {', '.join(differs)}."
         if differs
-        else "The settings are those of the paper, with ten folds once."
+        else "The settings are the paper's settings, with ten folds once."
     )
     platt = (
         ""
@@ -116,7 +116,7 @@ def headline(table: pd.DataFrame) -> None:
         return
     with headings.rows():
         for label, metric, written in (
-            ("Nearest to its accuracy", "accuracy_gap", _signed),
+            ("Estimate closest to accuracy", "accuracy_gap", _signed),
             ("Lowest reliability (100 bins)", "reliability", brief),
             ("Lowest Brier score", "brier", brief),
             ("Highest accuracy", "accuracy", brief_percent),

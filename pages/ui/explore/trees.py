@@ -140,7 +140,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
 
     def grow(forests: bool, watch: Watch) -> None:
         waiting = [point for key, point in list(grown.points.items()) if key not in grown.scores]
-        for point in watch.within(0.0, 0.1).loop(waiting, "judging what is grown"):
+        for point in watch.within(0.0, 0.1).loop(waiting, "evaluating the fitted models"):
             grown.scores[point.key] = depth_scores(recipe, point)
         for point in sweep(recipe, grown.data, watch, list(grown.points.values()), forests):
             grown.points[point.key] = point
@@ -328,7 +328,8 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
     if root:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"Drawn from node {root} on: {plain(tree.nodes[root].rule)}. Click its first line to go up one level."
+                f"The drawing starts at node {root}: {plain(tree.nodes[root].rule)}. Click the drawing's first line "
+                "to go up one level."
             )
             st.button("Whole tree", key="whole_tree", on_click=lambda: state.update(**{"trees.node": None}))
     hint = "Click a node with branches to draw the tree from there."

@@ -62,8 +62,8 @@ def headline(result: Evaluation) -> None:
             f"observed {brief(summary.observed)}",
             delta_color="off",
             delta_arrow="off",
-            help="Over all test rows, the frequency of the positive class should lie between the two, up to sampling "
-            "error.",
+            help="Over all test rows, the frequency of the positive class should lie between these two means, up to "
+            "sampling error.",
         )
         st.metric("Mean width", brief(summary.width), help="Mean of p1 − p0 over the test rows.")
         for name in ("brier", "log_loss"):

@@ -118,7 +118,11 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
         for label, (low, value, high), what in (
             ("Observed − predicted", watched.level, "Mean over all rows so far; 0 if the level is right."),
             ("Brier score", watched.brier, "Mean over all rows so far."),
-            ("Slope", watched.slope, "Of the log-odds; 1 if the model is neither over- nor underconfident."),
+            (
+                "Slope",
+                watched.slope,
+                "Calibration slope in log-odds; 1 if the model is neither over- nor underconfident.",
+            ),
         ):
             if value == value:
                 st.metric(
@@ -127,7 +131,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
                     f"[{number(low)}, {number(high)}]",
                     delta_color="off",
                     delta_arrow="off",
-                    help=f"{what} The interval holds at every look.",
+                    help=f"{what} The interval is valid at every look.",
                 )
     if seen.kind == "row":
         st.caption(
@@ -142,7 +146,9 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
             }
             st.page_link("pages/explore_watch.py", label="Show a sample with dates", query_params=sample)
     if watched.clipped:
-        st.caption(f"{counted(watched.clipped, 'prediction')} of 0 or 1 were moved to 0.000001 or 0.999999.")
+        st.caption(
+            f"{counted(watched.clipped, 'prediction')} of 0 or 1 were clipped to 0.000001 or 0.999999."
+        )
     waits = unlabelled(seen)
     if waits and seen.waiting:
         st.caption(f"{waits} If this label will never come, leave out rows without a label (Settings).")
@@ -166,7 +172,7 @@ def _offer(seen: OverTime) -> None:
         return
     label = CALIBRATORS[fitted.key].label
     download(
-        f"{label}, fitted since the change (JSON)",
+        f"{label}, fitted on the rows since the change (JSON)",
         lambda: write_calibrator(fitted, classes=seen.evaluation.dataset.classes).encode(),
         "recalibration.json",
         "application/json",
@@ -190,8 +196,9 @@ def table(seen: OverTime) -> None:
         alt="Numbers of each period",
     )
     st.caption(
-        "“Shift” compares the scores with those of the first period: the largest difference of the cumulative shares "
-        "(Kolmogorov–Smirnov). Its p-value holds for a single look."
+        "“Shift” compares the scores with the scores of the first period: the largest difference of the cumulative "
+        "shares "
+        "(Kolmogorov–Smirnov). Its p-value is valid for a single look only."
     )
     download("Periods (CSV)", lambda: safe_csv(named), "periods.csv")
 

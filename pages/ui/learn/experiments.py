@@ -380,7 +380,7 @@ def _turn(experiment: Experiment) -> None:
     change = partial(_press_away, **{f"{experiment.key}.{name}": value})
     label = parameter.extra.get("short", parameter.label)
     st.button(
-        f"Change one setting and the answer changes: {label} to {parameter.in_words(value)}",
+        f"Set {label} to {parameter.in_words(value)} to change the answer",
         key="turn",
         on_click=change,
     )

@@ -162,7 +162,8 @@ def _dragged(line: Line) -> None:
         low=min(x) - 0.5,
         high=max(x) + 0.5,
         label="Position",
-        alt="The chart shows points by position and true probability, leaf predictions and true means of groups.",
+        alt="The chart shows each point's true probability by position, the leaf predictions, and the groups' mean "
+        "true probabilities.",
     )
 
 

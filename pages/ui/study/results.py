@@ -250,7 +250,7 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
 def _paper(recipe: Recipe, found: Opened) -> str | None:
     """Return the paper whose published values are shown, as chosen or inferred from the setups' names."""
     likely, chosen = found.paper or likely_paper(found.rows), recipe.setting("results.paper")
-    names = {AUTO: f"By names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
+    names = {AUTO: f"By setup names: {PAPERS[likely].label if likely else 'none'}", NONE: "None"}
     names |= {key: one.label for key, one in PAPERS.items()}
     state.control(
         st.selectbox,
