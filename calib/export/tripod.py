@@ -54,7 +54,12 @@ ITEMS = {
         Item("5a", "Sources of the data", (FIRST_PAGE,), "how they were collected, and whom they represent"),
         Item("5b", "Dates of the data"),
         Item("6a–6c", "Setting, eligibility and treatments"),
-        Item("7", "Preparation and checks of the data", (ROWS, NOTES), "preparation before this file"),
+        Item(
+            "7",
+            "Preparation and checks of the data",
+            (ROWS, NOTES),
+            "how the data were prepared before this file was made",
+        ),
         Item("8a", "Outcome", (FIRST_PAGE,), "its definition, time horizon and assessment"),
         Item("8b, 8c", "Assessors of the outcome, and their blinding"),
         Item("9a", "Choice of predictors", (NOTES,), "the reasons", trained=True),

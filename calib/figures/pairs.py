@@ -28,7 +28,8 @@ from calib.metrics.scoring import mean
 
 BINS = 40  # of the marginal histograms
 AT_THE_ENDS = (
-    " The axes are in log-odds, which are infinite at 0 and 1: marks with these values lie at the ends."
+    " The axes are in log-odds, which are infinite at 0 and 1. Marks with a probability of 0 or 1 are drawn at the "
+    "ends of the axes."
 )
 LISTED = 500  # rows in the table beside the scatter
 

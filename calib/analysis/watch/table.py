@@ -19,8 +19,8 @@ from calib.kernel.wording import counted, number
 
 DO = {
     "nothing": "Nothing needs to be done.",
-    "offset": "Fit a new offset (intercept-only recalibration) to the rows since then.",
-    "recalibration": "Recalibrate with the rows since then.",
+    "offset": "Fit a new offset (intercept-only recalibration) to the rows since the change.",
+    "recalibration": "Recalibrate with the rows since the change.",
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
 }
 CHANGED = {

@@ -59,8 +59,8 @@ EXPERIMENT = Experiment(
     simulation=one_model,
     notice=(
         "A group is a set of leaves with the same prediction. Pure leaves predict 0 or 1, so there are two groups, "
-        "however many leaves there are. Choose Laplace: leaves of different sizes then predict different values, and "
-        "the two groups split.",
+        "however many leaves there are. Choose Laplace: leaves of different sizes then predict different values, so "
+        "there are more than two groups.",
         "CL compares a group's prediction with its mean true probability. GL compares this mean with the true "
         "probabilities inside the group. Hover over a cell to see its group and the group's shares of CL and GL.",
         "Lower the depth: the two groups of a stump (depth 1) are well calibrated (small CL), but each mixes "

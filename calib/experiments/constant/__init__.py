@@ -11,7 +11,7 @@ EXPERIMENT = Experiment(
     page=PAGE,
     name="The constant predictor",
     question="The constant Venn predictor puts all rows into one category: with k ones among l labels, it "
-    "predicts k/(l + 1) and (k + 1)/(l + 1). What is it worth?",
+    "predicts k/(l + 1) and (k + 1)/(l + 1). How good is this prediction?",
     answers=("Valid and useful", "Valid, but useless", "Narrow, therefore not valid"),
     right=2,
     why=(
