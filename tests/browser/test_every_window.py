@@ -61,7 +61,7 @@ def contrast(element) -> float:
 
 def text_stands_out(tab) -> None:
     caption = tab.page.get_by_test_id("stCaptionContainer").locator("p").first
-    chosen = tab.in_view("curve").get_by_role("radio", name="Smoothed").locator("p")
+    chosen = tab.by_key("reliability.details").get_by_role("radio", name="Metrics").locator("p")
     tag = tab.by_key("calibrators").get_by_text("Isotonic regression", exact=True).first
     for element in (
         caption,
