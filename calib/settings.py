@@ -314,7 +314,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "Metric",
             "choice",
             METRICS_COMPARED[0],
-            choices={key: METRICS[key] for key in METRICS_COMPARED},
+            choices=lambda: {key: METRICS[key] for key in METRICS_COMPARED},
         ),
     ),
     "report": tuple(

@@ -192,7 +192,7 @@ def test_cancelling_a_fit_and_a_prediction():
         ({"calibrator": "plat"}, "calibrator must be one of 'none', 'platt'"),
         ({"calibrator": 3}, "calibrator must be one of"),
         ({"placement": "holdout"}, "placement must be one of 'none', 'split'"),
-        ({"placement": "oob", "estimator": GaussianNB()}, "GaussianNB is not one"),
+        ({"placement": "oob", "estimator": GaussianNB()}, "GaussianNB is not bagged"),
         ({"placement": "oob", "estimator": RandomForestClassifier(bootstrap=False)}, "bootstrap=False"),
         ({"placement": "none"}, "needs calibration scores"),
         ({"calibration_size": 1.0}, "calibration_size must be"),

@@ -285,7 +285,7 @@ def test_a_further_file_that_the_recipe_needs_is_asked_for(files, capsys):
 
 def test_what_would_have_no_effect_is_refused_by_name(files, capsys):
     for text, words in {
-        '{"settings": {"decide.cost_mis": 9}}': "'decide.cost_mis' is unknown",
+        '{"settings": {"decide.cost_mis": 9}}': "'decide.cost_mis' is not a known setting",
         '{"settings": {"decide.cost_miss": "nine"}}': "decide.cost_miss must be a number",
         '{"base_rate": 0.1, "base_rate": 0.2}': "'base_rate' is given twice",
         '{"target": ["target"]}': "target must be text",

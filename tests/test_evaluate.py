@@ -371,7 +371,7 @@ def test_the_notes_say_what_platt_was_fitted_on(data):
         assert words in evaluate(SMALL.replace(**changes), data).notes
     votes = [note for note in evaluate(SMALL, data).notes if "Platt scaling: scores" in note]
     assert votes == [
-        "Platt scaling: scores nearer to 0 or 1 than 0.025 are moved to this distance, to keep log-odds finite."
+        "Platt scaling: scores within 0.025 of 0 or 1 are clipped to that distance, so that log-odds stay finite."
     ]
 
 
@@ -390,8 +390,8 @@ def test_the_notes_count_test_scores_outside_those_that_calibrated(noisy, evalua
         total += len(part.test)
     (note,) = [note for note in chain.calibrate(recipe, fitted).notes if "outside" in note]
     assert note.startswith(f"{outside} of {total:,} test scores lie outside the range of calibration scores")
-    assert "Platt scaling and beta calibration: extrapolated" in note
-    assert "isotonic regression and Venn–Abers: clamped" in note
+    assert "extrapolated (Platt scaling and beta calibration)" in note
+    assert "clamped (isotonic regression and Venn–Abers)" in note
     uncalibrated = chain.calibrate(recipe.replace(calibrators=("none",)), fitted)
     assert not any("outside" in note for note in uncalibrated.notes)
 

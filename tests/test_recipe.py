@@ -105,7 +105,7 @@ def test_another_model_starts_from_its_own_defaults_where_that_is_asked_for_and_
     recipe = Recipe(params={"n_estimators": 7})
     assert recipe.replace(**with_model(recipe, "naive_bayes")).params == ()
     assert recipe.replace(**with_model(recipe, "random_forest")).params == recipe.params
-    with pytest.raises(InputError, match=r"params: 'n_estimators' is unknown.*var_smoothing"):
+    with pytest.raises(InputError, match=r"params: 'n_estimators' is not a known.*var_smoothing"):
         recipe.replace(model="naive_bayes")
 
 
@@ -321,7 +321,7 @@ WRONG_IN_ANY_FORM = [
     ],
     ({"data_params": {"gap": 30}}, r"data_params\.gap.*split='time'.*'random'"),
     ({"split": "cluster", "cluster": "who", "data_params": {"gap": 1}}, r"data_params\.gap.*'cluster'"),
-    ({"data": "synthetic:gaussian", "data_params": {"gap": 30}}, "data_params.*'gap' is unknown"),
+    ({"data": "synthetic:gaussian", "data_params": {"gap": 30}}, "data_params.*'gap' is not a known"),
     ({"data": "synthetic:gaussian", "data_params": {"clusters": 3}}, "data_params.*'clusters'.*n, d"),
     ({"data": "synthetic:gaussian", "data_params": {"n": 1}}, r"data_params\.n must be a whole number"),
     ({"data": "synthetic:gaussian", "data_params": {"n": "many"}}, r"data_params\.n must be a whole number"),
@@ -332,7 +332,7 @@ WRONG_IN_ANY_FORM = [
         {"model": "decision_tree", "params": {"m": 7.0}},
         r"params\.m has an effect only with params\.leaf = 'm'",
     ),
-    ({"settings": {"nowhere.depth": 3}}, r"'nowhere\.depth' is unknown.*decide"),
+    ({"settings": {"nowhere.depth": 3}}, r"'nowhere\.depth' is not a known.*decide"),
     ({"settings": {"run.repeats": 0}}, r"run\.repeats"),
     ({"settings": {"results.paper": "mine"}}, r"results\.paper.*auto"),
     ({"settings": {"lessons.end": "mine"}}, r"lessons\.end.*deep_trees"),
@@ -353,7 +353,7 @@ def test_what_would_have_no_effect_or_is_of_another_type_is_refused_in_python_an
         ({"options": '{"venn.bins":5}'}, "venn.*not among"),
         ({"data_params": '{"gap":5}'}, "gap.*split='time'"),
         ({"params": '{"max_depth":4,"max_depth":5}'}, "params: 'max_depth' is given twice"),
-        ({"decide.cost_mis": "9"}, "decide.cost_mis' is unknown"),
+        ({"decide.cost_mis": "9"}, "decide.cost_mis' is not a known"),
     ],
     ids=str,
 )

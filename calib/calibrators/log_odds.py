@@ -80,7 +80,7 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
     Examples
     --------
     >>> turn_notes(log_odds(np.array([0.1, 0.8, 0.9])), np.array([-2.0, 1.0, 0.5]))
-    ('the curve turns: from 0.8000 to 0.9000, higher scores get lower probabilities.',)
+    ('the curve falls from 0.8000 to 0.9000, where higher scores get lower probabilities.',)
     """
     falls = np.diff(values) < -LEVEL
     if not falls.any():

@@ -33,7 +33,7 @@ class Quadratic(LogOddsPolynomial):
     >>> quadratic.predict([0.0, 0.1])    # the parabola falls at 0.2: below, its value there holds
     array([0.5, 0.5])
     >>> quadratic.notes_
-    ('the curve turns: from 0.2000 to 0.3333, higher scores get lower probabilities.',)
+    ('the curve falls from 0.2000 to 0.3333, where higher scores get lower probabilities.',)
     """
 
     key = "quadratic"

@@ -59,7 +59,7 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     Examples
     --------
     >>> print(python_source(Recipe(seed=3)))
-    # Save as reproduce.py in the project's folder and, after make run, run there: .venv/bin/python reproduce.py
+    # Save as reproduce.py in the project's folder. After make run, run .venv/bin/python reproduce.py there.
     from calib import Recipe, evaluate
     from calib.sources import load
     <BLANKLINE>

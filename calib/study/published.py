@@ -383,7 +383,7 @@ def nothing_beside(metric: str, paper: str) -> str:
     """Explain why there is no published value of this metric, and what to choose instead.
 
     >>> nothing_beside("brier", "venn_abers_2014")
-    'Vovk and Petej 2014: The paper prints the root of the Brier score. Choose RMSE to compare them.'
+    'Vovk and Petej 2014: The paper prints the square root of the Brier score. Choose RMSE to compare them.'
     """
     label, name = PAPERS[paper].label, measure(metric).label
     if metric in PAPERS[paper].instead:

@@ -282,14 +282,7 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
     """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
     theme = current.theme()
     jobs.page_entered(script)
-    style = NARROW
-    for name, colour in (
-        ("PAPER", theme.paper),
-        ("GRID", theme.grid),
-        ("SIDE", st.get_option(f"theme.{theme.name}.sidebar.backgroundColor")),
-    ):
-        style = style.replace(name, colour)
-    st.html(f"<style>{legible.css(theme)} {style}</style>")
+    st.html(f"<style>{legible.css(theme)} {legible.coloured(NARROW, theme)}</style>")
     if presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = presenter
         st.rerun()  # the navigation was drawn before this was known

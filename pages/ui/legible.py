@@ -6,6 +6,8 @@ is black on every paper; and the colours of code are pale on both.
 
 from __future__ import annotations
 
+import streamlit as st
+
 from calib.figures import DARK, Theme
 
 RING = "2px solid {ink} !important"
@@ -26,6 +28,14 @@ CODE = """
 .stCode .token:is(.string, .number) {{color: {value}}}"""
 # In the dark no one accent carries white text and is legible as text itself.
 ACCENT = "button[data-variant][data-selected] p, [data-testid=stSliderThumbValue] p {color: #7cc4ee}"
+
+
+def coloured(rules: str, theme: Theme) -> str:
+    """Rules with the names PAPER, GRID and SIDE replaced by the theme's colours."""
+    side = st.get_option(f"theme.{theme.name}.sidebar.backgroundColor") or theme.paper
+    for name, colour in (("PAPER", theme.paper), ("GRID", theme.grid), ("SIDE", side)):
+        rules = rules.replace(name, colour)
+    return rules
 
 
 def css(theme: Theme) -> str:

@@ -206,7 +206,10 @@ class Tab:
         field.scroll_into_view_if_needed()
         self.page.evaluate(DRAWN)  # a list that is open closes when something scrolls
         field.click()
-        self.page.get_by_role("option", name=label, exact=True).click()
+        option = self.page.get_by_role("option", name=label, exact=True)
+        if not option.count():  # a long list draws only what is in sight
+            field.fill(label)
+        option.click()
 
     def press(self, label: str, within: Locator | None = None) -> Tab:
         (within or self.page).get_by_role("button", name=label, exact=True).click()

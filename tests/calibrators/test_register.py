@@ -81,7 +81,7 @@ def test_one_from_outside_goes_through_the_whole_chain_and_says_that_it_cannot_b
     register(Mine)
     register(Wide)
     assert label_of("mine") == "Mine"
-    assert interval_methods() == ("venn", "venn_abers", "wide")
+    assert tuple(interval_methods()) == ("venn", "venn_abers", "wide")
     assert sorted(["mine", "venn_abers", "none"], key=complexity_of) == ["none", "venn_abers", "mine"]
     recipe = Recipe(
         data="sample:breast_cancer",

@@ -36,7 +36,7 @@ def test_what_stands_above_the_header_is_not_read_and_is_said(above, delimiter):
     line = ABOVE[above].count("\n") + 1
     assert frame.attrs["header"] == line
     assert frame.attrs["stated"] == ({} if line == 1 else {"header": line})
-    assert any(f"from line {line}" in note for note in frame.attrs["notes"]) == (line > 1)
+    assert any(f"in line {line};" in note for note in frame.attrs["notes"]) == (line > 1)
     assert frame.attrs["top"][line - 1].startswith("age")
 
 

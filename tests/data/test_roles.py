@@ -169,7 +169,7 @@ def test_a_row_without_a_cluster_is_its_own_and_one_without_a_time_or_part_is_le
     ("roles", "message"),
     [
         ({"time": "day"}, "time: there is no column 'day'"),
-        ({"time": "target"}, "time: 'target' is the label already"),
+        ({"time": "target"}, "time: 'target' is already the label"),
         ({"time": "when", "cluster": "when"}, "cluster: 'when' is time already"),
     ],
 )

@@ -34,7 +34,7 @@ def test_one_recipe_as_the_command_line_takes_it_is_read_too():
     [
         ({"format": "calib.calibrator"}, "format must be one of 'calib.recipes'"),
         ({"version": 9}, "version must be one of 1"),
-        ({"recipes": {}}, "recipes must hold 1 to"),
+        ({"recipes": {}}, "recipes must contain 1 to"),
         ({"recipes": []}, "recipes must be an object"),
         ({"recipes": {"bad": {"bins": 1}}}, "'bad' cannot be used: bins must be a whole number"),
         ({"recipes": {"bad": {"magic": 1}}}, "'bad' cannot be used: 'magic' is not a field"),
@@ -64,7 +64,7 @@ def test_what_cannot_be_used_is_refused_by_name(change, words):
             '{"format": "calib.recipes", "version": 1, "recipes": {"a": {}}, "recipe": {}}',
             "recipe is not a known",
         ),
-        ('{"settings": {"decide.cost_mis": 9}}', "decide.cost_mis' is unknown"),
+        ('{"settings": {"decide.cost_mis": 9}}', "decide.cost_mis' is not a known"),
     ],
 )
 def test_what_would_be_dropped_unsaid_is_refused_by_name(text, words):

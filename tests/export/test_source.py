@@ -96,7 +96,9 @@ def test_the_script_runs_as_its_first_line_says(file, tmp_path):
             {digest(content): "mine.csv.gz"},
         )
     source = python_source({"one": recipe}, names)
-    name, command = re.match(r"# Save as (\S+) in the project's folder .* run there: (.*)\n", source).groups()
+    name, command = re.match(
+        r"# Save as (\S+) in the project's folder\. .*?run (\S+ \S+) there\.\n", source
+    ).groups()
     (tmp_path / name).write_text(source, encoding="utf-8")
     words = [sys.executable if word == ".venv/bin/python" else word for word in command.split()]
     own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}

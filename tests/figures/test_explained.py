@@ -47,7 +47,7 @@ def test_a_pool_of_its_own_and_a_pool_at_one_score():
     ("changes", "words"),
     [
         ({}, "The model gives the score"),
-        ({"placement": "train"}, "calibrates with the rows that trained it"),
+        ({"placement": "train"}, "the rows that trained the model also calibrate it"),
         ({"placement": "cv", "cv": 3}, "this is fold 1 of 3"),
         (
             {"placement": "oob", "model": "random_forest", "params": (("n_estimators", 20),)},

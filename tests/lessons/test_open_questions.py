@@ -28,6 +28,7 @@ TELLS = {
     "narrowing": r"2/3|more slowly than",
     "pooling": r"n − 1|at most",
     "finite": r"one split",
+    "looking": r"more than 20|many false alarms",
 }
 """Experiment → words that give the right answer to its question away."""
 ASKED = [

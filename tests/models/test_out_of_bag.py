@@ -85,8 +85,8 @@ class _ShareOfOnes(GaussianNB):
 @pytest.mark.parametrize(
     ("model", "said"),
     [
-        (LogisticRegression(), "LogisticRegression is not one"),
-        (GradientBoostingClassifier(), "GradientBoostingClassifier is not one"),
+        (LogisticRegression(), "LogisticRegression is not bagged"),
+        (GradientBoostingClassifier(), "GradientBoostingClassifier is not bagged"),
         (RandomForestClassifier(bootstrap=False), "bootstrap=False"),
         (ExtraTreesClassifier(), "bootstrap=False"),
         (BaggingClassifier(bootstrap=False), "bootstrap=False"),

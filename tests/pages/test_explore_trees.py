@@ -297,7 +297,7 @@ def test_a_split_in_time_grows_no_forest_out_of_bag_and_says_why():
     (why,) = [text for text in messages(at) if "Forest, out of bag" in text]
     assert "later rows would score earlier rows" in why
     growth = at.segmented_control(key="trees.growth")
-    assert growth.options == ["Tree", "Forest, held out"]
+    assert growth.options == ["Tree, held out", "Forest, held out"]
     assert growth.value == "tree"
     assert "Not grown yet." not in [caption.value for caption in at.caption]
     at = go(at, "explore_reliability")

@@ -30,7 +30,7 @@ def test_it_opens_at_once_with_what_was_made_beforehand_and_says_how(key):
     assert not [button for button in at.button if button.key.startswith("cancel")]
     record = FIGURES[key].prepare(EXPERIMENTS[key].simulate(random_state=0))
     assert titles(at)[0] == record.title
-    assert any("Computed beforehand, on 20" in caption.value for caption in at.main.caption)
+    assert any("Precomputed on 20" in caption.value for caption in at.main.caption)
 
 
 @pytest.mark.parametrize("key", sweep(KEYS, "calibration_size"))

@@ -108,14 +108,14 @@ def test_another_split_says_what_of_the_one_before_it_does_not_use():
     at.selectbox(key="split").set_value("random").run()
     settled(at)
     assert at.session_state["recipe"].data_params == ()
-    assert removed(at) == "Gap (3.0) and Evaluated on (folds)."
+    assert removed(at) == "Gap (3.0) and Evaluated on (Cross-validation)."
     assert faults(at) == []
 
 
 def test_a_role_that_takes_anothers_column_says_so():
     at = brought(time="day", split="time", data_params={"gap": 3.0})
     at.selectbox(key="cluster").set_value("day").run()
-    assert removed(at) == "Gap (3.0), Date or time (day) and Split (time)."
+    assert removed(at) == "Gap (3.0), Date or time (day) and Split (By time)."
     assert faults(at) == []
 
 
@@ -147,7 +147,7 @@ def test_options_go_with_their_calibrator_and_settings_with_their_model():
         ({"data_params": '{"gap":5}'}, "data_params.gap is an option of split='time'"),
         (
             {"data": "synthetic:gaussian", "data_params": '{"clusters":5}'},
-            "data_params: 'clusters' is unknown",
+            "data_params: 'clusters' is not a known",
         ),
         ({"params": '{"max_depth":5,"max_depth":6}'}, "params: 'max_depth' is given twice"),
     ],

@@ -45,7 +45,7 @@ GOOD = {
 BAD = {
     "one class": ({"x": X, "target": ["same"] * N}, "class"),
     "only gaps in the label": ({"x": X, "target": [None] * N}, "target"),
-    "nothing to learn from": ({"fixed": [1] * N, "target": Y}, "No column"),
+    "nothing to learn from": ({"fixed": [1] * N, "target": Y}, "No usable feature"),
     "one row of a class": ({"x": X, "target": ["rare"] + ["often"] * (N - 1)}, "rare"),
 }
 

@@ -117,7 +117,7 @@ def test_ones_own_rows_are_summarised_with_published_values_beside():
     assert line["difference"] == number(means["haberman", "RF-VAP"] - 0.203)
     assert line["table"] == "5"
     assert headline(at)["Compared"] == "8 of 10"  # spect is another set there; nobody printed "mine"
-    assert "Not compared (2 values): The paper's data set of this name differs" in texts(at)
+    assert "Not compared (2 values): Even uncalibrated results differ" in texts(at)
 
 
 def test_what_is_missing_is_said_by_name():

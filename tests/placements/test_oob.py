@@ -172,7 +172,7 @@ def test_any_bagged_ensemble_will_do(ensemble):
 
 
 def test_an_estimator_without_bagging_is_refused_before_it_is_fitted():
-    with pytest.raises(InputError, match="LogisticRegression is not one.*random forest.*split.*cv"):
+    with pytest.raises(InputError, match="LogisticRegression is not bagged.*random forest.*split.*cv"):
         PLACEMENTS["oob"]().fit(make_pipeline(StandardScaler(), LogisticRegression()), X, Y)
 
 

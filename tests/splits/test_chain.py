@@ -54,7 +54,7 @@ REFUSED = {("time", "oob"), ("time", "oob_whole")} | {
 @pytest.mark.parametrize(("split", "placement", "evaluation"), list(cells()))
 def test_no_cluster_is_torn_and_time_runs_forward_in_every_placement(split, placement, evaluation):
     if split == "file" and evaluation == "folds":
-        with pytest.raises(InputError, match="evaluation: split='file' has one test set"):
+        with pytest.raises(InputError, match="evaluation: split='file' has only one test set"):
             parts_of(split, placement, evaluation)
         return
     if (split, placement) in REFUSED:

@@ -257,7 +257,7 @@ def test_predictions_missing_of_a_setup_are_a_gap():
     ("call", "message"),
     [
         (lambda rows: summarise(rows, "height"), "metric must be one of"),
-        (lambda rows: summarise(rows, "auc"), "no column auc"),
+        (lambda rows: summarise(rows, "auc"), "do not contain auc"),
         (lambda rows: summarise(rows, "brier", setups=["m0", "mine"]), "setups must be one of"),
         (lambda rows: summarise(rows, "brier", alpha=1.0), "alpha"),
     ],

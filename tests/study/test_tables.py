@@ -81,7 +81,7 @@ def test_infinite_results_are_said_in_the_t_tests_and_the_regret():
     found = by_key(summary)
     assert found["t_tests"].frame.loc["VA (LR)", "DIR (LR)"] == INFINITE
     assert isinstance(found["t_tests"].frame.loc["VA (LR)", "SVA (LR)"], float)
-    assert "DIR (LR) and W (LR): infinite" in found["t_tests"].note
+    assert "DIR (LR) and W (LR) are infinite" in found["t_tests"].note
     assert "DIR (LR) is infinite on 9 data sets" in found["regret"].note
     assert found["regret"].frame.loc["DIR (LR)", "regret"] == np.inf
     assert "nan" not in " ".join(as_read(found["regret"].frame).ravel())

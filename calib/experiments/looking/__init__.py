@@ -10,9 +10,8 @@ EXPERIMENT = Experiment(
     key="looking",
     page="looking",
     name="Looking every week",
-    question="A deployed model is calibrated and stays calibrated. Each week, new labelled rows arrive, and somebody "
-    "tests all rows so far at the 5 % level (Hosmer–Lemeshow). How often has this test raised a false alarm after 50 "
-    "weeks?",
+    question="A model stays calibrated. Each week all rows so far are tested at the 5 % level. How often has the test "
+    "raised a false alarm after 50 weeks?",
     answers=("In about 5 % of all models", "In about 15 %", "In more than 20 %"),
     right=3,
     why=(

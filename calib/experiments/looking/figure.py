@@ -87,7 +87,7 @@ def draw(record: Looking, theme: Theme = LIGHT) -> go.Figure:
                 legendgroup=method,
                 showlegend=i == 0,
                 line={
-                    "color": theme.positive if test else theme.negative,
+                    "color": theme.muted if test else theme.ink,
                     "width": 2.4,
                     "dash": "dash" if test else "solid",
                 },

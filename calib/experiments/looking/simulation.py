@@ -75,7 +75,7 @@ def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | N
     Examples
     --------
     >>> found = looking({"looks": 5, "shift": 1.0, "calm": 0, "rows": 50, "runs": 20})
-    >>> found.share("changed", "evidence")[-1] > found.share("calm", "evidence")[-1]
+    >>> bool(found.share("changed", "evidence")[-1] > found.share("calm", "evidence")[-1])
     True
     """
     looks, before, rows = settings["looks"], settings["calm"], settings["rows"]
