@@ -170,7 +170,7 @@ def test_a_row_without_a_cluster_is_its_own_and_one_without_a_time_or_part_is_le
     [
         ({"time": "day"}, "time: there is no column 'day'"),
         ({"time": "target"}, "time: 'target' is already the label"),
-        ({"time": "when", "cluster": "when"}, "cluster: 'when' is time already"),
+        ({"time": "when", "cluster": "when"}, "cluster: 'when' is already time"),
     ],
 )
 def test_a_column_has_one_role(roles, message):

@@ -29,7 +29,6 @@ over_seeds = pytest.mark.parametrize("seed", SEEDS)
 CLAIMED: dict[str, list[str]] = {}
 
 NO_FINDING = {
-    "tree_depth": {"Differences between true probabilities"},
     "cl_gl": (
         "A group is a set of leaves",
         "CL compares",
@@ -37,7 +36,7 @@ NO_FINDING = {
         "Hover over a cell",
         "Here a group contains",
     ),
-    "tree_depth": ("The lower picture shows one tree",),
+    "tree_depth": ("The lower picture shows one tree", "Differences between true probabilities"),
     "leaf_estimates": ("With curtailment",),
     "narrowing": ("A pool is the set",),
     "overlap": ("Compare with the thick line", "With the tuned forest choose the measure ECE"),
@@ -63,7 +62,7 @@ ELSEWHERE = {
         "The threshold acts like a depth": "leaf_estimates/test_simulation.py::test_the_best_threshold",
     },
     "overlap": {
-        "If a calibration row with a score of 0": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
+        "If a calibration row": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "The log-odds of 0": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "Platt scaling uses the score": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "Venn predicts only two values": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
@@ -510,7 +509,7 @@ def by_size_with_other_draws(seed, *sizes):
     return wide(of_base(pd.concat(tables), "tuned"), "share", "tce")
 
 
-@claims("calibration_size", "Here Platt scaling settles")
+@claims("calibration_size", "Here Platt scaling settles", "More rows do not help")
 def test_platt_settles_early_and_high():
     needs, last = settled(by_share(), "tce"), wide(by_share(), "share", "tce").iloc[-1]
     assert needs["platt"] < needs["beta"]

@@ -55,11 +55,11 @@ def test_every_exported_chart_has_its_title_and_no_word_is_cut_off(evaluations):
 def test_a_long_title_is_wrapped_and_markup_in_it_is_words(evaluations):
     title = "Wide Words WWWWW & <b>names</b> with 123 capitals OF EVERY KIND " * 4
     figure = charts(evaluations["Naive Bayes"])[0].draw()
-    before = figure.to_json()
+    before = figure.layout.to_plotly_json()
     (texts,) = measured([titled(figure, title, label="A kind")])
     assert squeezed(title) in squeezed(" ".join(text for text, *_ in texts))
     assert min(min(distances) for _, *distances in texts) >= LEAST
-    assert figure.to_json() == before
+    assert figure.layout.to_plotly_json() == before
 
 
 @pytest.mark.usefixtures("chromium")
