@@ -615,7 +615,8 @@ class Recipe:
         if group == "options":
             return all_options()[key]
         if group == "data_params":
-            return _data_parameters(self.data)[key]
+            # A synthetic set that nobody knows is refused when it is made; until then its settings have their names
+            return _data_parameters(self.data).get(key, Parameter(key, key, "text", None))
         return declared.SETTINGS[name]
 
     def label(self, name: str) -> str:

@@ -143,6 +143,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             optional=True,
             about="columns",
             help="Row 1 is the first below the header. You can also click a point, or a row of the table.",
+            extra={"unset": "the widest interval"},
         ),
         Parameter(
             "details",

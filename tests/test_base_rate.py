@@ -14,7 +14,6 @@ from calib.analysis.explain import explain, position_of, widest_row
 from calib.analysis.grown_tree import grown_tree
 from calib.analysis.label_shift import before_and_after
 from calib.analysis.recommendation.enough import too_few
-from calib.analysis.subgroups import subset
 from calib.calibrators import merge_pair
 from calib.evaluate import calibrate, fit
 from calib.export import calibrator_json, read_calibrator, report_html, write_calibrator
@@ -167,7 +166,7 @@ def test_figures_tables_and_subsets_are_made_of_the_moved_numbers(moved):
     # Few rows, in parts
     FIGURES["reliability"].draw(FIGURES["reliability"].prepare(moved, ["platt"], curve="binned"))
     assert not any("test row" in problem.message for problem in too_few(moved))
-    half = subset(moved, np.arange(100))
+    half = moved.at(np.arange(100))
     assert len(half.before.y) == 100
     assert any("base rate of 0.03" in note for note in moved.notes)
 

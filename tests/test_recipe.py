@@ -394,3 +394,9 @@ def test_another_split_or_other_calibrators_drop_their_options_and_lost_names_th
         "data_params.gap": 3.0,
         "options.isotonic.between": "nearest",
     }
+
+
+def test_settings_of_a_synthetic_set_that_nobody_knows_have_their_names():
+    recipe = Recipe(data="synthetic:nowhere", data_params={"n": 5})
+    assert recipe.label("data_params.n") == "n"
+    assert recipe.parameter("data_params.n").in_words(5) == "5"

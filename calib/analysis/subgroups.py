@@ -12,10 +12,9 @@ counts as so many rows fewer (Kish's design effect).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -252,17 +251,3 @@ def _of_clusters(evaluation: Evaluation, index: np.ndarray, k: int, errors: np.n
     place, cell = np.unique(whose * k + index, return_inverse=True)
     held = errors if evaluation.weight is None else errors * evaluation.weight
     return np.bincount(place % k, weights=np.bincount(cell, weights=held) ** 2, minlength=k)
-
-
-def subset(evaluation: Evaluation, rows: np.ndarray) -> Evaluation:
-    """Restrict an evaluation to some of its test rows, by their positions."""
-    return replace(
-        evaluation,
-        rows=evaluation.rows[rows],
-        y=evaluation.y[rows],
-        scores=evaluation.scores[rows],
-        predictions=MappingProxyType({key: each.of(rows) for key, each in evaluation.predictions.items()}),
-        posterior=None if evaluation.posterior is None else evaluation.posterior[rows],
-        weight=None if evaluation.weight is None else evaluation.weight[rows],
-        before=evaluation.before and subset(evaluation.before, rows),
-    )

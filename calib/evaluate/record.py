@@ -310,6 +310,19 @@ class Evaluation:
         data = self.dataset
         return (data.row_numbers if data.time is None else data.time)[self.rows]
 
+    def at(self, places: np.ndarray) -> Evaluation:
+        """Evaluate only the test rows at these positions."""
+        return replace(
+            self,
+            rows=self.rows[places],
+            y=self.y[places],
+            scores=self.scores[places],
+            predictions=MappingProxyType({key: one.of(places) for key, one in self.predictions.items()}),
+            posterior=None if self.posterior is None else self.posterior[places],
+            weight=None if self.weight is None else self.weight[places],
+            before=self.before and self.before.at(places),
+        )
+
     def in_period(self, period: str) -> Evaluation:
         """Evaluate only the test rows between two times, FIRST..LAST, both included.
 
@@ -327,15 +340,9 @@ class Evaluation:
             f"Only the {told_count(len(kept), 'test row')} from {shown_period(period)} of {len(self.rows):,}."
         )
         return replace(
-            self,
-            rows=self.rows[kept],
-            y=self.y[kept],
-            scores=self.scores[kept],
-            predictions=MappingProxyType({key: one.of(kept) for key, one in self.predictions.items()}),
-            posterior=None if self.posterior is None else self.posterior[kept],
-            weight=None if self.weight is None else self.weight[kept],
+            self.at(kept),
             notes=tuple(dict.fromkeys((only, *self.notes))),
-            before=None if self.before is None else self.before.in_period(period),
+            before=self.before and self.before.in_period(period),
         )
 
     def frame(self) -> pd.DataFrame:

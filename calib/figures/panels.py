@@ -7,7 +7,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from calib.figures.theme import Theme, layout
+from calib.figures.theme import Theme, layout, rgba
+from calib.kernel.checks import Array
 
 LINE = 18  # pixels a line of a panel's name takes
 
@@ -100,3 +101,18 @@ def heading(text: str, yref: str, xref: str | None = None) -> dict[str, Any]:
         "yanchor": "bottom",
         "showarrow": False,
     }
+
+
+def band(x: Array, low: Array, high: Array, color: str, **changes) -> go.Scatter:
+    """Draw a translucent band between two curves."""
+    return go.Scatter(
+        x=[*x, *x[::-1]],
+        y=[*high, *low[::-1]],
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=rgba(color, 0.16),
+        hoverinfo="skip",
+        showlegend=False,
+        **changes,
+    )

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from calib.analysis.watch.over_time import OverTime, moved, summary
 from calib.analysis.watch.table import evidence_words
 from calib.figures.base import FigureEntry
-from calib.figures.panels import axes, heading, panels
+from calib.figures.panels import axes, band, heading, panels
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import number
 
@@ -209,27 +209,14 @@ def draw_moved(record: Moved, theme: Theme = LIGHT) -> go.Figure:
     )
     for i, name in enumerate(names):
         figure.add_annotation(heading(name, f"y{i + 1 if i else ''}", "x"))
-    table, x = record.table, record.middle
-    known = {"customdata": table[["period"]].to_numpy(), "x": x}
-
-    def band(x: Any, low: Any, high: Any, axis: str, color: str) -> None:
-        for values, fill in ((low, None), (high, "tonexty")):
-            figure.add_trace(
-                go.Scatter(
-                    x=x,
-                    y=values,
-                    yaxis=axis,
-                    mode="lines",
-                    line={"width": 0, "color": color},
-                    fill=fill,
-                    fillcolor=_pale(color),
-                    hoverinfo="skip",
-                )
-            )
-
-    band(x, table["p10"], table["p90"], "y", theme.negative)
-    band(x, table["low"], table["high"], "y3", theme.calibration)
-    band(record.band["moment"], record.band["low"], record.band["high"], "y4", theme.calibration)
+    table = record.table
+    known = {"customdata": table[["period"]].to_numpy(), "x": record.middle}
+    for x, low, high, axis, color in (
+        (record.middle, table["p10"], table["p90"], "y", theme.negative),
+        (record.middle, table["low"], table["high"], "y3", theme.calibration),
+        (record.band["moment"], record.band["low"], record.band["high"], "y4", theme.calibration),
+    ):
+        figure.add_trace(band(x, low, high, color, yaxis=axis))
     for column, axis, name, line in (
         ("p50", "y", "median score", {"color": theme.negative, "width": 2}),
         ("base_rate", "y2", "estimated", {"color": theme.grouping, "width": 2, "dash": "dash"}),
@@ -275,11 +262,6 @@ def draw_moved(record: Moved, theme: Theme = LIGHT) -> go.Figure:
         reach = 1.1 * float(max(later["high"].max(), -later["low"].min(), 1e-3))
         figure.update_layout(yaxis4={"range": [-reach, reach]})
     return figure
-
-
-def _pale(color: str) -> str:
-    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.2)"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from calib.kernel.base_rate import move
 from calib.kernel.checks import InputError
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
+from calib.kernel.wording import listed
 
 ABOUT = ("class", "label", "columns")
 """What a setting may refer to: the positive class, the label column, or the columns and rows of the table."""
@@ -345,7 +346,7 @@ class Parameter:
         if isinstance(named, bool):
             return "on" if named else "off"
         if isinstance(named, tuple):
-            return ", ".join(map(self.in_words, named))
+            return listed([self.in_words(one) for one in named]) if named else "none"
         return f"{named:,}" if isinstance(named, int) else str(getattr(named, "label", named))
 
 

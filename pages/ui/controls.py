@@ -241,6 +241,7 @@ def parameter_control(
             step=1 if kind is int else None,
             format=None if kind is int else "%g",
             help=parameter.help,
+            and_then=and_then,
             **bounds,
         )
 

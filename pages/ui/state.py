@@ -138,12 +138,7 @@ UNSAID = {"file", "judge_file", "onnx_file", "content", "target", "weight_as"}
 
 def in_words(recipe: Recipe, name: str, value: Any) -> str:
     """A field's or setting's value as its control shows it."""
-    if name == "base_rate":
-        return percent(value)
-    parameter = recipe.parameter(name)
-    if parameter.kind == "names":
-        return listed([parameter.in_words(one) for one in value]) if value else "none"
-    return parameter.in_words(value)
+    return percent(value) if name == "base_rate" else recipe.parameter(name).in_words(value)
 
 
 def typed(field: str, value: Any) -> Any:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from calib.analysis.curves import binomial_interval
-from calib.analysis.subgroups import MISSING, REST, Grouping, group_rows, judge_groups, subset
+from calib.analysis.subgroups import MISSING, REST, Grouping, group_rows, judge_groups
 from tests.analysis.given import given_evaluation
 from tests.figures.evaluations import evaluation
 
@@ -119,7 +119,7 @@ def test_certain_predictions_are_off_when_wrong_and_right_when_right():
 def test_a_subset_holds_the_numbers_of_its_rows():
     e = evaluation()
     rows = np.flatnonzero(e.y == 1)[:10]
-    part = subset(e, rows)
+    part = e.at(rows)
     np.testing.assert_array_equal(part.rows, e.rows[rows])
     for key, predictions in e.predictions.items():
         for name in ("y", "p", "lower", "upper", "p0", "p1"):

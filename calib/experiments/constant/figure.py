@@ -12,9 +12,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.constant.simulation import OneTrainingSet
-from calib.experiments.shared.findings import Finding, band, plus_minus
+from calib.experiments.shared.findings import Finding, plus_minus
 from calib.experiments.shared.repeated_draws import running_mean
 from calib.figures.base import FigureEntry
+from calib.figures.panels import band
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import briefly, number
 

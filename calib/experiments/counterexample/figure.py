@@ -8,9 +8,10 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.experiments.counterexample.simulation import Settling
-from calib.experiments.shared.findings import Finding, band, level, plus_minus
+from calib.experiments.shared.findings import Finding, level, plus_minus
 from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.figures.base import FigureEntry
+from calib.figures.panels import band
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import brief, number
 

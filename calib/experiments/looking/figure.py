@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.looking.simulation import ALPHA, METHODS, Looks
 from calib.experiments.shared.findings import Finding, level
+from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
@@ -70,7 +71,7 @@ def draw(record: Looking, theme: Theme = LIGHT) -> go.Figure:
             "title": {"text": "Week (below: week after the change)"},
             "range": [0, record.found.looks + 1],
         },
-        yaxis={"range": [-0.03, 1.03], "tickformat": ".0%", "title": {"text": "Models"}},
+        yaxis={"range": [-0.03, 1.03], **percent_ticks([0, 0.25, 0.5, 0.75, 1]), "title": {"text": "Models"}},
         shapes=[level(theme, ALPHA, xref="x domain", yref="y")],
     )
     for i, kind in enumerate(("calm", "changed")):

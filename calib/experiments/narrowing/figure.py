@@ -10,8 +10,9 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.experiments.narrowing.simulation import Narrowing
-from calib.experiments.shared.findings import Finding, band
+from calib.experiments.shared.findings import Finding
 from calib.figures.base import FigureEntry
+from calib.figures.panels import band
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import brief, number
 

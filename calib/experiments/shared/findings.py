@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.theme import Theme, rgba
+from calib.figures.theme import Theme
 from calib.kernel.checks import Array
 from calib.kernel.wording import number
 
@@ -47,21 +47,6 @@ class Finding:
 def plus_minus(mean: float, error: float) -> str:
     """Write a mean with two standard errors."""
     return f"{number(mean)} ± {number(2 * error, 2)}"
-
-
-def band(x: Array, low: Array, high: Array, color: str, **changes) -> go.Scatter:
-    """Draw a translucent band between two curves."""
-    return go.Scatter(
-        x=[*x, *x[::-1]],
-        y=[*high, *low[::-1]],
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=rgba(color, 0.16),
-        hoverinfo="skip",
-        showlegend=False,
-        **changes,
-    )
 
 
 def level(theme: Theme, y: float = 0.0, **changes) -> dict:

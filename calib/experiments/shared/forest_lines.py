@@ -14,9 +14,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.calibrators import label_of, name_of
-from calib.experiments.shared.findings import band
 from calib.experiments.shared.forest_settings import BASELINES
 from calib.experiments.shared.long_run import LongResult
+from calib.figures.panels import band
 from calib.figures.theme import MARKS, Mark, Theme
 
 BASELINE_MARKS = {

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.shared.findings import Finding, band, level, plus_minus
+from calib.experiments.shared.findings import Finding, level, plus_minus
 from calib.experiments.shared.repeated_draws import RunningMean, by_level, running_mean
 from calib.experiments.theorem.simulation import PREDICTORS, Draws
 from calib.figures.base import FigureEntry
-from calib.figures.panels import heading
+from calib.figures.panels import band, heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 

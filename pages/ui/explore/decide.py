@@ -6,7 +6,6 @@ import streamlit as st
 
 from calib.analysis.decision import COSTS, Decision, decide
 from calib.analysis.recommendation.rare import thresholds_in_use
-from calib.analysis.subgroups import subset
 from calib.calibrators import interval_methods, label_of, name_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
@@ -119,7 +118,7 @@ def headline(decision: Decision) -> None:
             "calibrated.",
         )
         for method, rows in decision.undecided.items():
-            held = subset(decision.evaluation, rows).size
+            held = decision.evaluation.at(rows).size
             st.metric(
                 f"Undecided · {label_of(method)}",
                 brief_percent(decision.undecided_share(method)),
@@ -175,7 +174,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
             f"No {label_of(method)} interval includes {number(decision.threshold)}: every row is decided."
         )
         return
-    held, positive = subset(decision.evaluation, rows), decision.evaluation.dataset.classes[1]
+    held, positive = decision.evaluation.at(rows), decision.evaluation.dataset.classes[1]
     st.markdown(
         f"For {counted(held.size, 'test row')}, {percent(decision.undecided_share(method))}, the {label_of(method)} "
         f"interval includes the threshold {plain(number(decision.threshold))}. At its lower end you should "

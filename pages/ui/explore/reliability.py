@@ -21,7 +21,6 @@ from calib.analysis.recommendation.rare import small_median
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
-from calib.analysis.subgroups import subset
 from calib.analysis.validation import rows_needed as rows_needed_by
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -253,7 +252,7 @@ def _range(evaluation: Evaluation) -> None:
 
 
 def _summary(evaluation: Evaluation, positions) -> str:
-    picked = subset(evaluation, positions)
+    picked = evaluation.at(positions)
     ranges = ", ".join(
         f"{label_of(key)} from {low:.3g} to {high:.3g}"
         for key, low, high in read_ranges(evaluation.recipe.setting("reliability.selection"))
@@ -289,7 +288,7 @@ def groups(evaluation: Evaluation) -> None:
     if record is not None and tables.toggle("reliability.group_diagrams", recipe):
         grouping = record.grouping
         largest = grouping.largest(GROUP_DIAGRAMS)
-        tables.diagrams({f"{chosen}: {name}": subset(evaluation, at) for name, at in largest.items()})
+        tables.diagrams({f"{chosen}: {name}": evaluation.at(at) for name, at in largest.items()})
         if len(largest) < len(grouping.names):
             st.caption(f"The {len(largest)} largest groups; smaller ones would show noise.")
 

@@ -97,15 +97,9 @@ def choose_row(known: list) -> None:
 
 def number(recipe: Recipe) -> None:
     """The row to explain, by its number."""
-    controls.number(
-        "venn_abers.row",
-        recipe.setting("venn_abers.row"),
-        SETTINGS["venn_abers.row"].label,
-        none="the widest interval",
-        min_value=1,
-        step=1,
-        help=SETTINGS["venn_abers.row"].help,
-        and_then=lambda _: EXPLAINED,
+    name = "venn_abers.row"
+    controls.parameter_control(
+        recipe.parameter(name), name, recipe.setting(name), and_then=lambda _: EXPLAINED
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import streamlit as st
@@ -20,11 +21,11 @@ from calib.kernel.period import write_period
 from calib.kernel.wording import counted, number
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import headings, state
+from pages.ui.controls import parameter_control
 from pages.ui.tables import download
 from pages.ui.text import plain
 
 HINT = "Click a mark to see only its period on the other pages."
-SETTING = ("watch.alpha", "watch.horizon", "watch.skip_unlabelled")
 AT_ONCE = 200_000  # rows that are watched without a word
 
 
@@ -51,24 +52,11 @@ def picking(seen: OverTime) -> Callable[[Any], None]:
 def controls(recipe: Recipe) -> None:
     """Error rate, horizon, and what happens to rows without a label."""
     with st.expander("Settings", key="watch_settings"):
-        alpha, horizon, skip = (SETTINGS[name] for name in SETTING)
-        for parameter, name, value, form in (
-            (alpha, SETTING[0], float(recipe.setting(SETTING[0])), "%g"),
-            (horizon, SETTING[1], int(recipe.setting(SETTING[1])), "%d"),
-        ):
-            limits = (parameter.low, parameter.high)
-            low, high = map(type(value), limits)  # type: ignore[arg-type]
-            state.control(
-                st.number_input,
-                name,
-                value,
-                parameter.label,
-                min_value=low,
-                max_value=high,
-                format=form,
-                help=parameter.help,
-            )
-        state.control(st.checkbox, SETTING[2], bool(recipe.setting(SETTING[2])), skip.label, help=skip.help)
+        for name in ("watch.alpha", "watch.horizon"):
+            parameter_control(recipe.parameter(name), name, recipe.setting(name))
+        skip = "watch.skip_unlabelled"
+        declared = recipe.parameter(skip)
+        state.control(st.checkbox, skip, recipe.setting(skip), declared.label, help=declared.help)
 
 
 def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
@@ -80,10 +68,9 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
     options = recipe.given("watch", "alpha", "horizon", "skip_unlabelled")
     known = ("watch", key, *sorted(options.items()))
     try:
-        if len(evaluation.rows) > AT_ONCE and not is_known(evaluation, known):
-            with st.spinner(f"Watching {counted(len(evaluation.rows), 'row')}"):
-                return once(evaluation, known, lambda: over_time(evaluation, key, **options))
-        return once(evaluation, known, lambda: over_time(evaluation, key, **options))
+        long = len(evaluation.rows) > AT_ONCE and not is_known(evaluation, known)
+        with st.spinner(f"Watching {counted(len(evaluation.rows), 'row')}") if long else nullcontext():
+            return once(evaluation, known, lambda: over_time(evaluation, key, **options))
     except InputError as error:
         st.info(plain(error))
         controls(recipe)
