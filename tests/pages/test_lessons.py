@@ -286,6 +286,10 @@ def test_a_link_to_a_lesson_as_a_whole_opens_its_first_step_with_its_settings():
     assert (recipe(at), lesson(at)) == (first.recipe.replace(), "not_useful:1")
 
 
+def test_every_step_has_a_chart():
+    assert {chart_of(step) for of in LESSONS.values() for step in of.steps} <= FIGURES.keys()
+
+
 EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len(of.steps) + 1)]
 QUICK = [
     ("why_calibrate", 3),
@@ -294,6 +298,7 @@ QUICK = [
     ("when_it_helps", 4),
     ("out_of_bag", 4),
     ("not_useful", 2),  # several numbers beside one chart
+    ("still_calibrated", 2),
 ]
 
 

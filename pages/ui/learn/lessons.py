@@ -25,6 +25,7 @@ FIRST = {
     "trees": "depth",
     "out_of_bag": "setups",
     "decide": "costs",
+    "watch": "watch_evidence",
 }
 # The step's title has the largest type. The chart is beside the text and stays visible; if there is no room beside
 # it, the chart is above the text, so that a phone shows it on its first screen. In a low window the chart is lower.
