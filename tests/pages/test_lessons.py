@@ -287,7 +287,8 @@ def test_a_link_to_a_lesson_as_a_whole_opens_its_first_step_with_its_settings():
 
 
 def test_every_step_has_a_chart():
-    assert {chart_of(step) for of in LESSONS.values() for step in of.steps} <= FIGURES.keys()
+    drawn = [chart_of(step) for of in LESSONS.values() for step in of.steps]
+    assert [key for key in drawn if not key.startswith(tuple(FIGURES))] == []
 
 
 EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len(of.steps) + 1)]
