@@ -5,6 +5,7 @@
 
 Prints file, line, rule and text for each finding; exit status 1 if there are any. ``RULES`` are patterns that are
 almost always wrong. A sentence has at most 25 words on a page and 30 in a document, and at most one colon or semicolon.
+The rest of a text that stands after its return statement is found too.
 To keep a sentence as it is, write ``words: right, REASON`` in a comment on one of its lines or on the line above.
 """
 
@@ -18,6 +19,7 @@ import tokenize
 import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -107,6 +109,16 @@ def complaints(path: Path) -> Iterator[tuple[int, str, str]]:
                 yield text.first, f"“{found}”: {rule.instead}", text.words
         if most := MOST_WORDS.get(text.kind):
             yield from ((text.first, *complaint) for complaint in _too_long(text.words, most))
+    if path.suffix == ".py":
+        yield from _cut_off(source)
+
+
+def _cut_off(source: str) -> Iterator[tuple[int, str, str]]:
+    """Yield what follows a return or raise, such as the second line of a text without brackets."""
+    for node in ast.walk(ast.parse(source)):
+        for before, after in pairwise(getattr(node, "body", ()) if isinstance(node, ast.stmt) else ()):
+            if isinstance(before, ast.Return | ast.Raise):
+                yield after.lineno, "never reached: put the text in brackets", ast.unparse(after)
 
 
 def _too_long(words: str, most: int) -> Iterator[tuple[str, str]]:

@@ -57,6 +57,7 @@ def words(n: int) -> str:
         ("a.toml", f'title = "A title of a lesson"\ntext = """\n{words(26)}\n"""\n', 2),
         ("a.md", f"# Title of a page\n\nA line.\n{words(31)}\n", 3),
         ("a.md", "| a | b |\n|---|---|\n| x | all of one: two; three |\n", 3),
+        ("a.py", 'def f(x):\n    if x:\n        return f"{x} and "\n        "more"\n    return ""\n', 4),
         ("a.js", "x = 1;\ny = `the ${x} rows are told apart`;\n", 2),
     ],
 )

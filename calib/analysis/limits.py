@@ -151,8 +151,10 @@ def _base_rate(evaluation: Evaluation) -> str:
     stated = evaluation.recipe.base_rate
     if stated is None:
         share = percent(evaluation.share)
-        return f"The results hold for an event share near {share}, as in the test set. With another event share, "
-        "they may differ."
+        return (
+            f"The results hold for an event share near {share}, as in the test set. With another event share, they "
+            "may differ."
+        )
     return (
         f"The numbers are for a deployment base rate of {percent(stated)}. They assume that nothing but the class "
         "shares changes, which these rows cannot show."

@@ -108,6 +108,7 @@ def test_importance_weights_are_told_and_counts_are_not():
 def test_the_base_rate_for_which_the_numbers_hold():
     text, evaluation = said(data="sample:loans")
     assert f"{100 * evaluation.y.mean():.3g} %, as in the test set" in text
+    assert "With another event share, they may differ." in text
     text, _ = said(data="sample:loans", base_rate=0.05)
     assert "deployment base rate of 5 %" in text
     assert "as in the test set" not in text

@@ -16,11 +16,12 @@ from calib.experiments.calibration_size.figure import beats_none, settled
 from calib.experiments.calibration_size.simulation import case, sweep
 from calib.experiments.overlap.simulation import generator, path
 from calib.experiments.shared.forest_comparison import Calibrated, forest
-from calib.experiments.shared.forest_lines import PAPER_CALIBRATORS, of_base, wide
+from calib.experiments.shared.forest_lines import PAPER_CALIBRATORS, of_base, wide, within
 from calib.experiments.shared.forest_search import kept_searches
 from calib.experiments.shared.gaussian_plane import draw_plane
 from calib.experiments.shared.one_feature import NormalClasses
 from calib.experiments.shared.prediction_errors import PredictionErrors
+from calib.figures import FIGURES
 from calib.kernel.pav import pool_adjacent_violators
 from tests.experiments.simulated import fit, found, grow
 
@@ -463,6 +464,14 @@ def test_few_parameters_settle_with_dozens_of_rows_curves_with_two_hundred():
     rows = {key: 800 * share for key, share in settled(by_share(), "tce").items()}
     assert max(rows[key] for key in ("ppa", "platt", "beta")) < 100
     assert all(200 <= rows[key] <= 260 for key in ("isotonic", "venn_abers", "rank"))
+
+
+def test_the_caption_says_at_which_share_each_method_first_beats_the_forest():
+    told = FIGURES["calibration_size"].prepare(found("calibration_size")).caption.partition("first beat")[2]
+    first = beats_none(by_share(), "tce")
+    assert None in first.values()
+    for key, share in first.items():
+        assert f"{'never' if share is None else f'{100 * share:.0f} %'}" in told.partition(within(key))[2][:12]
 
 
 @claims(

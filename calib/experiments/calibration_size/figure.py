@@ -121,9 +121,9 @@ def _needs(rows: pd.DataFrame, measure: str) -> str:
         for key, share in below.items()
     )
     return (
-        f"Shares at which methods settle: {steady}. Shares at which they first beat the uncalibrated forest: "
+        f"Methods settle at these shares of calibration rows: {steady}. They first beat the uncalibrated forest at "
+        f"these shares: {better}. "
     )
-    f"{better}. "
 
 
 def beats_none(rows: pd.DataFrame, measure: str) -> dict[str, float | None]:
