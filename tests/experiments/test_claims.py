@@ -471,7 +471,9 @@ def test_the_caption_says_at_which_share_each_method_first_beats_the_forest():
     first = beats_none(by_share(), "tce")
     assert None in first.values()
     for key, share in first.items():
-        assert f"{'never' if share is None else f'{100 * share:.0f} %'}" in told.partition(within(key))[2][:12]
+        assert (
+            f"{'never' if share is None else f'{100 * share:.0f} %'}" in told.partition(within(key))[2][:12]
+        )
 
 
 @claims(
