@@ -103,10 +103,11 @@ TABLE: dict[str, Parameter] = {
         ),
         Parameter(
             "merge_labels",
-            "Merge labels that differ only in case and spaces",
+            "Merge spellings of one label",
             "boolean",
             False,
-            help="The most frequent spelling is used.",
+            help="Labels that differ only in case and spaces become one, as do words for yes and no, such as y and yes. "
+            "The most frequent spelling is used.",
         ),
         Parameter(
             "drop_labels",

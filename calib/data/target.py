@@ -28,6 +28,7 @@ CONVENTION = (  # what "no" and "yes" are called; the second is the positive cla
     *(("no", "sí"), ("no", "si"), ("no", "sì"), ("falso", "verdadero"), ("falso", "vero"), ("não", "sim")),
     *(("nie", "tak"), ("нет", "да"), ("否", "是"), ("いいえ", "はい")),
 )
+NO, YES = map(frozenset, zip(*CONVENTION, strict=True))
 # Words that say that the label is not known, which among words are values like any other until a person says
 # so.
 NO_LABEL = frozenset(
@@ -162,16 +163,34 @@ def _order(names: list[str]) -> Any:
 
 
 def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
-    """Map each label to another spelling that differs only in case and spaces; the most frequent spelling stays.
+    """Map each label to another spelling of the same label; the most frequent spelling stays.
+
+    Spellings differ in case and spaces. Words for no and yes are spellings, too, if all known labels are such words.
 
     >>> spelt_alike({"YES": 1, "Yes": 5, "no": 3, "yes": 2})
     {'YES': 'Yes', 'yes': 'Yes'}
+    >>> spelt_alike({"no": 3, "y": 1, "yes": 2}), spelt_alike({"-1": 1, "0": 1, "1": 1})
+    ({'y': 'yes'}, {})
     """
+    meant = _meanings(counts)
     spellings: dict[str, list[str]] = {}
     for name in counts:
-        spellings.setdefault(folded(name), []).append(name)
+        spellings.setdefault(meant[name], []).append(name)
     kept = {key: max(names, key=lambda name: counts[name]) for key, names in spellings.items()}
-    return {name: kept[folded(name)] for name in counts if name != kept[folded(name)]}
+    return {name: kept[meant[name]] for name in counts if name != kept[meant[name]]}
+
+
+def _meanings(names: Collection[str]) -> dict[str, str]:
+    """Map each label to its text without case and spaces, or, among labels that all say no or yes, to one of these."""
+    plain = {name: folded(name) for name in names}
+    words = {name: _number_text(text) for name, text in plain.items() if text not in NO_LABEL}
+    sides = [side & set(words.values()) for side in (NO, YES)]
+    unlike = any(
+        sum(_number(word) is not None for word in side) > 1 for side in sides
+    )  # 0 and −1 are two values
+    if unlike or not all(sides) or not set(words.values()) <= NO | YES:
+        return plain
+    return plain | {name: "yes" if word in YES else "no" for name, word in words.items()}
 
 
 def not_known(counts: Mapping[str, int]) -> list[str]:
@@ -196,7 +215,7 @@ def tidy_labels(
     Parameters
     ----------
     merge
-        Labels that differ in case and spaces only become one.
+        Spellings of one label (``spelt_alike``) become one.
     drop
         Labels that count as missing.
 
@@ -393,12 +412,20 @@ def _bare(name: str) -> str:
 
 
 def _distinct(column: pd.Series) -> int:
-    """Different values; a column of many is not counted to its end."""
+    """Different values, of words without other spellings and unknown labels; a column of many is not counted to its end."""
     for part in (column.iloc[:1000], column) if len(column) > 1000 else (column,):
         try:
             values = counts(part.to_numpy())[1] if sortable(part.dtype) else part.nunique()
         except TypeError:  # unhashable cells
             values = part.astype("str").nunique()
         if values > MOST_CLASSES:
-            break
-    return values
+            return values
+    return values if sortable(column.dtype) else _meant(column)
+
+
+def _meant(column: pd.Series) -> int:
+    """Count the different labels of a column of words: spellings of one label once, unknown labels not at all."""
+    counts = class_counts(column.to_frame("label"), "label")
+    spellings = spelt_alike(counts)
+    kept = {name: rows for name, rows in counts.items() if name not in spellings}
+    return len(kept) - len(not_known(kept))

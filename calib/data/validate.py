@@ -224,7 +224,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         yield Problem("error", target, error.message, error.remedy)
         return
     yield from _spelling(target, counts)
-    if len(counts) > 2:
+    if len(counts) - len(spelt_alike(counts)) > 2:
         message = f"The label has {len(counts)} classes ({quoted(list(counts))}), but two are needed."
         remedy = "Choose the positive class; the rest become the negative class." + (
             f" The default is the rarest, {classes.positive!r}." if positive is None else ""
@@ -248,15 +248,14 @@ def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
     other = spelt_alike(counts)
     if other:
         kept = len(counts) - len(other)
-        message = (
-            f"{len(counts)} labels, but only {kept} without differences in case and spaces: "
-            + ", ".join(f"{name!r} = {meant!r}" for name, meant in list(other.items())[:5])
+        message = f"{len(counts)} labels seem to be spellings of only {kept}: " + ", ".join(
+            f"{name!r} = {meant!r}" for name, meant in list(other.items())[:5]
         )
         yield Problem(
             "warning",
             target,
             f"{message}{' …' if len(other) > 5 else ''}.",
-            "Merge these labels, or correct the file.",
+            "Merge these labels, or correct the file. Until then, each spelling is a class.",
             {"data_params": {"merge_labels": True}},
             "Merge spellings",
         )

@@ -32,7 +32,7 @@ def test_a_title_and_labels_spelt_several_ways_are_put_right_by_clicks(tab):
     assert tab.recipe_query()["data_params"] == '{"header":3}'
     assert tab.by_key("data_params.header").locator("input").input_value() == "3"
     for label, gone in (
-        ("Merge spellings", "without differences in case and spaces"),
+        ("Merge spellings", "seem to be spellings of only"),
         ("Exclude these rows", "may mean that the label is unknown"),
         ("Split by cluster", "Looks like an identifier"),
     ):

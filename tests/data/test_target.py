@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import DataError, class_counts, guess_target, target_candidates, tidy_labels
-from calib.data.target import choose_classes, labels, match
+from calib.data.target import NO, YES, choose_classes, labels, match, spelt_alike
 
 
 def test_labels_are_counted_in_sorted_order():
@@ -120,6 +120,10 @@ def test_a_column_that_is_not_there_is_refused():
         ({"lesion": [0, 1, 1], "outcome": [1, 2, 1], "diagnosis": [1, 2, 1]}, None),
         ({"town": list("abc"), "grade": [1, 2, 3]}, None),
         ({"class": [0, 1], "label": [0, 1], "x": [0, 1]}, "label"),
+        # two values spelt several ways are two values
+        ({"sex": ["f", "m"] * 4, "back": ["yes", "Yes", "YES", "y", "no", "No", "n", None]}, None),
+        ({"sex": ["f", "m"] * 2, "back": ["true", "1", "0", "unknown"]}, None),
+        ({"sex": ["f", "m"] * 2, "outcome": ["yes", "y", "no", "n"]}, "outcome"),
     ],
 )
 def test_the_label_column_is_guessed(columns, target):
@@ -139,6 +143,28 @@ def test_a_label_that_is_in_doubt_is_among_the_candidates():
     assert target_candidates(few) == ["papers"], (
         "of 42 rows 22 different values are no classes, though below 50"
     )
+
+
+@pytest.mark.parametrize(
+    ("names", "merged"),
+    [
+        (["yes", "y", "Y", "no", "n"], {"y": "yes", "Y": "yes", "n": "no"}),
+        (["true", "1", "0", "unknown"], {"1": "true"}),
+        (["1", "1.0", "0"], {"1.0": "1"}),
+        (["yes", "y", "-", "no"], {"y": "yes"}),  # a dash may be a gap
+        (["y", "yes"], {}),  # one side alone says nothing of the other
+        (["y", "n", "maybe", "yes"], {}),
+        (["-1", "0", "1"], {}),
+        (["M", "m", "f"], {"m": "M"}),
+    ],
+)
+def test_words_for_yes_and_no_are_spellings_of_one_label(names, merged):
+    counts = {name: len(names) - i for i, name in enumerate(names)}
+    assert spelt_alike(counts) == merged
+
+
+def test_no_word_of_a_convention_says_both_yes_and_no():
+    assert not NO & YES
 
 
 def test_tidy_labels_change_the_label_alone():

@@ -130,7 +130,7 @@ def test_labels_of_one_meaning_are_proposed_for_merging():
     spelt[:3], spelt[3:5], spelt[5:9], spelt[9] = "YES", "Yes", "unknown", "Unknown"
     frame = GOOD.assign(target=spelt)
     merge, drop = (p for p in validate(frame, "target") if p.fix and "data_params" in p.fix)
-    assert "6 labels, but only 3 without differences in case and spaces" in merge.message
+    assert "6 labels seem to be spellings of only 3" in merge.message
     assert "'YES' = 'yes'" in merge.message
     assert "'Unknown' = 'unknown'" in merge.message
     assert merge.fix == {"data_params": {"merge_labels": True}}

@@ -93,7 +93,7 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     spelt[:4] = "unknown"
     content = csv({"x": X, "target": spelt})
     at = brought(content)
-    assert any("5 labels, but only 3 without" in text for text in messages(at)), messages(at)
+    assert any("5 labels seem to be spellings of only 3" in text for text in messages(at)), messages(at)
     press(at, "Merge spellings")
     assert list(at.selectbox(key="positive").options) == ["no", "unknown", "yes"]
     press(at, "Exclude these rows")
@@ -106,6 +106,26 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     np.testing.assert_array_equal(data.y, Y[4:] == data.classes[1])
     at.toggle(key="data_params.merge_labels").set_value(False).run()
     assert len(at.selectbox(key="positive").options) == 4
+
+
+def test_words_for_yes_and_no_are_merged_by_a_click():
+    spelt = np.where(RNG.random(N) < 0.2, np.where(Y == "yes", "y", "n"), Y)
+    at = brought({"x": X, "sex": RNG.choice(["f", "m"], N), "readmitted": spelt})
+    (pills,) = at.get("button_group")[-1:]
+    assert pills.options == ["sex", "readmitted"]  # not guessed: sex is no more likely
+    pills.set_value("readmitted").run()
+    assert any("4 labels seem to be spellings of only 2" in text for text in messages(at)), messages(at)
+    assert not any("has 4 classes" in text for text in messages(at))
+    press(at, "Merge spellings")
+    assert set(at.selectbox(key="positive").options) == {"no", "yes"}
+    assert not any("spellings of" in text for text in messages(at))
+
+
+def test_if_no_column_looks_like_a_label_the_page_says_so():
+    at = brought({"x": X, "z": RNG.normal(size=N)})
+    assert any("No column looks like a label" in text for text in messages(at)), messages(at)
+    assert not any("Several columns" in text for text in messages(at))
+    assert "likely_target" not in {group.key for group in at.get("button_group")}
 
 
 def test_repeated_keys_become_clusters_and_columns_that_give_the_label_away_are_left_out_by_a_click():

@@ -22,7 +22,7 @@ from calib.data import (
     target_candidates,
 )
 from calib.data.errors import LARGEST
-from calib.data.target import spelt_alike
+from calib.data.target import MOST_CLASSES, spelt_alike
 from calib.data.typed import typed_frame
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
@@ -467,7 +467,7 @@ def _labels(recipe: Recipe, target: str) -> None:
             "data_params.merge_labels",
             chosen.get("merge_labels", False),
             recipe.label("data_params.merge_labels"),
-            help="The most frequent spelling is used.",
+            help=recipe.parameter("data_params.merge_labels").help,
         )
     if len(counts) > 2:
         state.control(
@@ -538,15 +538,15 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
 
 
 def _ask_for_label(table: pd.DataFrame) -> None:
+    likely = target_candidates(table)[:MOST_LABELS]
+    if not likely:
+        st.info(
+            "No column looks like a label: a label has at least 2 and at most "
+            f"{MOST_CLASSES} different values. Choose the label column above, or upload another file."
+        )
+        return
     st.info("Choose the label column, which holds the class of each row. Several columns could be the label.")
-    state.control(
-        st.pills,
-        "target",
-        None,
-        "Likely label columns",
-        target_candidates(table)[:MOST_LABELS],
-        key="likely_target",
-    )
+    state.control(st.pills, "target", None, "Likely label columns", likely, key="likely_target")
 
 
 def _first_rows(table: pd.DataFrame) -> None:
