@@ -412,7 +412,7 @@ def _bare(name: str) -> str:
 
 
 def _distinct(column: pd.Series) -> int:
-    """Different values, of words without other spellings and unknown labels; a column of many is not counted to its end."""
+    """Different values, or of words different labels; a column of many is not counted to its end."""
     for part in (column.iloc[:1000], column) if len(column) > 1000 else (column,):
         try:
             values = counts(part.to_numpy())[1] if sortable(part.dtype) else part.nunique()
