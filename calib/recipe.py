@@ -106,8 +106,8 @@ TABLE: dict[str, Parameter] = {
             "Merge spellings of one label",
             "boolean",
             False,
-            help="Labels that differ only in case and spaces become one, as do words such as y and yes. The most frequent "
-            "spelling is used.",
+            help="Labels that differ only in case and spaces become one, as do words such as y and yes. The most "
+            "frequent spelling is used.",
         ),
         Parameter(
             "drop_labels",

@@ -107,7 +107,7 @@ def _verdict(evaluation: Evaluation, told: Said) -> Iterator[str]:
                 yield f"{label} is {true:.4g} {interval}: {text}"
             if interval[0] <= 1 <= interval[1]:
                 yield f"{label}'s interval includes 1: {text}"
-        for most, own in re.findall(rf"ECE of up to {N}[;,] (?:yours|and yours) is {N}", text):
+        for most, own in re.findall(rf"ECE of up to {N}[;,] (?:and )?the observed ECE is {N}", text):
             chance = chance_range(rows, p, recipe.bins, recipe.binning)[1]
             at = np.minimum((p * recipe.bins).astype(int), recipe.bins - 1)
             ece = np.abs(np.bincount(at, rows.weights * (rows.y - p))).sum() / rows.weights.sum()

@@ -103,17 +103,19 @@ def prepare(
         "Lines show the net benefit of acting on predictions above each threshold; higher is better. Net benefit is "
         "the share of rows rightly acted on, less the share wrongly acted on times the odds of the threshold. A model "
         "is useful at thresholds where its curve lies above both grey lines: act on all, act on none. Poor "
-        f"calibration can push a curve below these lines. {_where(t, lowest, highest)}" + asked(curves),
+        f"calibration can push a curve below these lines. {_where(decision, lowest, highest)}"
+        + asked(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better of the two simple rules {number(simple)}.",
     )
 
 
-def _where(t: float, lowest: float, highest: float) -> str:
-    if lowest <= t <= highest:
-        return "The vertical line is the threshold of your costs."
-    return f"The threshold of your costs, {probability(t)}, lies outside this range."
+def _where(decision: Decision, lowest: float, highest: float) -> str:
+    costs = f"a false alarm costs {decision.cost_false_alarm:g} and a miss costs {decision.cost_miss:g}"
+    if lowest <= decision.threshold <= highest:
+        return f"The vertical line is the threshold if {costs}."
+    return f"If {costs}, the threshold is {probability(decision.threshold)}, outside this range."
 
 
 def _finding(best: str, gained: tuple[float, float, float], simple: float, t: float) -> str:

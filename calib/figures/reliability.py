@@ -168,7 +168,7 @@ def prepare(
         _finding(evaluation, shown),
         _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
         + " Bins have equal counts." * bool(in_bins and drawn is not evaluation)
-        + (_at_the_ends(in_bins, faint) if axis else "")
+        + (_at_the_ends(in_bins, faint) + _certain(in_bins or curves, faint) if axis else "")
         + asked(shown),
         _alt(evaluation, shown),
     )
@@ -212,6 +212,16 @@ def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
         text += "upper end of the 95 % interval."
     if every:
         text += f" Triangles at the upper edge: {counted(every, 'bin')} with only positive rows."
+    return text
+
+
+def _certain(marked: Mapping[str, Curve], faint: bool) -> str:
+    """Say which marks stand at the side edges because their predictions, 0 or 1, have no place on the axis."""
+    text = ""
+    for edge, end in (("left", 0), ("right", 1)):
+        at = sum(int((shape_of(c).x[_drawn(c, faint)] == end).sum()) for c in marked.values())
+        if at:
+            text += f" At the {edge} edge: {counted(at, 'mark')} for predictions of exactly {end}."
     return text
 
 

@@ -12,6 +12,7 @@ from calib.figures import FIGURES
 from calib.figures.axes import LogOddsAxis
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
+from calib.kernel.wording import counted
 from tests.figures.evaluations import evaluation
 
 ENTRY = FIGURES["reliability"]
@@ -58,6 +59,20 @@ def test_the_axes_hold_the_rows_and_not_only_the_means_of_wide_bins():
     axis = ENTRY.prepare(evaluation, axes="log_odds").axis
     held = (evaluation.predictions["none"].p >= axis.low) & (evaluation.predictions["none"].p <= axis.high)
     assert held.mean() > 0.9
+
+
+@pytest.mark.parametrize("curve", ["binned", "corp"])
+def test_predictions_of_exactly_0_are_at_the_edge_and_the_caption_says_so(curve):
+    plain = rare(bins=20, binning="quantile", curve=curve)
+    p = np.where(plain.scores < 1e-3, 0.0, plain.scores)
+    exact = replace(plain, scores=p, predictions={"none": Predictions(plain.y, p)})
+    record = ENTRY.prepare(exact, axes="log_odds")
+    xs = np.concatenate([t.x for t in marks(ENTRY.draw(record))])
+    at = np.count_nonzero(np.isclose(xs, logit(record.axis.low)))
+    assert at >= 1
+    assert f" At the left edge: {counted(at, 'mark')} for predictions of exactly 0." in record.caption
+    assert "right edge" not in record.caption
+    assert "edge: " not in ENTRY.prepare(plain, axes="log_odds").caption.replace("lower edge", "")
 
 
 def test_bins_without_positives_stay_in_sight_with_an_interval_that_is_not_empty():

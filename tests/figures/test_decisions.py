@@ -147,9 +147,10 @@ def test_a_range_of_thresholds_is_drawn_from_end_to_end(decision):
         table["none"], [net_benefit(predictions.y, predictions.p, np.array([t]))[0] for t in at]
     )
     assert figure.layout.xaxis.range == (0.1, 0.3)
-    assert "The vertical line" in record.caption
+    assert "threshold if a false alarm costs 1 and a miss costs 5." in record.caption
     beyond = FIGURES["net_benefit"].prepare(decision, lowest=0.3, highest=0.4)
-    assert "threshold of your costs, 0.167, lies outside this range" in beyond.caption
+    assert "the threshold is 0.167, outside this range" in beyond.caption
+    assert "your" not in record.caption + beyond.caption  # nobody has chosen the costs
     drawn = table[["none", "act on all"]].to_numpy().max()
     assert drawn < figure.layout.yaxis.range[1] < 2 * table.drop(columns="threshold").to_numpy().max()
     with pytest.raises(InputError, match="highest"):

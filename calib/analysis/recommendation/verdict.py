@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -29,6 +29,7 @@ from calib.kernel.wording import (
     capital,
     counted,
     listed,
+    percent,
     with_interval,
 )
 from calib.metrics.calibration_test import CalibrationTest, calibration_test, largest_average_gap
@@ -89,7 +90,9 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
     >>> verdict_of(evaluate(Recipe(model="naive_bayes", calibrators=("none",)), load_sample("digits"))).finding
     'miscalibrated'
     """
-    evaluation = evaluation.before or evaluation
+    if evaluation.before is not None:
+        found = verdict_of(evaluation.before, key)
+        return replace(found, sentences=(*found.sentences, _at_its_own_rate(evaluation, key)))
     if not evaluation.predictions:
         return Verdict(TOO_FEW, ("None of the chosen calibrators works here.",))
     own = key or reference_of(evaluation.predictions)
@@ -97,8 +100,23 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
     return once(evaluation, ("verdict", own, recipe.bins, recipe.binning), lambda: _judge(evaluation, own))
 
 
+def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
+    """Why the ECE of the verdict is not that of the metrics if a deployment base rate is set."""
+    assert evaluation.before is not None
+    own = _judged(evaluation.before, key or "none").share
+    return (
+        f"This verdict is at the base rate of the rows themselves, {percent(own)}; metrics and diagrams are at "
+        f"{percent(evaluation.share)}, so their ECE differs."
+    )
+
+
+def _judged(evaluation: Evaluation, key: str) -> Evaluation:
+    """The uncalibrated model on all rows that it was not trained on, calibrators on the test set."""
+    return evaluation.on_every_row() if key == "none" else evaluation
+
+
 def _judge(evaluation: Evaluation, key: str) -> Verdict:
-    evaluation = evaluation.on_every_row() if key == "none" else evaluation
+    evaluation = _judged(evaluation, key)
     rows, p = evaluation.sample, evaluation.predictions[key].p
     if rows.single_cluster:
         return Verdict(TOO_FEW, ("Too few clusters to judge calibration.", ONE_CLUSTER))
@@ -106,8 +124,8 @@ def _judge(evaluation: Evaluation, key: str) -> Verdict:
     largest = largest_average_gap(rows, p)
     finding = finding_of(test, largest, rows.share)
     words = {MISCALIBRATED: _miscalibrated, NEGLIGIBLE: _negligible, NO_SIGN: _no_sign, TOO_FEW: _too_few}
-    sentences = words[finding](evaluation, key, test, largest)
-    return Verdict(finding, tuple(sentences), test.p_value, test.unseen, largest)
+    sentences = (*words[finding](evaluation, key, test, largest), *_ranking(evaluation, key))
+    return Verdict(finding, sentences, test.p_value, test.unseen, largest)
 
 
 def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
@@ -151,6 +169,18 @@ def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, larg
         yield _against_chance(evaluation, key, test)
 
 
+def _ranking(evaluation: Evaluation, key: str) -> Iterator[str]:
+    """If the predictions may rank no better than chance, say so: calibration alone does not make them useful."""
+    rows, p = evaluation.sample, evaluation.predictions[key].p
+    low, high = INTERVALS["auc"].ends(rows, p, View())
+    if np.ptp(p) == 0:
+        yield "All predictions are equal, so the model does not rank the rows."
+    elif low <= 0.5:
+        auc = with_interval(float(evaluation.measured(["auc"])["auc"][key]), low, high)
+        says = "may not rank better" if high >= 0.5 else "ranks worse"
+        yield f"The model {says} than chance: AUC {auc}."
+
+
 def _whose(key: str) -> str:
     return "" if key == "none" else f" of {name_of(key)}"
 
@@ -176,9 +206,9 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     chance, seen = briefly(most, own)
     these = evaluation.judged_by
     if own > most:
-        return f"On these {these} a calibrated model would show an ECE of up to {chance}; yours is {seen}."
+        return f"On these {these} a calibrated model would show an ECE of up to {chance}; the observed ECE is {seen}."
     return (
-        f"On these {these} a calibrated model may show an ECE of up to {chance}, and yours is {seen}. "
+        f"On these {these} a calibrated model may show an ECE of up to {chance}, and the observed ECE is {seen}. "
         f"But chance alone would show this pattern in only {brief_percent(test.p_value)} of test sets."
     )
 

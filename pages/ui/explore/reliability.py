@@ -18,7 +18,7 @@ from calib.analysis.differences import (
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import Recommendation, over_splits, recommend
 from calib.analysis.recommendation.rare import small_median
-from calib.analysis.recommendation.verdict import verdict_of
+from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.validation import rows_needed as rows_needed_by
@@ -94,7 +94,9 @@ def _version(recipe: Recipe) -> int:
 
 def verdict(evaluation: Evaluation) -> None:
     """Show the ground of the verdict, whose first sentence is the page's finding: the ECE beside its chance level."""
-    for sentence in verdict_of(evaluation).sentences[1:] or (chance_sentence(evaluation),):
+    found = verdict_of(evaluation)
+    chance = () if found.finding == MISCALIBRATED else (chance_sentence(evaluation),)
+    for sentence in (*chance, *found.sentences[1:]):
         st.markdown(plain(sentence))
 
 

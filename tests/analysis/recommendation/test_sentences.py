@@ -28,7 +28,7 @@ def test_no_number_contradicts_what_is_said_of_a_sample(sample, model):
 PLANTED = [
     ("verdict", "underestimates below", "overestimates below"),
     ("verdict", "O/E 0.719", "O/E 0.729"),
-    ("verdict", "yours is 0.24", "yours is 0.25"),
+    ("verdict", "ECE is 0.24", "ECE is 0.25"),
     ("verdict", "wrong for 12 rows", "wrong for 13 rows"),
     ("reasons", "→ 0.153", "→ 0.143"),
     ("reasons", "No clear difference", "Clearly higher Brier score"),

@@ -121,7 +121,34 @@ def test_at_a_deployment_base_rate_it_is_the_verdict_at_the_tables_own():
     data = prepare_predictions(pd.DataFrame({"y": y, "p": p}), "y", 1, ["p"])
     recipe = Recipe(content="predictions", target="y", positive="1", calibrators=("none", "platt"))
     moved = evaluate(recipe.replace(base_rate=0.1), data)
-    assert verdict_of(moved).sentence == verdict_of(evaluate(recipe, data)).sentence
+    *same, why = verdict_of(moved).sentences
+    assert " ".join(same) == verdict_of(evaluate(recipe, data)).sentence
+    assert [float(found) for found in re.findall(r"([\d.]+) %", why)] == [
+        pytest.approx(100 * np.mean(y), abs=0.05),
+        10,
+    ]
+    assert "their ECE differs" in why
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [
+        (np.random.default_rng(1).beta(3, 7, 120), "may not rank better than chance"),
+        (np.full(120, 0.3), "does not rank the rows"),
+        (np.tile([0.2, 0.8, 0.4], 40), "ranks worse than chance"),
+        (np.tile([0.8, 0.2, 0.4], 40), None),
+    ],
+)
+def test_a_ranking_that_may_be_chance_is_said(p, said):
+    y = np.tile([1, 0, 0], 40)
+    y[:6] = 0, 1, 0, 0, 1, 0  # so that no area is 0 or 1
+    low, high = confidence_interval("auc", y, p)
+    told = [sentence for sentence in check(y, p).verdict.sentences if "rank" in sentence]
+    assert [said in sentence for sentence in told] == ([True] if said else [])
+    assert (said is None) == (low > 0.5)
+    if said and "may not" in said:
+        assert high >= 0.5
+        assert f"[{low:.3f}, {high:.3f}]" in told[0]
 
 
 def test_named_predictions_are_called_by_their_name_and_the_first_is_judged():
@@ -145,7 +172,7 @@ def test_the_view_changes_the_ece_of_the_sentence_and_never_the_finding():
     assert verdict_of(other).finding == verdict_of(evaluation).finding
     assert verdict_of(other).p_value == verdict_of(evaluation).p_value
     ece = float(other.measured(["ece"])["ece"]["none"])
-    assert f"yours is {ece:.2g}" in verdict_of(other).sentence
+    assert f"observed ECE is {ece:.2g}" in verdict_of(other).sentence
 
 
 def test_it_is_the_same_for_whatever_holds_the_rows():
