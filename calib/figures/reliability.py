@@ -40,7 +40,7 @@ from calib.figures.labels import LETTER, LINE, Label, place
 from calib.figures.many import MOST, asked, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
-from calib.kernel.wording import brief, briefly, capital, counted, number, probability, with_interval
+from calib.kernel.wording import brief, briefly, capital, counted, listed, number, probability, with_interval
 from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import Recipe
 
@@ -168,7 +168,7 @@ def prepare(
         _finding(evaluation, shown),
         _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
         + " Bins have equal counts." * bool(in_bins and drawn is not evaluation)
-        + (_at_the_ends(in_bins, faint) + _certain(in_bins or curves, faint) if axis else "")
+        + (_at_the_ends(in_bins, faint) + _certain(predictions) if axis else "")
         + asked(shown),
         _alt(evaluation, shown),
     )
@@ -215,13 +215,13 @@ def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
     return text
 
 
-def _certain(marked: Mapping[str, Curve], faint: bool) -> str:
-    """Say which marks stand at the side edges because their predictions, 0 or 1, have no place on the axis."""
+def _certain(predictions: Mapping[str, np.ndarray]) -> str:
+    """Say whose predictions of exactly 0 or 1 stand at the side edges, because they have no place on the axis."""
     text = ""
     for edge, end in (("left", 0), ("right", 1)):
-        at = sum(int((shape_of(c).x[_drawn(c, faint)] == end).sum()) for c in marked.values())
-        if at:
-            text += f" At the {edge} edge: {counted(at, 'mark')} for predictions of exactly {end}."
+        whose = [name_of(key) for key, p in predictions.items() if (p == end).any()]
+        if whose:
+            text += f" Predictions of exactly {end} are drawn at the {edge} edge ({listed(whose)})."
     return text
 
 

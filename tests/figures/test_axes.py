@@ -1,5 +1,6 @@
 """Log-odds axes: every point where its log-odds are, nothing lost at the ends, small probabilities in words."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,6 @@ from calib.figures import FIGURES
 from calib.figures.axes import LogOddsAxis
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.kernel.wording import counted
 from tests.figures.evaluations import evaluation
 
 ENTRY = FIGURES["reliability"]
@@ -61,18 +61,17 @@ def test_the_axes_hold_the_rows_and_not_only_the_means_of_wide_bins():
     assert held.mean() > 0.9
 
 
-@pytest.mark.parametrize("curve", ["binned", "corp"])
+@pytest.mark.parametrize("curve", ["binned", "corp", "smoothed"])
 def test_predictions_of_exactly_0_are_at_the_edge_and_the_caption_says_so(curve):
-    plain = rare(bins=20, binning="quantile", curve=curve)
-    p = np.where(plain.scores < 1e-3, 0.0, plain.scores)
+    plain = rare(bins=20, binning="uniform", curve=curve)
+    p = np.where(plain.scores < 0.05, 0.0, plain.scores)  # all of the first bin
     exact = replace(plain, scores=p, predictions={"none": Predictions(plain.y, p)})
-    record = ENTRY.prepare(exact, axes="log_odds")
-    xs = np.concatenate([t.x for t in marks(ENTRY.draw(record))])
-    at = np.count_nonzero(np.isclose(xs, logit(record.axis.low)))
-    assert at >= 1
-    assert f" At the left edge: {counted(at, 'mark')} for predictions of exactly 0." in record.caption
-    assert "right edge" not in record.caption
-    assert "edge: " not in ENTRY.prepare(plain, axes="log_odds").caption.replace("lower edge", "")
+    record = ENTRY.prepare(exact, axes="log_odds", faint=True)
+    (at,) = {float(x) for t in marks(ENTRY.draw(record)) for x in t.x if x < logit(0.05) - 1e-9}
+    assert at == pytest.approx(logit(record.axis.low))
+    (said,) = re.findall(r"Predictions of exactly \d are drawn at .*", record.caption)
+    assert said == "Predictions of exactly 0 are drawn at the left edge (the uncalibrated model)."
+    assert "exactly" not in ENTRY.prepare(plain, axes="log_odds").caption
 
 
 def test_bins_without_positives_stay_in_sight_with_an_interval_that_is_not_empty():
