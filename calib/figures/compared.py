@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.clipped import clipped, with_clipped
-from calib.analysis.recommendation.advice import recommend
+from calib.analysis.recommendation.advice import recommend, why_rather
 from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
@@ -100,7 +100,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         f"Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
         f"{_same_rows(evaluations)} {what.label}: {what.help}",
         f"{what.label} of the Recipes side by side. {summary}.",
-        _recommended(table, evaluations),
+        _recommended(table, metric, evaluations),
     )
 
 
@@ -119,18 +119,22 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
     return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}"
 
 
-def _recommended(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> str:
-    """The method that the advice names for the Recipe of the one best value, if it is another than the best."""
+def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
+    """The method that the advice names for the Recipe of the one best value, if it is another than the best, and why."""
     first = table[table["best"]]
     if len(first) != 1:
         return ""
     line = next(first.itertuples())
-    choice = recommend(evaluations[line.recipe]).choice
+    evaluation = evaluations[line.recipe]
+    choice = recommend(evaluation).choice
     own = table[(table["recipe"] == line.recipe) & (table["calibrator"] == choice)]
     if choice is None or own.empty or choice == line.calibrator:
         return ""
     where = f"For {line.recipe}, the" if len(set(table["recipe"])) > 1 else "The"
-    return f"{where} recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])})."
+    why = "it rests on the Brier score" if metric != "brier" else why_rather(evaluation, line.calibrator)
+    return (
+        f"{where} recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])}), because {why}."
+    )
 
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:

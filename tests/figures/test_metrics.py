@@ -10,9 +10,10 @@ from calib.calibrators import name_of
 from calib.figures import FIGURES, formatted_metrics, formatted_side_by_side
 from calib.figures.compared import prepare
 from calib.figures.metrics import best
-from calib.kernel.wording import brief
+from calib.kernel.wording import brief, change
 from calib.metrics import METRICS, metric_table
 from calib.metrics.confidence import confidence_interval
+from calib.metrics.paired_intervals import difference_interval
 from tests.analysis.given import given_evaluation
 from tests.evaluated import evaluated
 
@@ -144,6 +145,18 @@ def test_the_recommended_method_is_named_below_the_picture_if_another_one_has_th
     said = f"recommended calibrator is {name_of(choice)} ({brief(brier[choice])})"
     assert (said in record.recommended) == bool(record.recommended) == (brier.idxmin() != choice)
     assert name_of(brier.idxmin()) in record.title
+    if record.recommended:
+        ends = (
+            evaluation.sample,
+            *(evaluation.predictions[key].p for key in (brier.idxmin(), choice)),
+        )
+        gap, low, high = difference_interval("brier", *ends)
+        assert low <= 0 <= high
+        assert record.recommended.endswith(
+            f"because the difference in Brier score is not clear: {name_of(brier.idxmin())} {change(gap, low, high)}."
+        )
+        other = prepare({"one": evaluation}, "ece").recommended
+        assert "because it rests on the Brier score" in other or not other
 
 
 def test_a_long_name_of_a_recipe_does_not_make_the_finding_longer_than_a_line():

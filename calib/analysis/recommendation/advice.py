@@ -36,6 +36,7 @@ TRIED = (  # docs/results.md, which a test holds against it
     "In our benchmark (860 tables from 20 data sets) this advice was 0.0034 Brier score worse than the best method in "
     "hindsight. Always using Platt scaling was 0.0044 worse."
 )
+SLIGHT = "too small to matter, or not clear compared with the other methods"
 FOLDS = 5  # by which methods are compared for arrays, which have no calibration rows
 
 
@@ -255,14 +256,35 @@ def _not_chosen(found: Choice, keys: Iterable[str], columns: str) -> str:
 
 def _why_not(found: Choice, key: str) -> str:
     """Why a method with a clearly lower Brier score was not chosen."""
+    fault = _fault(found, key)
+    return f"which {fault}" if fault else f"a gain that is {SLIGHT}"
+
+
+def _fault(found: Choice, key: str) -> str:
+    """What rules a method out, whatever its Brier score."""
     line = found.table.loc[key]
     if line.infinite:
-        return f"which {WRONG}"
-    return (
-        f"which {EXTREME}"
-        if line.sure
-        else "a gain that is too small to matter, or not clear compared with the other methods"
-    )
+        return WRONG
+    return EXTREME if line.sure else ""
+
+
+def why_rather(evaluation: Evaluation, key: str) -> str:
+    """Say in a clause why the choice is not ``key``, a method with a lower Brier score.
+
+    >>> from calib import load_sample
+    >>> evaluation = evaluate(Recipe(model="random_forest"), load_sample("digits"))
+    >>> why_rather(evaluation, "venn_abers")
+    'the difference in Brier score is not clear: Venn–Abers +0.00124 [−0.00020, 0.0033]'
+    """
+    found, name = advise(evaluation), name_of(key)
+    line = found.table.loc[key]
+    if line.gap_upper < 0:
+        return f"{name} {_fault(found, key)}" if _fault(found, key) else f"the gain of {name} is {SLIGHT}"
+    if line.gap_lower <= 0:
+        return (
+            f"the difference in Brier score is not clear: {_changes(found, [key], 'gap gap_lower gap_upper')}"
+        )
+    return f"no interval shows that {name} is better"
 
 
 def _rivals(found: Choice) -> tuple[str, ...]:
