@@ -30,7 +30,7 @@ from calib.export.studies import (
     study_html,
 )
 from calib.export.tables import safe_csv, side_by_side_table
-from calib.export.titled import titled
+from calib.export.titled import subtitle, titled
 
 __all__ = [
     "FORMS",
@@ -70,6 +70,7 @@ __all__ = [
     "study_bundle",
     "study_command",
     "study_html",
+    "subtitle",
     "titled",
     "write_calibrator",
     "write_javascript",

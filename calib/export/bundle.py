@@ -16,7 +16,7 @@ from calib.export.recipes import write_recipes
 from calib.export.report import report_html
 from calib.export.source import python_source
 from calib.export.tables import safe_csv, side_by_side_table
-from calib.export.titled import titled
+from calib.export.titled import subtitle, titled
 from calib.export.zipped import zipped
 from calib.figures import FIGURES, LIGHT, Theme
 from calib.kernel.checks import InputError
@@ -125,8 +125,10 @@ def _evaluation(
     yield "predictions.csv", safe_csv(evaluation.frame())
     drawn = charts(evaluation)
     for chart in drawn:
-        figure, alt = chart.draw(theme), chart.record.alt
-        yield f"charts/{chart.key}.html", standalone_html(figure, alt, theme, f"../../{PLOTLY}")
+        alt, title = chart.record.alt, chart.record.title
+        below = subtitle(evaluation, FIGURES[chart.key].label)
+        written = standalone_html(chart.draw(theme), alt, theme, f"../../{PLOTLY}", title, below)
+        yield f"charts/{chart.key}.html", written
         yield f"charts/{chart.key}.csv", safe_csv(chart.record.to_frame())
     yield from _images(drawn, evaluation, theme, images, left_out)
     for key in evaluation.recipe.calibrators:

@@ -26,7 +26,14 @@ def versions() -> list[str]:
     return [f"calib {__version__}", f"Python {platform.python_version()}", *packages]
 
 
-def standalone_html(figure: go.Figure, alt: str, theme: Theme = LIGHT, plotly: str | None = None) -> bytes:
+def standalone_html(
+    figure: go.Figure,
+    alt: str,
+    theme: Theme = LIGHT,
+    plotly: str | None = None,
+    title: str = "",
+    below: str = "",
+) -> bytes:
     """Return one interactive figure as a page, with Plotly included unless ``plotly`` gives its address.
 
     Parameters
@@ -38,5 +45,9 @@ def standalone_html(figure: go.Figure, alt: str, theme: Theme = LIGHT, plotly: s
         That of the page around it.
     plotly : str, optional
         Where Plotly's script lies, relative to the page.
+    title, below
+        The heading above the figure, and the line below the heading.
     """
-    return page("figure.html", alt, theme, plotly, figure=figure)
+    return page(
+        "figure.html", title or alt, theme, plotly, figure=figure, alt=alt, heading=title, below=below
+    )

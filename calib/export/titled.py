@@ -35,7 +35,7 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     square = any(axis.scaleanchor for axis in figure.select_yaxes())
     width = int(figure.layout.width or (SQUARE if square else WIDTH))
     heads = _wrapped(title, width, LETTER)
-    below = _wrapped(" · ".join(filter(None, [label, *_of(source)])), width, SMALL)
+    below = _wrapped(subtitle(source, label), width, SMALL)
     room = 2 * EDGE + LINE * len(heads) + UNDER * len(below) + _names_above(figure)
     small = f'<span style="font-size: 13px">{"<br>".join(below)}</span>'
     text = "<br>".join([*(f"<b>{line}</b>" for line in heads), small])
@@ -76,6 +76,15 @@ def _margin(figure: go.Figure, side: str) -> float:
     """Return the figure's own margin, else its template's."""
     own = figure.layout.margin[side]
     return (figure.layout.template.layout.margin[side] or 0) if own is None else own
+
+
+def subtitle(source: Any = None, label: str = "") -> str:
+    """Return the line below a figure's title: the kind of figure, the data set and the model.
+
+    >>> subtitle(label="Reliability diagram")
+    'Reliability diagram'
+    """
+    return " · ".join(filter(None, [label, *_of(source)]))
 
 
 def _of(source: Any) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
 
 
 def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
-    """The method that the advice names for the Recipe of the one best value, if it is another than the best, and why."""
+    """The method that the advice names for the Recipe of the one best value, and why, if it is not the best."""
     first = table[table["best"]]
     if len(first) != 1:
         return ""

@@ -24,6 +24,7 @@ from calib.export import (
     read_calibrator,
     safe_csv,
     standalone_html,
+    subtitle,
     titled,
     write_program,
 )
@@ -73,7 +74,13 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
             )
             button(
                 "Interactive chart (HTML)",
-                lambda: standalone_html(entry.draw(record, theme), record.alt, theme),
+                lambda: standalone_html(
+                    entry.draw(record, theme),
+                    record.alt,
+                    theme,
+                    title=record.title,
+                    below=subtitle(source, entry.label),
+                ),
                 f"{key}.html",
                 "text/html",
                 f"{key}_html",

@@ -15,10 +15,10 @@ Found = TypeVar("Found")
 LARGE = 20_000_000  # bytes, of which reading takes a second or more
 
 
-def received(widget: str, read: Callable[[bytes, str], Found]) -> Found | None:
+def received(widget: str, read: Callable[[bytes, str], Found], instead: str = "") -> Found | None:
     """What ``read(content, name)`` makes of the file that a picker got; None where there is none.
 
-    What is wrong with it stands at the head of the page.
+    What is wrong with it stands at the head of the page, with what is in use ``instead``.
     """
     file = st.session_state[widget]
     if file is None:
@@ -29,7 +29,7 @@ def received(widget: str, read: Callable[[bytes, str], Found]) -> Found | None:
     try:
         return read(file.getvalue(), file.name)
     except InputError as error:
-        state.say(about_file(file.name, error))
+        state.say(f"{about_file(file.name, error)}{instead and f' Still using: {instead}.'}")
         return None
 
 

@@ -128,6 +128,15 @@ def test_if_no_column_looks_like_a_label_the_page_says_so():
     assert "likely_target" not in {group.key for group in at.get("button_group")}
 
 
+def test_a_file_that_cannot_be_read_leaves_the_former_data_in_use_and_says_so():
+    at = brought({"x": X, "target": Y}, "mine.csv")
+    bring(at, "empty.csv", b"")
+    assert any("empty.csv is empty" in text and "Still using: mine.csv." in text for text in messages(at))
+    assert headline(at)["Rows"] == str(N)
+    at = page("explore_data", data="upload:ff", file="old.csv")  # nothing is in use
+    assert not any("Still using" in text for text in messages(bring(at, "empty.csv", b"")))
+
+
 def test_repeated_keys_become_clusters_and_columns_that_give_the_label_away_are_left_out_by_a_click():
     content = csv({"customer_id": RNG.integers(0, 80, N), "x": X, "after": Y == "yes", "target": Y})
     at = brought(content)

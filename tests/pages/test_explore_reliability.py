@@ -14,7 +14,7 @@ from calib.analysis.recommendation.advice import over_splits, recommend
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
 from calib.data import sample_frame
-from calib.figures import formatted_differences
+from calib.figures import FIGURES, formatted_differences
 from calib.kernel.wording import briefly, change, number
 from calib.sources import load
 from tests.evaluated import of_address
@@ -191,6 +191,15 @@ def test_long_repeats_wait_for_a_press(monkeypatch):
     at.button(key="start_repeats").click().run()
     settled(at)
     assert len(at.get("plotly_chart")) == 3
+
+
+def test_the_interactive_chart_has_the_title_of_the_pictures(downloads):
+    page(**QUICK)
+    evaluation = of_address(**QUICK)
+    title = FIGURES["reliability"].prepare(evaluation).title
+    written = downloads["Interactive chart (HTML)"]().decode()
+    assert f"<h1>{title}</h1>" in written
+    assert "Reliability diagram · digits · " in written
 
 
 def test_the_csv_under_the_chart_holds_the_numbers_drawn(downloads):

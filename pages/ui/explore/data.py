@@ -70,7 +70,7 @@ def _wanted() -> str:
 
 def _received() -> None:
     wanted = state.missing_uploads()
-    key = received("file", _read)
+    key = received("file", _read, "" if wanted else state.data_name(state.recipe()))
     if key is None or key in wanted:
         return
     if wanted:
@@ -136,7 +136,7 @@ def other_file(recipe: Recipe) -> None:
 
 
 def _judge_on() -> None:
-    key = received("other_file", _read)
+    key = received("other_file", _read, state.recipe().judge_file or "")
     if key is not None:
         other = f"upload:{key}"
         state.update(sources.judging(other, state.uploads()[key].name, state.recipe()), judge_on=other)
