@@ -422,6 +422,7 @@ def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: 
         exclude=recipe.exclude,
         content=recipe.content,
         scores=_scores(recipe, frame, target) if target is not None else (),
+        keep=recipe.keep,
         **_as_asked(recipe),
     )
     # How predictions are recognised, and that features may be learned from: of a model's inputs it goes without saying

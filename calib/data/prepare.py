@@ -114,7 +114,7 @@ def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
 
 def _as_asked(unused: Collection[str]) -> Iterator[str]:
     if unused:
-        yield f"Excluded as you chose: {', '.join(sorted(unused))}."
+        yield f"Excluded by choice: {', '.join(sorted(unused))}."
 
 
 def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:

@@ -44,6 +44,7 @@ def validate(
     roles: Mapping[str, str | None] | None = None,
     weight_as: str | None = None,
     drop_repeated: bool = False,
+    keep: Collection[str] = (),
 ) -> list[Problem]:
     """List the problems of a table, errors first; an empty list if nothing stands out.
 
@@ -67,6 +68,8 @@ def validate(
         What a weight column of whole numbers holds, as for ``read_roles``.
     drop_repeated
         Whether repeated rows are left out, as for ``prepare``.
+    keep
+        Identifiers and texts that are used all the same, as for ``prepare``.
 
     Examples
     --------
@@ -85,7 +88,9 @@ def validate(
         found.extend(_predictions(frame, str(target), positive, scores, roles, weight_as) if usable else ())
     else:
         taken = [name for name in map(str, roles.values()) if name in typed]
-        found.extend(_features(frame, typed, target, positive, (*exclude, *taken), columns, drop_repeated))
+        found.extend(
+            _features(frame, typed, target, positive, (*exclude, *taken), columns, drop_repeated, keep)
+        )
     if usable:
         left_out = set(map(str, exclude))
         held = [column for name, column in columns.items() if name not in left_out]
@@ -116,6 +121,7 @@ def _features(
     exclude: Collection[str],
     columns: Mapping[str, Column],
     drop_repeated: bool,
+    keep: Collection[str],
 ) -> Iterator[Problem]:
     left_out = {str(target), *map(str, exclude)}
     for name in sorted(set(map(str, exclude)) - set(typed.columns)):
@@ -126,9 +132,10 @@ def _features(
             "Remove the name from the list.",
         )
     features = [column for name, column in columns.items() if name not in left_out]
+    kept = {column.name for column in features if column.name in keep and column.kind != "empty"}
     for column in features:
-        yield from _feature(column)
-    if not any(column.usable for column in features):
+        yield from () if column.name in kept and not column.usable else _feature(column)
+    if not kept and not any(column.usable for column in features):
         yield Problem(
             "error", None, "No usable feature is left.", "Choose a table with more columns, or exclude fewer."
         )

@@ -275,18 +275,16 @@ def _section(
 def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> list[str]:
     """What to know of the data before trusting the numbers: one line for problems that are alike.
 
-    Warnings on excluded columns are left out; ``doubts`` adds those on rows that flatter a model.
+    ``doubts`` adds rows that flatter a model. How predictions are recognised is a matter of the page alone.
     """
-    data, recipe = evaluation.dataset, evaluation.recipe
-    unused = data.beside.keys() - {recipe.weight, recipe.time, recipe.cluster, recipe.part}
     alike: dict[str, list[str]] = {}
     for each in problems or ():
-        if each.severity == "warning" and FLATTER not in each.remedy and each.column not in unused:
+        if FLATTER not in each.remedy and each.fix != {"content": "features"}:
             alike.setdefault(f"{each.message} {each.remedy}", []).append(each.column or "")
     found = [
         f"{listed(columns, most=8)}: {text}" if any(columns) else text for text, columns in alike.items()
     ]
-    found += doubts(data)
+    found += doubts(evaluation.dataset)
     return found or ([] if problems is None else ["The checks of the data found no problem."])
 
 

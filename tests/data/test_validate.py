@@ -143,6 +143,15 @@ def test_labels_of_one_meaning_are_proposed_for_merging():
     assert validate(tidy_labels(frame, "target", True, ["unknown"])[0].dropna(), "target") == []
 
 
+def test_of_an_identifier_that_is_kept_nobody_says_that_it_is_excluded():
+    frame = GOOD.assign(code=[f"c{i}" for i in range(N)])
+    (problem,) = validate(frame, "target")
+    assert "The column is excluded." in problem.remedy
+    assert validate(frame, "target", keep=["code"]) == []
+    alone = validate(frame[["code", "target"]], "target", keep=["code"])
+    assert [each.severity for each in alone] == []
+
+
 @pytest.mark.parametrize("labels", [["none", "some"], ["-", "+"], ["unknown", "known"], ["No", "yes"]])
 def test_two_labels_are_two_classes_whatever_they_are_called(labels):
     assert validate(GOOD.assign(target=np.where(GOOD["target"] == "yes", *labels)), "target") == []

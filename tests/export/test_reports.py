@@ -30,8 +30,9 @@ from calib.kernel.records import Problem
 from calib.kernel.wording import number
 from calib.metrics.chance import chance_range
 from calib.metrics.confidence import confidence_interval
-from calib.sources import digest, load
+from calib.sources import data_problems, digest, load
 from calib.splits import SPLITS
+from tests.evaluated import evaluated
 
 PLOTLY = re.compile(r"<script>/\*\*.*?</script>", re.S)
 
@@ -150,14 +151,28 @@ def test_data_warnings_are_in_the_report_with_their_columns(evaluations):
         Problem("warning", "a", "Too good.", "Leave it out."),
         Problem("warning", "b", "Too good.", "Leave it out."),
         Problem("info", "c", "A few gaps.", "Nothing to do."),
+        Problem("info", "p", "Predictions.", "Use as features.", {"content": "features"}),
     ]
     name = evaluation.dataset.name
     said = sections(report_html(evaluation, problems={name: found}).decode())["Data and flow of rows"]
     assert "a and b: Too good. Leave it out." in said
-    assert "A few gaps." not in said
+    assert "c: A few gaps. Nothing to do." in said  # a remark, too
+    assert "Use as features." not in said
+    assert "found no problem" not in said
     none = sections(report_html(evaluation, problems={name: []}).decode())["Data and flow of rows"]
     assert "found no problem" in none
     assert "found no problem" not in sections(report_html(evaluation).decode())["Data and flow of rows"]
+
+
+def test_columns_that_are_excluded_and_remarks_of_the_data_page_are_in_the_report():
+    recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",))
+    evaluation, problems = evaluated(recipe), data_problems(recipe)
+    assert {each.severity for each in problems} >= {"warning", "info"}
+    content = report_html({"one": evaluation}, problems={"one": problems}).decode()
+    said = html.unescape(sections(content)["Data and flow of rows"])
+    assert "loan_id: Looks like an identifier" in said
+    for problem in problems:
+        assert problem.message in said, problem
 
 
 SCREEN = re.compile(r"\b(click|press|tap|drag|hover|box select|camera|slider|sidebar)", re.I)
