@@ -36,7 +36,7 @@ from calib.kernel.weights import or_ones
 from calib.kernel.wording import within_a_sentence
 from calib.metrics import METRICS, interval_summary
 from calib.metrics.confidence import INTERVALS, confidence_interval, mean_interval, share_interval
-from calib.metrics.scoring import overconfidence, squared_errors
+from calib.metrics.losses import overconfidence, squared_errors
 from scripts.worlds import Array, Drawn, World, draw
 
 THRESHOLD = 1 / 6  # of costs 1 and 5

@@ -208,8 +208,8 @@ ADDITIONS = {
         "calib/metrics/sharpness.py",
         METRIC,
         "calib/metrics/registry.py",
-        ("\n\ndef reliability(", "\nfrom calib.metrics.sharpness import SHARPNESS\n{there}"),
-        ('        Metric("rmse"', "        SHARPNESS,\n{there}"),
+        ("from calib.metrics.slope", "from calib.metrics.sharpness import SHARPNESS\n{there}"),
+        ("        RMSE,\n", "        SHARPNESS,\n{there}"),
     ),
     "model": (
         "calib/models/stump.py",

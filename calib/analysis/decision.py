@@ -23,7 +23,7 @@ from calib.kernel import checks
 from calib.kernel.records import Predictions
 from calib.kernel.weights import or_ones
 from calib.metrics.confidence import mean_interval
-from calib.metrics.scoring import mean
+from calib.metrics.losses import mean
 
 COSTS = (0.001, 1_000_000)  # the range of each
 FALSE_ALARM, MISS = 1.0, 5.0  # the costs where none are given

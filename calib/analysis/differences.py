@@ -21,8 +21,8 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.metrics.confidence import LEVEL, View
+from calib.metrics.losses import hits, log_losses, squared_errors
 from calib.metrics.paired_intervals import DIFFERENCES, difference_interval
-from calib.metrics.scoring import hits, log_losses, squared_errors
 from calib.recipe import Recipe
 from calib.splits import SPLITS
 

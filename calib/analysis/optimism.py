@@ -19,7 +19,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.wording import number, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import mean_interval
-from calib.metrics.scoring import log_losses, squared_errors
+from calib.metrics.losses import log_losses, squared_errors
 from calib.recipe import Recipe, with_split
 
 LOSSES = {"brier": squared_errors, "log_loss": log_losses}

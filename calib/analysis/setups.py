@@ -20,8 +20,8 @@ from calib.kernel.records import Dataset
 from calib.kernel.wording import number
 from calib.metrics import METRICS, predicted_label_summary
 from calib.metrics.confidence import INTERVALS, View, mean_interval
+from calib.metrics.losses import hits, overconfidence, squared_errors
 from calib.metrics.paired_intervals import difference_interval
-from calib.metrics.scoring import hits, overconfidence, squared_errors
 from calib.models import MODELS
 from calib.recipe import Recipe, with_calibrators
 from calib.splits import SPLITS

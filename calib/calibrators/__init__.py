@@ -36,36 +36,7 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
     origin=lambda method: method,
 )
 
-
-def register(method: type[Method]) -> type[Method]:
-    """Register a calibrator from outside under its key, and return it; also works as a class decorator.
-
-    Parameters
-    ----------
-    method : class
-        Derived from ``ScoreCalibrator``, or from ``IntervalCalibrator`` if it gives intervals.
-
-    Raises
-    ------
-    InputError
-        If its description is wrong, its key is taken, or it gives no probabilities on a small example.
-
-    Notes
-    -----
-    An installed package registers its calibrators by an entry point in the group ``calib.calibrators``, in its
-    pyproject.toml::
-
-        [project.entry-points."calib.calibrators"]
-        mine = "its_package:Mine"
-
-    Examples
-    --------
-    >>> register(type("Mine", (Platt,), {}))
-    Traceback (most recent call last):
-    ...
-    calib.kernel.checks.InputError: key: 'platt' is taken in calib.calibrators. Choose another.
-    """
-    return CALIBRATORS.register(method)
+register = CALIBRATORS.register
 
 
 def label_of(key: str) -> str:

@@ -24,7 +24,7 @@ from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel.binning import bin_index, edge_index, group_sums, quantiles
 from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
-from calib.metrics.scoring import mean
+from calib.metrics.losses import mean
 
 BINS = 40  # of the marginal histograms
 AT_THE_ENDS = (

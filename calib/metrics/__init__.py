@@ -1,24 +1,12 @@
 """Metrics of predicted probabilities: scores, calibration errors, decompositions and intervals, with their spread."""
 
-from calib.metrics.average_precision import average_precision
+from calib.metrics.accuracy import accuracy, accuracy_gap
+from calib.metrics.auc import auc, average_precision
 from calib.metrics.base import Metric, takes_weights
 from calib.metrics.bootstrap import BootstrapInterval, bootstrap_interval
-from calib.metrics.brier_skill import brier_skill
-from calib.metrics.calibration_error import (
-    CalibrationLine,
-    SpiegelhalterTest,
-    calibration_line,
-    excess_brier,
-    expected_calibration_error,
-    group_entropy,
-    maximum_calibration_error,
-    spiegelhalter_test,
-    squared_ece,
-    true_calibration_error,
-)
+from calib.metrics.brier import brier_score, brier_skill, rmse
 from calib.metrics.confidence import confidence_interval
 from calib.metrics.cumulative import CumulativeDifferences, cumulative_differences
-from calib.metrics.debiased import corrected_reliability, debiased_calibration_error
 from calib.metrics.decomposition import (
     Corp,
     LossDecomposition,
@@ -28,6 +16,14 @@ from calib.metrics.decomposition import (
     loss_decomposition,
     murphy_decomposition,
 )
+from calib.metrics.ece import (
+    corrected_reliability,
+    debiased_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+    squared_ece,
+)
+from calib.metrics.entropy import group_entropy
 from calib.metrics.intervals import (
     IntervalBins,
     IntervalSummary,
@@ -36,12 +32,14 @@ from calib.metrics.intervals import (
     predicted_label_intervals,
     predicted_label_summary,
 )
-from calib.metrics.observed_expected import observed_expected
+from calib.metrics.log_loss import log_loss, log_loss_clipped
 from calib.metrics.registry import METRICS, register
-from calib.metrics.scoring import accuracy, accuracy_gap, auc, brier_score, log_loss, log_loss_clipped, rmse
+from calib.metrics.slope import CalibrationLine, calibration_line, observed_expected
 from calib.metrics.smooth_differences import SmoothDifferences, smooth_differences
 from calib.metrics.smooth_error import Smoothed, smooth_calibration_error, smoothed_residuals
+from calib.metrics.spiegelhalter import SpiegelhalterTest, spiegelhalter_test
 from calib.metrics.table import metric_table, metric_value
+from calib.metrics.tce import excess_brier, true_calibration_error
 
 __all__ = [
     "METRICS",

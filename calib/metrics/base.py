@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.kernel.checks import InputError
@@ -15,6 +16,43 @@ from calib.kernel.registry import check_named
 from calib.kernel.weights import are_whole, effective_weights
 
 NEEDS = ("probabilities", "intervals", "posterior")
+OPTIONS_OF_RESULTS = ("bins", "calibration_size", "design_effect")
+
+
+@dataclass(frozen=True)
+class NumberOf:
+    """One number of a result that several metrics share: (y, p, …) → ``of(y, p, …).number``.
+
+    Tables and figures compute the result once for all of them (``summarised``).
+
+    Parameters
+    ----------
+    of
+        (y, p, sample_weight=…) → a record. It takes ``cluster`` and ``counts`` if its numbers depend on them.
+    number
+        Name of the record's attribute.
+
+    Examples
+    --------
+    >>> from calib.metrics import murphy_decomposition
+    >>> NumberOf(murphy_decomposition, "reliability")([1, 0], [0.75, 0.25])        # each bin off by ¼
+    0.0625
+    """
+
+    of: Callable[..., Any]
+    number: str
+
+    def __post_init__(self) -> None:
+        # Its signature is that of ``of``, without the options of a result: metrics use their defaults
+        taken = inspect.signature(self.of).parameters
+        kept = [each for name, each in taken.items() if name not in OPTIONS_OF_RESULTS]
+        object.__setattr__(self, "__signature__", inspect.Signature(kept))
+
+    def __call__(self, y: ArrayLike, p: ArrayLike, **options: Any) -> float:
+        return self.read(self.of(y, p, **options))
+
+    def read(self, result: Any) -> float:
+        return float(getattr(result, self.number))
 
 
 @dataclass(frozen=True)
@@ -29,27 +67,19 @@ class Metric:
         For people.
     function
         (y, p) → float for needs "probabilities"; (y, intervals (m, 2)) for "intervals"; (posterior, p) for
-        "posterior".
+        "posterior". It is a ``NumberOf`` if several metrics are numbers of one result.
     higher_is_better
         True, False, or None where neither end is best (``target`` may then name the best).
     format
         Format specification of a value.
     help
         One line that says what it means.
-    binned
-        Whether the function also takes ``bins`` and ``strategy``.
     target
         The best value of a metric that can miss it on either side.
     counted
         Whether weights must be counts of rows.
     everyday
         Shown by default; the other metrics are for comparison with published tables.
-    of, read
-        Of a metric that is one of several numbers of a result: (y, p) → the result, which is then worked out
-        once for all of them, and result → float, what ``function`` returns.
-    clustered
-        Whether ``of``, or the function of a metric that is its own result, also takes ``cluster``, who each row
-        belongs to, and ``counts``, how many rows each row is.
     """
 
     key: str
@@ -59,13 +89,23 @@ class Metric:
     help: str
     format: str = ".4f"
     needs: str = "probabilities"
-    binned: bool = False
     target: float | None = None
     everyday: bool = True
     counted: bool = False
-    of: Callable[..., Any] | None = None
-    read: Callable[[Any], float] = float
-    clustered: bool = False
+
+    def takes(self, name: str) -> bool:
+        """Tell whether the function has this argument: "bins", "sample_weight" or "cluster"."""
+        return name in inspect.signature(self.function).parameters
+
+    @property
+    def binned(self) -> bool:
+        """Whether the function also takes ``bins`` and ``strategy``."""
+        return self.takes("bins")
+
+    @property
+    def clustered(self) -> bool:
+        """Whether the function also takes ``cluster``, who each row belongs to, and ``counts``, its number of rows."""
+        return self.takes("cluster")
 
 
 def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
@@ -84,7 +124,7 @@ def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
     >>> takes_weights(Metric("mine", "Mine", lambda y, p: 0.0, False, "Nothing."), np.ones(3))
     False
     """
-    if "sample_weight" not in inspect.signature(metric.function).parameters:
+    if not metric.takes("sample_weight"):
         return False
     return not metric.counted or are_whole(effective_weights(weights[weights > 0]))
 
@@ -99,8 +139,8 @@ def check_metric(metric: Any) -> None:
     y, p = np.array([0, 1, 0, 1]), np.array([0.2, 0.4, 0.6, 0.9])
     first = p**2 if metric.needs == "posterior" else y
     second = np.column_stack([p / 2, p]) if metric.needs == "intervals" else p
-    options = {"bins": 2, "strategy": "quantile"} if metric.binned else {}
     try:
+        options = {"bins": 2, "strategy": "quantile"} if metric.binned else {}
         format(float(metric.function(first, second, **options)), metric.format)
     except Exception as error:
         raise InputError(

@@ -103,6 +103,4 @@ ECE_BY_CHANCE = Metric(
     None,
     "A calibrated model has a lower ECE in 95 % of test sets of this size, so a lower ECE does not show "
     "miscalibration.",
-    binned=True,
-    clustered=True,
 )

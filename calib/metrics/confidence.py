@@ -29,9 +29,9 @@ from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties, rank_area
 from calib.kernel.rows import ONE_CLUSTER, Rows
-from calib.metrics.calibration_error import calibration_line
 from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval
-from calib.metrics.scoring import hits, log_losses, squared_errors
+from calib.metrics.losses import hits, log_losses, squared_errors
+from calib.metrics.slope import calibration_line
 
 LEVEL = 0.95
 FEWEST = 5  # rows of either class, below which no interval of a mean of losses covers

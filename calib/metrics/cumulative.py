@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +28,7 @@ from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties
 from calib.kernel.weights import or_ones, squares
-from calib.metrics.base import Metric
+from calib.metrics.base import Metric, NumberOf
 
 TERMS = 100
 TOSSES, STRETCHES = 399, 2000  # of walks with signs tossed; stretches of such a walk, at most
@@ -180,89 +179,39 @@ def _tail(statistic: float, sigma: float, tail) -> float:
     return min(1.0, max(0.0, tail(statistic / sigma))) if sigma else 0.0
 
 
-def kuiper(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The Kuiper statistic of the cumulative differences, in [0, 1]; 0 is best.
-
-    >>> kuiper([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75])
-    0.375
-    """
-    return cumulative_differences(y, p, sample_weight).kuiper
-
-
-def kuiper_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Return the asymptotic p-value of the statistic, in [0, 1].
-
-    >>> round(kuiper_p([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75]), 3)     # 0.375 of σ = √(¾) / 4
-    0.329
-    """
-    return cumulative_differences(y, p, sample_weight).kuiper_p
-
-
-def kolmogorov_smirnov(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The Kolmogorov–Smirnov statistic of the cumulative differences, in [0, 1]; 0 is best.
-
-    >>> kolmogorov_smirnov([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])     # up by ½ / 4, and down again
-    0.125
-    """
-    return cumulative_differences(y, p, sample_weight).kolmogorov_smirnov
-
-
-def kolmogorov_smirnov_p(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Return the asymptotic p-value of the statistic, in [0, 1].
-
-    >>> round(kolmogorov_smirnov_p([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 3)
-    0.969
-    """
-    return cumulative_differences(y, p, sample_weight).kolmogorov_smirnov_p
-
-
-CUMULATIVE = (
-    Metric(
-        "kuiper",
-        "Kuiper (cumulative differences)",
-        kuiper,
-        False,
-        "Largest rise or fall of the cumulative sum of label minus probability, divided by the number of "
-        "rows. Uses no bins.",
-        everyday=False,
-        of=cumulative_differences,
-        clustered=True,
-        read=attrgetter("kuiper"),
-    ),
-    Metric(
-        "kuiper_p",
-        "Kuiper's p-value",
-        kuiper_p,
-        None,
-        "Probability of a rise or fall at least this large if the model is calibrated. Allows for clusters.",
-        ".3f",
-        everyday=False,
-        of=cumulative_differences,
-        clustered=True,
-        read=attrgetter("kuiper_p"),
-    ),
-    Metric(
-        "kolmogorov_smirnov",
-        "Kolmogorov–Smirnov (cumulative differences)",
-        kolmogorov_smirnov,
-        False,
-        "Largest distance of the cumulative sum of label minus probability from 0, divided by the number of "
-        "rows. Uses no bins.",
-        everyday=False,
-        of=cumulative_differences,
-        clustered=True,
-        read=attrgetter("kolmogorov_smirnov"),
-    ),
-    Metric(
-        "kolmogorov_smirnov_p",
-        "Kolmogorov–Smirnov p-value",
-        kolmogorov_smirnov_p,
-        None,
-        "Probability of a distance at least this large if the model is calibrated. Allows for clusters.",
-        ".3f",
-        everyday=False,
-        of=cumulative_differences,
-        clustered=True,
-        read=attrgetter("kolmogorov_smirnov_p"),
-    ),
+KUIPER = Metric(
+    "kuiper",
+    "Kuiper (cumulative differences)",
+    NumberOf(cumulative_differences, "kuiper"),
+    False,
+    "Largest rise or fall of the cumulative sum of label minus probability, divided by the number of "
+    "rows. Uses no bins.",
+    everyday=False,
+)
+KUIPER_P = Metric(
+    "kuiper_p",
+    "Kuiper's p-value",
+    NumberOf(cumulative_differences, "kuiper_p"),
+    None,
+    "Probability of a rise or fall at least this large if the model is calibrated. Allows for clusters.",
+    ".3f",
+    everyday=False,
+)
+KOLMOGOROV_SMIRNOV = Metric(
+    "kolmogorov_smirnov",
+    "Kolmogorov–Smirnov (cumulative differences)",
+    NumberOf(cumulative_differences, "kolmogorov_smirnov"),
+    False,
+    "Largest distance of the cumulative sum of label minus probability from 0, divided by the number of "
+    "rows. Uses no bins.",
+    everyday=False,
+)
+KOLMOGOROV_SMIRNOV_P = Metric(
+    "kolmogorov_smirnov_p",
+    "Kolmogorov–Smirnov p-value",
+    NumberOf(cumulative_differences, "kolmogorov_smirnov_p"),
+    None,
+    "Probability of a distance at least this large if the model is calibrated. Allows for clusters.",
+    ".3f",
+    everyday=False,
 )

@@ -21,7 +21,8 @@ from calib.kernel.binning import bin_index, binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.null_draws import null_draws
 from calib.kernel.pav import Tied, pool_adjacent_violators, pool_ties
-from calib.metrics.scoring import log_losses, mean, squared_errors
+from calib.metrics.base import Metric, NumberOf
+from calib.metrics.losses import log_losses, mean, squared_errors
 
 LOSSES = ("brier", "log")
 
@@ -314,3 +315,62 @@ def _group_means(
 
 def _difference(total: float, parts: float) -> float:
     return math.nan if math.isinf(total) and math.isinf(parts) else float(total - parts)
+
+
+RELIABILITY = Metric(
+    "reliability",
+    "Reliability (100 bins)",
+    NumberOf(murphy_decomposition, "reliability"),
+    False,
+    "Murphy's decomposition over 100 bins: mean squared difference between predictions and frequencies. "
+    "Mostly noise if there are few rows.",
+    everyday=False,
+)
+RESOLUTION = Metric(
+    "resolution",
+    "Resolution",
+    NumberOf(murphy_decomposition, "resolution"),
+    True,
+    "Murphy's decomposition over 100 bins: variance of the bins' frequencies. Mostly noise if there "
+    "are few rows.",
+    everyday=False,
+)
+UNCERTAINTY = Metric(
+    "uncertainty",
+    "Uncertainty",
+    NumberOf(murphy_decomposition, "uncertainty"),
+    None,
+    "Brier score of always predicting the overall frequency.",
+)
+WITHIN = Metric(
+    "within",
+    "Within-bin variance",
+    NumberOf(murphy_decomposition, "within"),
+    None,
+    "Murphy's decomposition: contribution of the spread inside the 100 bins to the Brier score.",
+    everyday=False,
+)
+MISCALIBRATION = Metric(
+    "miscalibration",
+    "Miscalibration (CORP)",
+    NumberOf(corp_decomposition, "miscalibration"),
+    False,
+    "Reduction of the Brier score by isotonic recalibration on the same rows. Part of it is due to "
+    "chance, even for a perfect model.",
+)
+MISCALIBRATION_BY_CHANCE = Metric(
+    "miscalibration_chance",
+    "Miscalibration by chance",
+    chance_miscalibration,
+    None,
+    "Mean miscalibration of a perfect model with as many rows: labels are drawn from these predictions.",
+    counted=True,
+)
+DISCRIMINATION = Metric(
+    "discrimination",
+    "Discrimination (CORP)",
+    NumberOf(corp_decomposition, "discrimination"),
+    True,
+    "Brier score of always predicting the overall frequency, minus the Brier score of the recalibrated "
+    "predictions.",
+)

@@ -18,6 +18,7 @@ from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
 from calib.kernel.checks import Array
 from calib.kernel.weights import are_whole, or_ones
+from calib.metrics.base import Metric, NumberOf
 
 #: Sampling error that a frequency is allowed on either side of the mean interval: 95%, two-sided.
 ALLOWED_ERRORS = norm.ppf(0.975)
@@ -234,35 +235,52 @@ def predicted_label_summary(
     )
 
 
-def mean_lower(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean lower end of intervals (m, 2), in [0, 1]; the labels do not enter it.
-
-    >>> mean_lower([1, 0], [[0.5, 0.75], [0.5, 0.25]])
-    0.375
-    """
-    return interval_summary(y, intervals, sample_weight=sample_weight).lower
-
-
-def mean_upper(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean upper end of intervals (m, 2), in [0, 1]; the labels do not enter it.
-
-    >>> mean_upper([1, 0], [[0.5, 0.75], [0.5, 0.25]])
-    0.625
-    """
-    return interval_summary(y, intervals, sample_weight=sample_weight).upper
-
-
-def mean_width(y: ArrayLike, intervals: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean distance between the two ends of intervals (m, 2), in [0, 1]; the labels do not enter it.
-
-    >>> mean_width([1, 0], [[0.5, 0.75], [0.5, 0.25]])
-    0.25
-    """
-    return interval_summary(y, intervals, sample_weight=sample_weight).width
-
-
 def _labelled_pairs(y: ArrayLike, intervals: ArrayLike) -> tuple[Array, Array]:
     labels, pairs = checks.binary_labels(y), checks.probability_pairs(intervals)
     checks.same_length(y=labels, intervals=pairs)
     checks.not_empty(labels, "y")
     return labels, pairs
+
+
+LOWER = Metric(
+    "lower",
+    "Mean lower end",
+    NumberOf(interval_summary, "lower"),
+    None,
+    "Mean lower end of the intervals.",
+    needs="intervals",
+)
+UPPER = Metric(
+    "upper",
+    "Mean upper end",
+    NumberOf(interval_summary, "upper"),
+    None,
+    "Mean upper end of the intervals.",
+    needs="intervals",
+)
+WIDTH = Metric(
+    "width",
+    "Mean width",
+    NumberOf(interval_summary, "width"),
+    False,
+    "Mean width of the intervals.",
+    needs="intervals",
+)
+LABEL_LOWER = Metric(
+    "label_lower",
+    "Mean lower end, predicted label",
+    NumberOf(predicted_label_summary, "lower"),
+    None,
+    "Mean lower end of the intervals for the predicted label; compare it with the accuracy.",
+    needs="intervals",
+    everyday=False,
+)
+LABEL_UPPER = Metric(
+    "label_upper",
+    "Mean upper end, predicted label",
+    NumberOf(predicted_label_summary, "upper"),
+    None,
+    "Mean upper end of the intervals for the predicted label; compare it with the accuracy.",
+    needs="intervals",
+    everyday=False,
+)

@@ -26,7 +26,7 @@ from calib.metrics.confidence import (
     plus_four,
 )
 from calib.metrics.distances import binned_gaps, distance_difference
-from calib.metrics.scoring import hits, log_losses, squared_errors
+from calib.metrics.losses import hits, log_losses, squared_errors
 
 Difference = tuple[float, float, float]  # value, low, high
 

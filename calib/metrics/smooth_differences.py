@@ -18,7 +18,7 @@ from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.kernel.pav import Tied, pool_ties
 from calib.kernel.smoothing import tricube
-from calib.metrics.base import Metric
+from calib.metrics.base import Metric, NumberOf
 
 SPAN = 0.75
 MOST = 2000
@@ -49,6 +49,14 @@ class SmoothDifferences:
     @property
     def mean(self) -> float:
         return float(np.average(self.distances, weights=self.weights))
+
+    @property
+    def median(self) -> float:
+        return self.quantile(0.5)
+
+    @property
+    def percentile_90(self) -> float:
+        return self.quantile(0.9)
 
     @property
     def largest(self) -> float:
@@ -107,72 +115,35 @@ def _drawn_together(tied: Tied) -> Tied:
     return tied.grouped(starts)
 
 
-def ici(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The integrated calibration index, the mean distance over the rows, in [0, 1]; 0 is best.
-
-    >>> ici([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75])
-    0.25
-    """
-    return smooth_differences(y, p, sample_weight).mean
-
-
-def e50(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The median distance over the rows, in [0, 1]; 0 is best.
-
-    >>> round(e50([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 12)
-    0.25
-    """
-    return smooth_differences(y, p, sample_weight).quantile(0.5)
-
-
-def e90(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The distance that nine rows of ten do not exceed, in [0, 1]; 0 is best.
-
-    >>> round(e90([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 12)
-    0.25
-    """
-    return smooth_differences(y, p, sample_weight).quantile(0.9)
-
-
-def emax(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The largest distance, in [0, 1]; 0 is best.
-
-    >>> round(emax([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]), 12)
-    0.25
-    """
-    return smooth_differences(y, p, sample_weight).largest
-
-
-SMOOTH_DIFFERENCES = tuple(
-    Metric(key, label, function, False, help, everyday=False, of=smooth_differences, read=read)
-    for key, label, function, help, read in (
-        (
-            "ici",
-            "ICI",
-            ici,
-            "Mean distance between prediction and loess curve (integrated calibration index).",
-            lambda found: found.mean,
-        ),
-        (
-            "e50",
-            "E50",
-            e50,
-            "Median distance between prediction and loess curve.",
-            lambda found: found.quantile(0.5),
-        ),
-        (
-            "e90",
-            "E90",
-            e90,
-            "90th percentile of the distances between prediction and loess curve.",
-            lambda found: found.quantile(0.9),
-        ),
-        (
-            "emax",
-            "Emax",
-            emax,
-            "Largest distance between prediction and loess curve.",
-            lambda found: found.largest,
-        ),
-    )
+ICI = Metric(
+    "ici",
+    "ICI",
+    NumberOf(smooth_differences, "mean"),
+    False,
+    "Mean distance between prediction and loess curve (integrated calibration index).",
+    everyday=False,
+)
+E50 = Metric(
+    "e50",
+    "E50",
+    NumberOf(smooth_differences, "median"),
+    False,
+    "Median distance between prediction and loess curve.",
+    everyday=False,
+)
+E90 = Metric(
+    "e90",
+    "E90",
+    NumberOf(smooth_differences, "percentile_90"),
+    False,
+    "90th percentile of the distances between prediction and loess curve.",
+    everyday=False,
+)
+EMAX = Metric(
+    "emax",
+    "Emax",
+    NumberOf(smooth_differences, "largest"),
+    False,
+    "Largest distance between prediction and loess curve.",
+    everyday=False,
 )

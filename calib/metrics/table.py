@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from calib.kernel import checks
 from calib.kernel.memo import once
 from calib.kernel.records import Predictions
-from calib.metrics.base import Metric, takes_weights
+from calib.metrics.base import Metric, NumberOf, takes_weights
 from calib.metrics.registry import METRICS
 
 
@@ -73,21 +73,20 @@ def _value(
     if weight is not None and not takes_weights(metric, weight):
         return math.nan
     weighted = {} if weight is None else {"sample_weight": weight}
+    shared = metric.function if isinstance(metric.function, NumberOf) else None
     if metric.needs == "intervals":
         if predictions.lower is None or predictions.upper is None:
             return math.nan
-        ends, summary = (predictions.lower, predictions.upper), metric.of
-
-        def of_pairs(function: Callable[..., Any]) -> Any:
-            return function(predictions.y, np.column_stack(ends), **weighted)
-
-        if summary is not None:
-            return metric.read(once(predictions, summary, lambda: of_pairs(summary)))
-        return of_pairs(metric.function)
+        pairs = np.column_stack([predictions.lower, predictions.upper])
+        if shared is not None:
+            return shared.read(
+                once(predictions, shared.of, partial(shared.of, predictions.y, pairs, **weighted))
+            )
+        return metric.function(predictions.y, pairs, **weighted)
     if metric.needs == "posterior":
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
-    if metric.of is not None:
-        return metric.read(summarised(metric.of, predictions, **draws if metric.clustered else {}))
+    if shared is not None:
+        return shared.read(summarised(shared.of, predictions, **draws if metric.clustered else {}))
     options: dict[str, Any] = {"bins": bins, "strategy": strategy} if metric.binned else {}
     options |= draws if metric.clustered else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)

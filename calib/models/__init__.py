@@ -41,37 +41,7 @@ MODELS: Registry[ModelEntry] = Registry(
     origin=lambda entry: entry.make,
 )
 
-
-def register(entry: ModelEntry) -> ModelEntry:
-    """Register a model from outside under its key, and return it.
-
-    Parameters
-    ----------
-    entry
-        Its ``make`` returns an unfitted classifier of two classes.
-
-    Raises
-    ------
-    InputError
-        For one that describes itself wrongly or builds no classifier from its defaults, or takes a key.
-
-    Notes
-    -----
-    An installed package does the same by an entry point in the group ``calib.models``, in its
-    pyproject.toml::
-
-        [project.entry-points."calib.models"]
-        mine = "its_package:ENTRY"
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> register(ModelEntry("flat", "Flat", lambda random_state: LinearSVC(), ()))
-    Traceback (most recent call last):
-    ...
-    calib.kernel.checks.InputError: flat: make must return a classifier that gives a probability, as the ...
-    """
-    return MODELS.register(entry)
+register = MODELS.register
 
 
 __all__ = [

@@ -22,8 +22,7 @@ from calib.metrics import (
     smooth_differences,
     smoothed_residuals,
 )
-from calib.metrics.cumulative import farthest_tail, kuiper_p, range_tail
-from calib.metrics.smooth_differences import e50, e90, emax, ici
+from calib.metrics.cumulative import farthest_tail, range_tail
 
 from .cases import random_case
 
@@ -206,6 +205,7 @@ def test_the_tails_are_those_of_brownian_motion():
 def test_p_values_of_calibrated_predictions_are_even():
     rng = np.random.default_rng(1)
     p = rng.beta(2, 3, 2000)
+    kuiper_p = METRICS["kuiper_p"].function
     found = [kuiper_p(rng.random(2000) < p, p) for _ in range(500)]
     assert np.mean(np.array(found) < 0.1) == pytest.approx(0.1, abs=0.05)
     assert np.mean(found) == pytest.approx(0.5, abs=0.06)
@@ -229,10 +229,14 @@ def loess(y, p):
 def test_ici_and_its_relatives_are_distances_from_loess(decimals):
     y, p = random_case(4, 200, decimals)
     distances = np.abs(loess(y.astype(float), p) - p)
-    assert ici(y, p) == pytest.approx(distances.mean(), abs=1e-8)
-    assert e50(y, p) == pytest.approx(np.quantile(distances, 0.5, method="inverted_cdf"), abs=1e-8)
-    assert e90(y, p) == pytest.approx(np.quantile(distances, 0.9, method="inverted_cdf"), abs=1e-8)
-    assert emax(y, p) == pytest.approx(distances.max(), abs=1e-8)
+    assert METRICS["ici"].function(y, p) == pytest.approx(distances.mean(), abs=1e-8)
+    assert METRICS["e50"].function(y, p) == pytest.approx(
+        np.quantile(distances, 0.5, method="inverted_cdf"), abs=1e-8
+    )
+    assert METRICS["e90"].function(y, p) == pytest.approx(
+        np.quantile(distances, 0.9, method="inverted_cdf"), abs=1e-8
+    )
+    assert METRICS["emax"].function(y, p) == pytest.approx(distances.max(), abs=1e-8)
 
 
 def test_many_rows_are_drawn_together_without_a_visible_change():
@@ -334,8 +338,7 @@ def test_tests_of_clusters_refuse_right_probabilities_as_often_as_they_say():
     for seed in range(200):
         y, p, whose = clustered(seed, 50)
         for known, count in refused.items():
-            found = [METRICS[n].of(y, p, cluster=whose if known else None) for n in names]
-            count += [METRICS[n].read(each) < 0.05 for n, each in zip(names, found, strict=True)]
+            count += [METRICS[n].function(y, p, cluster=whose if known else None) < 0.05 for n in names]
     assert np.all(refused[True] / 200 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200))
     assert np.all(refused[True] > 0)
     assert np.all(refused[False] / 200 > 0.3)
@@ -343,8 +346,8 @@ def test_tests_of_clusters_refuse_right_probabilities_as_often_as_they_say():
 
 @pytest.mark.parametrize("key", ["kuiper_p", "kolmogorov_smirnov_p", "spiegelhalter_p"])
 def test_clusters_of_one_row_are_rows_and_weights_of_clusters_repetitions(key):
-    def found(*args):
-        return METRICS[key].read(METRICS[key].of(*args))
+    def found(y, p, weight=None, cluster=None):
+        return METRICS[key].function(y, p, sample_weight=weight, cluster=cluster)
 
     y, p, whose = clustered(3, 60)
     weight = np.random.default_rng(1).integers(0, 4, len(y))
@@ -361,5 +364,5 @@ def test_a_cluster_that_contradicts_alone_is_no_proof_and_many_are():
     rng = np.random.default_rng(0)
     p = rng.uniform(0.2, 0.8, 4000)
     y = (rng.random(4000) < p + 0.15).astype(int)
-    assert METRICS["kuiper_p"].read(cumulative_differences(y, p, cluster=np.arange(4000) // 20)) == 1 / 400
-    assert METRICS["kuiper_p"].read(cumulative_differences(y, p, cluster=np.zeros(4000))) == 1.0
+    assert METRICS["kuiper_p"].function(y, p, cluster=np.arange(4000) // 20) == 1 / 400
+    assert METRICS["kuiper_p"].function(y, p, cluster=np.zeros(4000)) == 1.0

@@ -23,7 +23,7 @@ def largest(y, p, bins=2, strategy="uniform"):
     return float(np.max(p)) + bins / 100
 
 
-MINE = Metric("mine", "Mine", largest, None, "The largest probability.", binned=True)
+MINE = Metric("mine", "Mine", largest, None, "The largest probability.")
 
 
 def test_it_stands_in_the_table_with_the_recipes_bins():
@@ -52,8 +52,8 @@ def fails(y, p):
         (dataclasses.replace(MINE, label=""), "label must be"),
         (dataclasses.replace(MINE, needs="labels"), "mine: needs must be one of"),
         (dataclasses.replace(MINE, higher_is_better=1), "mine: higher_is_better must be one of"),
-        (dataclasses.replace(MINE, function=fails, binned=False), "mine: .*KeyError"),
-        (dataclasses.replace(MINE, function=lambda y, p: None, binned=False), "mine: .*TypeError"),
+        (dataclasses.replace(MINE, function=fails), "mine: .*KeyError"),
+        (dataclasses.replace(MINE, function=lambda y, p: None), "mine: .*TypeError"),
         (dataclasses.replace(MINE, format="x"), "mine: .*ValueError"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -69,7 +69,7 @@ def test_one_that_fails_on_these_rows_alone_is_told_by_its_name(way, tmp_path, c
     def frail(y, p):
         return float(1 / (len(y) < 30))
 
-    register(dataclasses.replace(MINE, function=frail, binned=False))
+    register(dataclasses.replace(MINE, function=frail))
     recipe = Recipe(data="sample:breast_cancer", model="naive_bayes", calibrators=("none",))
     told = "Mine fails on these data: ZeroDivisionError: "
     if way == "package":

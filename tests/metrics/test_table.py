@@ -1,5 +1,5 @@
 import math
-from operator import itemgetter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ from calib.kernel.records import Predictions
 from calib.metrics import (
     METRICS,
     Metric,
-    brier_score,
     expected_calibration_error,
     metric_table,
     metric_value,
     true_calibration_error,
 )
+from calib.metrics.base import NumberOf
 
 from .cases import random_case
 
@@ -68,7 +68,7 @@ def test_columns_can_be_chosen_also_those_for_published_tables_only(predictions)
         metric_table(predictions, metrics=["breir"])
 
 
-SHARED = [key for key, metric in METRICS.items() if metric.of is not None]
+SHARED = [key for key, metric in METRICS.items() if isinstance(metric.function, NumberOf)]
 
 
 @pytest.mark.parametrize("key", SHARED)
@@ -86,11 +86,9 @@ def test_what_several_numbers_are_of_is_worked_out_once():
 
     def of(y, p):
         calls.append(len(y))
-        return y.mean(), p.mean()
+        return SimpleNamespace(a=y.mean(), b=p.mean())
 
-    first, second = (
-        Metric(k, k, brier_score, None, "", of=of, read=itemgetter(i)) for i, k in enumerate("ab")
-    )
+    first, second = (Metric(k, k, NumberOf(of, k), None, "") for k in "ab")
     predicted = Predictions(y, p)
     assert (metric_value(first, predicted), metric_value(second, predicted)) == (y.mean(), p.mean())
     assert calls == [50]

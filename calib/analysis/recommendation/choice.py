@@ -30,8 +30,8 @@ from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import complexity_of
 from calib.evaluate import Evaluation
 from calib.kernel.memo import once
+from calib.metrics.losses import log_losses, mean, squared_errors
 from calib.metrics.paired_intervals import difference_interval
-from calib.metrics.scoring import log_losses, mean, squared_errors
 from calib.models import MODELS
 
 ROUNDING = 12  # decimals: losses that differ by less are the same

@@ -20,7 +20,7 @@ from calib.kernel.binning import bin_index
 from calib.kernel.checks import Array
 from calib.kernel.records import Dataset
 from calib.metrics import METRICS
-from calib.metrics.calibration_error import excess_brier, true_calibration_error
+from calib.metrics.tce import excess_brier, true_calibration_error
 from calib.models import ProbabilityForest
 
 TREES, LARGE = 100, 500

@@ -16,7 +16,7 @@ from calib.calibrators import Isotonic, Platt, merge_pair
 from calib.experiments.shared.one_feature import NormalClasses, WindowScorer, venn_abers_pairs
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
-from calib.metrics.scoring import log_losses
+from calib.metrics.losses import log_losses
 
 METHODS = {
     "none": "Score, uncalibrated",

@@ -1,0 +1,60 @@
+"""Accuracy, and how far the accuracy that the probabilities promise is from it (Table 3 of Johansson et al.,
+probability estimation trees, 2019).
+"""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from calib.metrics.base import Metric
+from calib.metrics.losses import hits, mean_loss, overconfidence
+
+
+def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Share of rows whose predicted label, 1 when p > 0.5, is right.
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        See ``brier_score``.
+
+    Examples
+    --------
+    >>> accuracy([1, 0, 1], [0.9, 0.5, 0.5])          # p = 0.5 predicts 0
+    0.6666666666666666
+    """
+    return mean_loss(hits, y, p, sample_weight)
+
+
+def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Estimated minus observed accuracy, in [−1, 1]: mean of max(p, 1 − p) minus the accuracy.
+
+    Above 0 the probabilities are too optimistic, below 0 too pessimistic (Johansson et al. 2019, trees, Table
+    3).
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        See ``brier_score``.
+
+    Examples
+    --------
+    >>> round(accuracy_gap([1, 0], [0.9, 0.7]), 3)    # claims 0.8 on average, is right half the time
+    0.3
+    """
+    return mean_loss(overconfidence, y, p, sample_weight)
+
+
+ACCURACY = Metric(
+    "accuracy", "Accuracy", accuracy, True, "Share of rows with the right predicted label.", ".1%"
+)
+ACCURACY_GAP = Metric(
+    "accuracy_gap",
+    "Estimated − observed accuracy",
+    accuracy_gap,
+    None,
+    "Mean confidence minus accuracy. A positive value means that the model is overconfident, a negative "
+    "value underconfident.",
+    "+.4f",
+    target=0.0,
+)

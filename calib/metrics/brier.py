@@ -1,0 +1,91 @@
+"""Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), its root (eq. 13 of Vovk & Petej
+2014), and how much of the score of the overall frequency the predictions save.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numpy.typing import ArrayLike
+
+from calib.kernel import checks
+from calib.metrics.base import Metric
+from calib.metrics.losses import mean, mean_loss, squared_errors
+
+
+def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Mean of (p − y)², in [0, 1], the one-class convention; 0 is best.
+
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    sample_weight : (n,)
+        Not negative. Whole numbers are repeated rows, here and for every metric.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
+    >>> round(brier_score([1, 0], [0.8, 0.4]), 3)     # (0.04 + 0.16) / 2
+    0.1
+    """
+    return mean_loss(squared_errors, y, p, sample_weight)
+
+
+def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Square root of the Brier score, in [0, 1] (Vovk & Petej 2014, eq. 13).
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        See ``brier_score``.
+
+    Examples
+    --------
+    >>> round(rmse([1, 0], [0.4, 0.8]), 3)            # √((0.36 + 0.64) / 2)
+    0.707
+    """
+    return math.sqrt(brier_score(y, p, sample_weight))
+
+
+def brier_skill(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """1 − Brier / (f (1 − f)), f the frequency of class 1, in (−∞, 1]; 1 is best, 0 what f itself would get.
+
+    NaN for one class, whose frequency is a perfect prediction.
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        See ``brier_score``.
+
+    Examples
+    --------
+    >>> brier_skill([1, 0], [0.75, 0.25])                 # 1/16 of 1/4
+    0.75
+    """
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    frequency = mean(y, weights)
+    spread = frequency * (1 - frequency)
+    return 1 - mean(squared_errors(y, p), weights) / spread if spread else math.nan
+
+
+BRIER = Metric(
+    "brier",
+    "Brier score",
+    brier_score,
+    False,
+    "Mean squared difference between probability and label.",
+)
+RMSE = Metric("rmse", "RMSE", rmse, False, "Square root of the Brier score.")
+BRIER_SKILL = Metric(
+    "brier_skill",
+    "Brier skill",
+    brier_skill,
+    True,
+    "Reduction of the Brier score, as a share, compared with always predicting the overall frequency; 1 is perfect.",
+    everyday=False,
+)

@@ -1,0 +1,200 @@
+"""Calibration errors over bins: expected (eq. 8 of Shaker & Hüllermeier 2025), maximum, squared, and bias-corrected.
+
+The mean of squared gaps is too large by Σ n_b/n · π_b(1 − π_b)/n_b, also for a perfect model. Bröcker (2012,
+"Estimating reliability and resolution of probability forecasts through decomposition of the empirical score")
+and Ferro and Fricker (2012) subtract its unbiased estimate f_b(1 − f_b)/(n_b − 1); Kumar, Liang and Ma (2019,
+"Verified uncertainty calibration") take the root of what is left, 0 if it is negative.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calib.kernel import checks
+from calib.kernel.binning import binned, group_sums
+from calib.kernel.checks import Array
+from calib.metrics.base import Metric
+
+
+def expected_calibration_error(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Σ over bins of n_b/n · |observed frequency − mean p|, in [0, 1] (eq. 8).
+
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    bins
+        Their number.
+    strategy
+        "uniform", equal width, or "quantile".
+    sample_weight
+        As for ``brier_score``; whole numbers only with quantile bins.
+
+    Examples
+    --------
+    >>> round(expected_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)    # 2/3 · |0.5 − 0.62| + 1/3 · |1 − 0.92|
+    0.107
+    """
+    n, observed, mean_p = filled_bins(y, p, bins, strategy, sample_weight)
+    return float((n * np.abs(observed - mean_p)).sum() / n.sum())
+
+
+def maximum_calibration_error(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Largest |observed frequency − mean p| over the bins that are not empty, in [0, 1].
+
+    Parameters
+    ----------
+    y, p, bins, strategy, sample_weight
+        See ``expected_calibration_error``.
+
+    Examples
+    --------
+    >>> round(maximum_calibration_error([1, 0, 1], [0.61, 0.63, 0.92]), 3)
+    0.12
+    """
+    _, observed, mean_p = filled_bins(y, p, bins, strategy, sample_weight)
+    return float(np.abs(observed - mean_p).max())
+
+
+def squared_ece(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Unweighted mean of (observed frequency − mean p)² over the bins that are not empty.
+
+    Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it. As there,
+    it is the probability of class 0 that is binned, so that a p on an edge belongs to the bin below it.
+
+    Parameters
+    ----------
+    y, p, bins, strategy, sample_weight
+        See ``expected_calibration_error``.
+
+    Examples
+    --------
+    >>> round(squared_ece([1, 0, 1], [0.61, 0.63, 0.92]), 4)                   # (0.12² + 0.08²) / 2
+    0.0104
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    _, observed, mean_p = filled_bins(1 - y, 1 - p, bins, strategy, sample_weight)
+    return float(((observed - mean_p) ** 2).mean())
+
+
+def corrected_reliability(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Σ n_b/n · ((f_b − p̄_b)² − f_b(1 − f_b)/(n_b − 1)) over bins of at least two rows; 0 or less is best.
+
+    Parameters
+    ----------
+    y, p, bins, strategy
+        See ``expected_calibration_error``.
+    sample_weight
+        Whole numbers only: it counts rows.
+
+    Examples
+    --------
+    >>> round(corrected_reliability([1, 0, 1, 1], [0.9] * 4), 6)          # (0.75 − 0.9)² − 0.1875 / 3
+    -0.04
+    """
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    if weights is not None:
+        checks.whole_weights(weights, "A bias-corrected calibration error")
+    n, observed, mean_p = filled_bins(y, p, bins, strategy, weights)
+    chance = np.divide(observed * (1 - observed), n - 1, out=np.zeros(len(n)), where=n > 1)
+    corrected = np.where(n > 1, (observed - mean_p) ** 2 - chance, 0.0)
+    return float(n @ corrected / n.sum())
+
+
+def debiased_calibration_error(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 20,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """√max(0, ``corrected_reliability``), in [0, 1]: the root of the mean squared gap that is more than chance.
+
+    Parameters
+    ----------
+    y, p, bins, strategy, sample_weight
+        See ``corrected_reliability``.
+
+    Examples
+    --------
+    >>> debiased_calibration_error([1, 0, 1, 1], [0.9] * 4)
+    0.0
+    >>> round(debiased_calibration_error([0, 0, 0, 0], [0.1] * 4), 6)
+    0.1
+    """
+    return math.sqrt(max(0.0, corrected_reliability(y, p, bins, strategy, sample_weight)))
+
+
+def filled_bins(
+    y: ArrayLike, p: ArrayLike, bins: int, strategy: str, sample_weight: ArrayLike | None
+) -> tuple[Array, Array, Array]:
+    """Count, observed frequency and mean prediction of each bin that is not empty."""
+    weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
+    count = group_sums(placed.index, placed.count, weights=weights)
+    filled = count > 0
+    ones, total = (group_sums(placed.index, placed.count, values, weights)[filled] for values in (y, p))
+    return count[filled], ones / count[filled], total / count[filled]
+
+
+ECE = Metric(
+    "ece",
+    "ECE",
+    expected_calibration_error,
+    False,
+    "Expected calibration error: mean absolute difference between mean prediction and observed "
+    "frequency, over bins.",
+)
+MCE = Metric(
+    "mce",
+    "MCE",
+    maximum_calibration_error,
+    False,
+    "Maximum calibration error: the difference in the worst bin, even if this bin has few rows.",
+)
+SQUARED_ECE = Metric(
+    "squared_ece",
+    "Squared ECE, unweighted",
+    squared_ece,
+    False,
+    "Mean squared difference between mean prediction and observed frequency, over non-empty bins of "
+    "equal weight. The ECE tables of Shaker and Hüllermeier (2025) show this number.",
+    everyday=False,
+)
+DEBIASED_CE = Metric(
+    "debiased_ce",
+    "Calibration error, bias-corrected",
+    debiased_calibration_error,
+    False,
+    "Root of the mean squared gap over bins after subtracting the part expected by chance; 0 if chance "
+    "explains all of it.",
+    everyday=False,
+    counted=True,
+)

@@ -1,0 +1,110 @@
+"""Log loss (eq. 6 of Shaker & Hüllermeier 2025), clipped, and in bits (eq. 4.11 of Johansson et al., probability
+estimation trees, 2019).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calib.kernel import checks
+from calib.metrics.base import Metric
+from calib.metrics.losses import log_losses, mean_loss
+
+
+def log_loss(
+    y: ArrayLike, p: ArrayLike, base: float = math.e, sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean of −log of the probability given to the label that came, in [0, ∞]; 0 is best.
+
+    A certain prediction that is wrong costs ∞: nothing is clipped (``log_loss_clipped`` does, and is named
+    so).
+
+    Parameters
+    ----------
+    y : (n,) of 0 and 1
+    p : (n,) in [0, 1]
+    base
+        Of the logarithm, above 1.
+    sample_weight
+        See ``brier_score``.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
+    >>> log_loss([1, 0], [0.25, 0.75], base=2)        # each label had a probability of 1/4
+    2.0
+    >>> log_loss([1, 0], [0.0, 0.5])
+    inf
+    """
+    checks.in_range(base, "base", low=1, open_ends=True)
+    return mean_loss(log_losses, y, p, sample_weight) / math.log(base)
+
+
+def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Log loss (base e) of p clipped to [ε, 1 − ε], ε = 2.2e-16, as scikit-learn's; it is shown beside an infinite
+    log loss.
+
+    A certain prediction that is wrong costs 36.04 instead of ∞ (Shaker & Hüllermeier 2025, Table 7).
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        See ``brier_score``.
+
+    Examples
+    --------
+    >>> round(log_loss_clipped([1], [0.0]), 2)
+    36.04
+    """
+    y, p = checks.labelled_probabilities(y, p)
+    tiny = np.finfo(np.float64).eps
+    return mean_loss(log_losses, y, np.clip(p, tiny, 1 - tiny), sample_weight)
+
+
+def log_loss_base2(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Mean of −log2 of the probability given to the label that came, in [0, ∞]; 0 is best.
+
+    Parameters
+    ----------
+    y, p, sample_weight
+        See ``brier_score``.
+
+    Examples
+    --------
+    >>> log_loss_base2([1, 0], [0.25, 0.5])           # 2 bits and 1 bit
+    1.5
+    """
+    return log_loss(y, p, base=2, sample_weight=sample_weight)
+
+
+LOG_LOSS = Metric(
+    "log_loss",
+    "Log loss",
+    log_loss,
+    False,
+    "Mean −ln of the probability of the true label; ∞ if a prediction of 0 or 1 is wrong. If infinite, "
+    "the value with probabilities kept 2.2e-16 away from 0 and 1 is shown as well.",
+)
+LOG_LOSS_CLIPPED = Metric(
+    "log_loss_clipped",
+    "Log loss, clipped",
+    log_loss_clipped,
+    False,
+    "Log loss with probabilities at least 2.2e-16 from 0 and 1, as in Shaker and Hüllermeier (2025).",
+    everyday=False,
+)
+LOG_LOSS_BASE2 = Metric(
+    "log_loss_base2",
+    "Log loss, in bits",
+    log_loss_base2,
+    False,
+    "Log loss with the binary logarithm, as in the tables of Johansson, Löfström and Boström (2019).",
+    everyday=False,
+)

@@ -1,0 +1,44 @@
+"""Losses of single rows, of which the scores are means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlog1py, xlogy
+
+from calib.kernel import checks
+from calib.kernel.checks import Array
+
+
+def squared_errors(y: Array, p: Array) -> Array:
+    """Return (p − y)² of each row."""
+    return (p - y) ** 2
+
+
+def log_losses(y: Array, p: Array) -> Array:
+    """−ln of the probability given to the label that came, of each row; ∞ where that was 0."""
+    return 0.0 - (xlogy(y, p) + xlog1py(1 - y, -p))
+
+
+def hits(y: Array, p: Array) -> Array:
+    """1.0 where the predicted label, 1 when p > 0.5, is the label that came."""
+    return ((p > 0.5) == (y == 1)).astype(np.float64)
+
+
+def overconfidence(y: Array, p: Array) -> Array:
+    """Probability of the predicted label minus its hit, of each row."""
+    return np.maximum(p, 1 - p) - hits(y, p)
+
+
+def mean(values: Array, weights: Array | None) -> float:
+    """The mean of values (n,), each as often as its weight says."""
+    return float(np.average(values, weights=weights))
+
+
+def mean_loss(
+    loss: Callable[[Array, Array], Array], y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
+) -> float:
+    weights, labels, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    return mean(loss(labels, p), weights)

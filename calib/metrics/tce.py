@@ -1,0 +1,68 @@
+"""Distance from the known true probability of synthetic data (eq. 4 of Shaker & Hüllermeier 2025)."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from calib.kernel import checks
+from calib.kernel.checks import Array
+from calib.metrics.base import Metric
+from calib.metrics.brier import brier_score
+from calib.metrics.losses import mean
+
+
+def true_calibration_error(
+    posterior: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean of (p − π)² against the true P(Y = 1 | x), in [0, 1] (eq. 4).
+
+    Parameters
+    ----------
+    posterior, p : (n,) in [0, 1]
+        Only synthetic data have a posterior.
+
+    Examples
+    --------
+    >>> round(true_calibration_error([0.5, 0.9], [0.7, 0.9]), 3)
+    0.02
+    """
+    weights, truth, p = checks.counted_rows(sample_weight, *_posterior_and_p(posterior, p))
+    return mean((truth - p) ** 2, weights)
+
+
+def excess_brier(
+    y: ArrayLike, p: ArrayLike, posterior: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
+    """Brier score of p minus that of the true posterior on the same labels.
+
+    In expectation the true calibration error, and the "CL+GL" curves of Shaker & Hüllermeier (2025); can be
+    negative.
+
+    Parameters
+    ----------
+    y, p, posterior, sample_weight
+        (n,) each, as for ``brier_score`` and ``true_calibration_error``.
+
+    Examples
+    --------
+    >>> round(excess_brier([1, 0], [1.0, 0.0], posterior=[0.5, 0.5]), 3)
+    -0.25
+    """
+    return brier_score(y, p, sample_weight) - brier_score(y, posterior, sample_weight)
+
+
+def _posterior_and_p(posterior: ArrayLike, p: ArrayLike) -> tuple[Array, Array]:
+    truth, p = checks.probability_vector(posterior, "posterior"), checks.probability_vector(p, "p")
+    checks.same_length(posterior=truth, p=p)
+    checks.not_empty(p, "p")
+    return truth, p
+
+
+TCE = Metric(
+    "tce",
+    "TCE",
+    true_calibration_error,
+    False,
+    "True calibration error: mean squared difference from the known true probability.",
+    needs="posterior",
+)
