@@ -42,7 +42,7 @@ DRAWN = (
     "width",
     "tce",
 )
-LEAVES = ALL_LEAVES[:2]  # the third has a strength to choose
+LEAVES = {key: label for key, label in ALL_LEAVES.items() if key != "m"}  # m has a strength to choose
 DEEPEST = "max"
 DEPTHS = ("2", "5", DEEPEST)  # whose diagrams stand side by side, where nothing else is asked for
 DRAWN_DEPTH = 3  # of the tree that is drawn, likewise

@@ -242,7 +242,7 @@ def _chosen(recipe: Recipe) -> dict[str, Any]:
         "watching": _keywords(recipe.given("watch", "alpha", "horizon", "skip_unlabelled")),
         "watched": repr(watched) if watched in recipe.calibrators else "next(iter(evaluation.predictions))",
         "metric": _keywords({"metric": trees["metric"]} if "metric" in trees else {}),
-        "leaves": trees.get("leaves", LEAVES[0]),
+        "leaves": trees.get("leaves", next(iter(LEAVES))),
         "depth": trees.get("depth", DRAWN_DEPTH),
         "method": _keywords({"method": trees["interval"]} if "interval" in trees else {}),
     }

@@ -16,7 +16,8 @@ import numpy as np
 
 from calib.kernel import checks
 
-LEAVES = ("frequency", "laplace", "m")
+#: Key → label
+LEAVES = {"frequency": "Frequency", "laplace": "Laplace", "m": "m-estimate"}
 
 
 def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:

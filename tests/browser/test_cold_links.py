@@ -33,7 +33,7 @@ MODEL_SHOWN = {
     "model": ["Decision tree"],
     "params-max_depth": ["4"],
     "params-criterion": ["entropy"],
-    "params-leaf": ["laplace"],
+    "params-leaf": ["Laplace"],
     "params-min_samples_leaf": ["6"],
     "test_size": ["40"],
     "seed": ["7"],
