@@ -133,7 +133,7 @@ def _table(
         return sample_frame(key)
     if kind == "openml":
         return *fetch_openml(key), None
-    raise DataError("A synthetic data set is simulated, so it has no table to read.")
+    raise DataError("A synthetic data set is simulated and does not come from a table.")
 
 
 def _again(file: str | None, key: str) -> str:

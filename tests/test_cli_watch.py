@@ -58,7 +58,7 @@ def test_days_one_by_one_equal_one_pass(files, tmp_path, capsys):
 
     old = state.read_text()
     assert main(["watch", *files(frame[:30], "today.csv"), "--state", str(state)]) == 2  # read before
-    assert "read already" in capsys.readouterr().err
+    assert "read before" in capsys.readouterr().err
     assert state.read_text() == old
 
 

@@ -128,7 +128,7 @@ def test_an_openml_set_is_fetched_by_its_number(monkeypatch):
 
 
 def test_a_synthetic_set_has_no_table_to_read():
-    with pytest.raises(DataError, match="simulated, so it has no table"):
+    with pytest.raises(DataError, match="simulated and does not come from a table"):
         load_frame(Recipe(data="synthetic:gaussian"), {})
 
 

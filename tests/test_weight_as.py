@@ -65,7 +65,7 @@ def test_intervals_of_the_report_do_not_depend_on_the_unit_of_sampling_weights(w
 def test_counts_give_what_repeating_the_rows_gives_and_weights_what_they_are_worth(weighed, counted):
     tested = W[weighed.rows]
     worth = tested.sum() ** 2 / (tested @ tested)  # Kish
-    assert weighed.judged_by == f"{len(tested):,} test rows (by weight worth {worth:,.0f})"
+    assert weighed.judged_by == f"{len(tested):,} test rows (effective number {worth:,.0f})"
     assert counted.judged_by == f"{tested.sum():,} test rows in {len(tested):,} lines"
     width = {
         name: performance(e, ("brier",)).eval("upper - lower").iloc[0]
@@ -88,7 +88,7 @@ def test_weights_of_a_part_of_the_rows_are_never_counts_by_accident():
     ).replace(calibrators=("none", "platt"))
     for factor in (1, 2, 1.01):  # twice as much: 1, 2 and 4 are whole, and no name says that they are counts
         found = evaluate(recipe, load(recipe, {"00": table.assign(w=weight * factor)}))
-        assert found.judged_by == "80 test rows (by weight worth 71)"  # 100² / 140
+        assert found.judged_by == "80 test rows (effective number 71)"  # 100² / 140
 
 
 @pytest.mark.parametrize("weights", [[1, 3, 9], [2, 4], [0.5, 1, 2], [1, 2, 3], [3, 3, 3, 1]])
@@ -132,7 +132,7 @@ def test_the_recipe_says_what_whole_weights_are_else_their_name(name, weight_as,
     assert are_whole(data.weight) is counts
     assert data.weight.sum() == pytest.approx(9 if counts else 81 / 25)
     told = f"Counts in {name!r}: 9 rows in 4 lines." if counts else None
-    assert (told or f"Weights in {name!r}: 4 rows (by weight worth 3).") in data.notes
+    assert (told or f"Weights in {name!r}: 4 rows (effective number 3).") in data.notes
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_both_meanings_are_offered_with_what_follows_from_each(name, buttons):
     (problem,) = [p for p in validate(table, "target") if p.column == name]
     lines, rows = f"{N:,}", f"{W.sum():,}"
     assert f"Counts: {rows} rows in {lines} lines." in problem.message
-    assert f"Weights: {lines} rows (by weight worth {W.sum() ** 2 / (W @ W):,.0f})." in problem.message
+    assert f"Weights: {lines} rows (effective number {W.sum() ** 2 / (W @ W):,.0f})." in problem.message
     assert [action for _, action in problem.fixes] == buttons
     assert {action: fix for fix, action in problem.fixes} == {
         "Use as counts": {"weight": name, "weight_as": "counts"},

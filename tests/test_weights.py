@@ -59,10 +59,10 @@ def test_fractions_are_told_as_rows_and_what_they_are_worth():
     found = evaluate(FILE.replace(calibrators=("none", "platt", "venn_abers")), data)
     tested = weight[PART == 2]
     worth = round(tested.sum() ** 2 / (tested @ tested))
-    assert found.judged_by == f"90 test rows (by weight worth {worth})"
+    assert found.judged_by == f"90 test rows (effective number {worth})"
     assert rows_needed(found)[1].rows == worth
     told = formatted_flow(flow(found), "1").set_index("Step")
-    assert told.loc["Test", ["Rows", "Worth by weight"]].tolist() == ["90", str(worth)]
+    assert told.loc["Test", ["Rows", "Effective rows"]].tolist() == ["90", str(worth)]
     # Sampling weights of 1, 2 and 4 are scaled before: nobody who gave them knows of fractions
     assert "count repeated rows" in found.refused["venn_abers"]
     assert "fraction" not in found.refused["venn_abers"]

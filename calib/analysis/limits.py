@@ -19,9 +19,8 @@ SAME_TABLE = {
     "model performs at another place.",
     "cluster": "The test clusters are new to the model but come from the table that it was trained on, so this is an "
     "internal validation. It does not show how the model performs at another place or time.",
-    "file": "A column of the table assigns its rows to training and test. The program cannot know how the column "
-    "does so, "
-    "or whether the test rows come from another place or time.",
+    "file": "A column of the table assigns its rows to training and test. The program cannot know how the "
+    "rows were assigned, or whether the test rows come from another place or time.",
 }
 
 
@@ -112,7 +111,7 @@ def _rows(evaluation: Evaluation) -> str:
         excluded = data.read - data.n
         told.append(
             f"{excluded:,} of {counted(data.read, 'row')} ({percent(excluded / data.read)}) "
-            f"{'was' if excluded == 1 else 'were'} excluded. The results hold for rows like the others."
+            f"{'was' if excluded == 1 else 'were'} excluded. The results hold for rows like those that remain."
         )
     if trained_here(evaluation):
         gaps = int(data.X.iloc[evaluation.rows].isna().any(axis=1).sum())

@@ -52,7 +52,7 @@ class Optimism:
             verdict = f"too optimistic by {gap}"
         if line.upper < 0:
             verdict = f"too pessimistic ({gap})"
-        return f"For {label_of(calibrator)} a random split would have claimed {told}: {verdict}."
+        return f"For {label_of(calibrator)} a random split would have given {told}: {verdict}."
 
     def formatted(self) -> pd.DataFrame:
         """Format for readers, one line per calibrator and metric."""

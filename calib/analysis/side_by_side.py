@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from calib.analysis.differences import PER_ROW
-from calib.calibrators import label_of
+from calib.calibrators import name_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import change, number, some_of
 from calib.metrics.confidence import LEVEL, View
@@ -42,7 +42,7 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
     best = min(raw, key=lambda name: raw[name])
     gaps = [f"{other} {_gap(evaluations, best, other, raw)}" for other in raw if other != best]
     first = (
-        f"Uncalibrated, {best} has the lowest Brier score, {number(raw[best])}. Differences from it: "
+        f"Without calibration, {best} has the lowest Brier score, {number(raw[best])}. Differences from it: "
         f"{'; '.join(gaps)}."
     )
     calibrated = {place: score for place, score in scores.items() if place[1] != "none"}
@@ -51,7 +51,7 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
     lowest = name, key = min(calibrated, key=lambda place: calibrated[place])
     others = [place for place in calibrated if place != lowest]
     then = (
-        f"Of the calibrated models, {name} with {label_of(key)} has the lowest: {number(calibrated[lowest])}"
+        f"Of the calibrated models, {name} with {name_of(key)} has the lowest: {number(calibrated[lowest])}"
     )
     return f"{first} {then}{how_sure(evaluations, lowest, others, 'brier')}."
 

@@ -82,7 +82,7 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
                 column.put(at, batch.column(key))
             at += len(batch)
         if at < rows:
-            raise ValueError(f"only {at:,} of {rows:,} rows are there")
+            raise ValueError(f"it contains only {at:,} of {rows:,} rows")
     give_back(rows)
     return columns
 

@@ -256,7 +256,7 @@ def imputations(X: pd.DataFrame) -> list[str]:
 
     >>> for sentence in imputations(pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", None]})):
     ...     print(sentence)
-    Missing numbers become the training median, and a column of 0 and 1 marks them: age (1 gap).
+    Missing numbers become the training median, and an added column of 0 and 1 marks them: age (1 gap).
     Missing values become a separate level, '(missing)': sex (1 gap).
     """
     gaps = {str(name): int(X[name].isna().sum()) for name in X.columns}
@@ -265,8 +265,9 @@ def imputations(X: pd.DataFrame) -> list[str]:
     numbers = [name for name in counts if is_number(X[name])]
     levels = [name for name in counts if name not in {*dates, *numbers}]
     ways = {
-        "Missing numbers become the training median, and a column of 0 and 1 marks them": numbers,
-        "Missing dates become the training median of day, month and weekday, and a column of 0 and 1 marks them": dates,
+        "Missing numbers become the training median, and an added column of 0 and 1 marks them": numbers,
+        "Missing dates become the training median of day, month and weekday, and an added column of 0 and 1 marks "
+        "them": dates,
         f"Missing values become a separate level, {GAP!r}": levels,
     }
     return [f"{way}: {', '.join(counts[name] for name in names)}." for way, names in ways.items() if names]

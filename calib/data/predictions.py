@@ -331,8 +331,8 @@ def _without_counts(column: str) -> Problem:
     return Problem(
         "warning",
         column,
-        "Most scores occur once in each class, as in a table of counts. If this is one, "
-        "the scores cannot be evaluated without the counts.",
+        "Most scores occur once in each class, as in a table of counts. If this is such "
+        "a table, the scores cannot be evaluated without the counts.",
         "On the Data page, assign the role Weight or count to the column of counts.",
     )
 

@@ -61,10 +61,7 @@ SIGNATURES = (
     (b"7z\xbc\xaf", "a 7-Zip archive"),
     (b"Rar!", "a RAR archive"),
     (b"\x7fELF", "a program"),
-    *(
-        (b"\x80" + bytes([protocol]), "a pickle, which could run code and is never opened")
-        for protocol in range(2, 6)
-    ),
+    *((b"\x80" + bytes([protocol]), "a pickle") for protocol in range(2, 6)),
 )
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -122,7 +119,8 @@ def read_table(
         raise DataError(f"{name} is empty.", "Choose a file with a header line and rows below it.")
     found = _recognise(content)
     if found not in (None, PARQUET, EXCEL):
-        raise DataError(f"{name} is {found}, not a table.", MODEL_AS if "pickle" in found else SAVE_AS)
+        never = " Pickles can run code, so they are never opened." if "pickle" in found else ""
+        raise DataError(f"{name} is {found}, not a table.{never}", MODEL_AS if never else SAVE_AS)
     if FOREIGN.fullmatch(extension):
         raise DataError(f"{name} cannot be read: .{extension} is not a known table format.", SAVE_AS)
     given = [content]

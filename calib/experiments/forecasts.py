@@ -107,8 +107,8 @@ def draw(record: OwnCalibration, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=360,
             showlegend=False,
-            xaxis=axis | {"title": {"text": "How sure"}, "constrain": "domain"},
-            yaxis=axis | {"title": {"text": "How often right"}, "scaleanchor": "x"},
+            xaxis=axis | {"title": {"text": "Confidence"}, "constrain": "domain"},
+            yaxis=axis | {"title": {"text": "Share of right answers"}, "scaleanchor": "x"},
         )
     )
     figure.add_trace(diagonal(theme).update(line_width=1.2))

@@ -81,7 +81,7 @@ FOLDS = "folds"  # the kind of map that holds several, one of each fold
 NOTES = {
     "cv": "Fitted on out-of-fold scores. Apply it to scores of the model that was then refitted on all training rows.",
     "oob": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble. In the evaluation, each row was "
-    "scored by the trees that one random training row did not see, without this row among the calibration rows. "
+    "scored by the trees that did not see one random training row. This row was not used to calibrate it. "
     "This table keeps all rows, so its probabilities differ a little.",
     "oob_whole": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble.",
     "train": "Fitted on scores of the rows that trained the model, so often overconfident. Use it only for comparison.",

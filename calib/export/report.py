@@ -414,7 +414,7 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
     if recipe.split == "random":
         return section
     if at_random is None:
-        return section | {"missing": ["What a random split would have claimed: not computed."]}
+        return section | {"missing": ["Comparison with a random split: not computed."]}
     found = optimism(evaluation, at_random)
     choice = recommend(evaluation).choice
     both = [key for key in evaluation.predictions if key in at_random.predictions]

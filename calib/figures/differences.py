@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from calib.analysis.clipped import change_or_clipped, clipped_change
 from calib.analysis.differences import Differences
 from calib.analysis.differences import differences as on_test_rows
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
 from calib.figures.ink import lanes, outlined, reach, upright
@@ -69,9 +69,9 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
     return DifferenceLanes(
         shown,
         _finding(shown),
-        f"Marks show the difference from {label_of(differences.reference)}, bars its 95 % interval from "
+        f"Marks show the difference from {name_of(differences.reference)}, bars its 95 % interval from "
         f"{differences.basis}. If the interval includes 0, the difference may be sampling variability.{dots}",
-        f"Differences from {label_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
+        f"Differences from {name_of(differences.reference)} in {table['metric'].nunique()} metrics, {len(sure)} of "
         f"{len(table)} clearly different. Brier score: {listed or 'none'}.",
     )
 
@@ -79,7 +79,7 @@ def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None 
 def _finding(found: Differences) -> str:
     """Name the calibrators that clearly lower the Brier score, with an interval that excludes 0."""
     brier = found.table[found.table["metric"] == "brier"]
-    against = "the uncalibrated model" if found.reference == "none" else label_of(found.reference)
+    against = name_of(found.reference)
     splits = "" if found.runs is None else " over splits"
     if brier.empty:
         return f"There is nothing to compare with {against}"

@@ -137,7 +137,8 @@ def _pool(fit: AddedFit) -> str:
     low, high = map(_score, fit.pool)
     where = f"at score {low}" if low == high else f"with scores from {low} to {high}"
     ones = fit.positives - fit.label
-    return f"the row joins {counted(others, 'calibration row')} {where}, {ones:,} of them with label 1"
+    labels = f"with label {ones}" if others == 1 else f"({ones:,} with label 1)"
+    return f"the row joins {counted(others, 'calibration row')} {labels} in a pool {where}"
 
 
 def _fraction(fit: AddedFit) -> str:

@@ -36,7 +36,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     )
     slope = evaluation.measured(["slope"])["slope"]
     listed = "; ".join(f"{label_of(key)} {brief(float(slope[key]))}" for key in shown)
-    return replace(record, title=f"On log-odds, the calibration slopes are {listed}")
+    return replace(record, title=f"The calibration slopes in log-odds are {listed}")
 
 
 LOG_ODDS = FigureEntry(

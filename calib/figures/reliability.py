@@ -346,7 +346,10 @@ def shape_of(curve: Curve) -> Shape:
         consistency = curve.band_lower, curve.band_upper
         return Shape(curve.mean_p, curve.observed, low, high, curve.count, band, consistency, hover)
     if isinstance(curve, SmoothCurve):
-        hover, consistency = "a mean worth %{customdata[3]:,.0f} rows", (curve.band_lower, curve.band_upper)
+        hover, consistency = (
+            "a mean of effectively %{customdata[3]:,.0f} rows",
+            (curve.band_lower, curve.band_upper),
+        )
         return Shape(
             curve.p, curve.smoothed, *_cells(curve.p, curve.p), curve.count, band, consistency, hover
         )

@@ -23,7 +23,7 @@ def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
     counted = not (
         table["rows"] < table["lines"]
     ).any()  # and not other weights, by which rows are worth less
-    lines, rows = ("Lines of the table", "Rows") if counted else ("Rows", "Worth by weight")
+    lines, rows = ("Lines of the table", "Rows") if counted else ("Rows", "Effective rows")
     shown = {"Step": table["step"]}
     if weighted:
         shown[lines] = _whole(table["lines"])

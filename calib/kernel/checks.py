@@ -485,8 +485,8 @@ def matrix(values: Any, name: str, columns: int | None = None) -> Array:
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise InputError(
-            f"{name} must be finite, but {int((~np.isfinite(array)).sum())} values are missing or infinite "
-            f"(the first at index [{row}, {column}]). Remove or replace them."
+            f"{name} must be finite. Missing or infinite values: {int((~np.isfinite(array)).sum())}, the first at "
+            f"index [{row}, {column}]. Remove or replace them."
         )
     return array
 

@@ -173,10 +173,10 @@ def rows_told(rows: int, lines: int, worth: int, noun: str = "row") -> str:
     """Say how many rows there are, in how many lines of the table if these differ, and what weights leave of them.
 
     >>> rows_told(4066, 1826, 4066), rows_told(1826, 1826, 1410, "test row")
-    ('4,066 rows in 1,826 lines', '1,826 test rows (by weight worth 1,410)')
+    ('4,066 rows in 1,826 lines', '1,826 test rows (effective number 1,410)')
     """
     lines_told = "" if rows == lines else f" in {counted(lines, 'line')}"
-    return f"{counted(rows, noun)}{lines_told}" + ("" if rows == worth else f" (by weight worth {worth:,})")
+    return f"{counted(rows, noun)}{lines_told}" + ("" if rows == worth else f" (effective number {worth:,})")
 
 
 def some_of(n: int, total: int, what: str) -> str:

@@ -148,7 +148,7 @@ ENTRIES = {
         "The mean of −ln of the probability given to the true label. One wrong prediction of 0 or 1 makes it infinite.",
         ("log loss", "Log loss"),
     ),
-    "minimax": Term("Minimax", "The choice whose worst case is the least bad.", ("minimax",)),
+    "minimax": Term("Minimax", "The choice with the smallest possible loss in the worst case.", ("minimax",)),
     "oob": Term(
         "Out of bag",
         "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out-of-bag for "

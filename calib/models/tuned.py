@@ -190,7 +190,7 @@ TUNED = ModelEntry(
             50,
             1,
             500,
-            help="Number of settings that the search tries. Each setting costs five forest fits.",
+            help="Number of settings that the search tries. Each setting needs five forest fits.",
         ),
         _TREES,
     ),

@@ -91,7 +91,7 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
         if not draws():
             st.caption(NO_CHROMIUM)
             st.segmented_control(
-                "Camera icon saves",
+                "Format of the camera icon",
                 CAMERA,
                 default=CAMERA[0],
                 key=f"{key}_image",

@@ -250,7 +250,7 @@ def _failure(what: str, error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return f"{what} needs more memory than the server has. {safe} choose fewer rows, fewer trees or another model."
     if isinstance(error, BrokenExecutor) or not isinstance(error, Exception):
-        return f"{what} was stopped from outside ({type(error).__name__}) before it had finished. {safe} try again."
+        return f"{what} was interrupted ({type(error).__name__}) before it had finished. {safe} try again."
     return (
         f"{what} did not work on these data ({type(error).__name__}: {error}). "
         f"{safe} try another model, or change the settings of this model."

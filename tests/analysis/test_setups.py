@@ -196,7 +196,7 @@ def test_findings_hold_where_the_numbers_say_so_and_only_there():
     assert found[1].here == "4 of these 5 setups are overconfident"
     assert found[3].here == "VP-cal 0.0100, VP-oob 0.0200, VAP-oob 0.0400, VAP-cal 0.0800"
     assert found[4].here == "true for 3 of 4 (VP-cal, VP-oob, VAP-cal)"
-    assert found[5].here == "with 4 of 5"
+    assert found[5].here == "true for 4 of 5 methods"
 
 
 def test_what_the_paper_found_comes_out_on_overlapping_classes(table):

@@ -25,7 +25,9 @@ def test_the_best_uncalibrated_model_comes_first_and_the_others_with_paired_inte
     said = answer(evaluations)
     losses = {name: (one.predictions["none"].p - one.y) ** 2 for name, one in evaluations.items()}
     best = min(losses, key=lambda name: losses[name].mean())
-    assert said.startswith(f"Uncalibrated, {best} has the lowest Brier score, {number(losses[best].mean())}.")
+    assert said.startswith(
+        f"Without calibration, {best} has the lowest Brier score, {number(losses[best].mean())}."
+    )
     for name in set(MODELS) - {best}:
         y, ends = (
             evaluations[best].y,

@@ -50,7 +50,7 @@ def test_a_split_in_time_is_proposed_taken_and_set_against_a_random_one(tab):
     assert tab.headline()["Brier score"] == files.headline_of(evaluation)[1]
     tab.press("Start")
     found = optimism(evaluation, evaluate(random_recipe(recipe), data))
-    told = tab.page.get_by_text("would have claimed a Brier score")
+    told = tab.page.get_by_text("would have given a Brier score")
     told.wait_for()
     assert told.inner_text() in (found.sentence("none"), found.sentence("platt"))
 

@@ -67,7 +67,7 @@ ELSEWHERE = {
         "The log-odds of 0": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "Platt scaling uses the score": "overlap/test_simulation.py::test_beta_peaks_where_a_certain_score_was_wrong",
         "Venn predicts only two values": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
-        "Between overlap and half-way": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
+        "In two dimensions, between complete": "overlap/test_simulation.py::test_two_categories_have_the_smallest_ece",
         "With more dimensions": "overlap/test_simulation.py::test_more_dimensions_leave_less_to_repair",
         "PPA only moves": "overlap/test_simulation.py::test_adjustment_cannot_help",
         "Platt scaling, beta and": "overlap/test_simulation.py::test_adjustment_cannot_help",
@@ -81,7 +81,7 @@ ELSEWHERE = {
     "order": {
         "Every ordering": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all_orderings",
         "The selected probability is m/l": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
-        "Among these orderings": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
+        "In exactly this share": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
         "A Venn predictor ignores the order": "order/test_simulation.py::test_counts_and_probabilities_are",
         "The predictor is therefore": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
     },
@@ -399,7 +399,7 @@ def tce_by_step(base, d=2, measure="tce"):
 @over_seeds
 @claims(
     "overlap",
-    "At the left the classes",
+    "On the left the classes",
     "A fully grown forest has learnt",
     "Calibration pulls it back",
     "At complete overlap in two dimensions",
@@ -448,7 +448,7 @@ def test_in_twenty_dimensions_more_trees_do_help_at_complete_overlap():
     assert kept[20]["rf_large"] < 0.8 * kept[20]["rf_d"]
 
 
-@claims("overlap", "Half-way the forest is now underconfident")
+@claims("overlap", "Half-way to separate classes")
 def test_half_way_in_many_dimensions_calibration_helps_even_the_tuned_forest():
     for base in ("default", "tuned"):
         half_way = tce_by_step(base, 20).loc[9:14]
@@ -802,7 +802,7 @@ def test_entropy_is_the_same_for_all_and_one_label_moves_the_best_partition():
 
 @over_seeds
 @claims(
-    "looking", "The test raises more", "The evidence stays below", "After 20 calibrated", "Old rows dilute"
+    "looking", "The test raises more", "The evidence raises one", "After 20 calibrated", "The old, calibrated"
 )
 def test_looking_every_week_ruins_the_test_and_not_the_evidence(seed):
     result = found("looking", seed)

@@ -190,7 +190,7 @@ def test_platts_file_says_what_it_was_fitted_on_and_gives_the_same_for_a_table_o
         ("beta", "extrapolated"),
         ("isotonic", "clamped"),
         ("venn_abers", "clamped"),
-        ("venn", "those of their category, or [0, 1] if it has no calibration rows"),
+        ("venn", "taken from their category, or [0, 1] if the category has no calibration rows"),
         ("histogram", "clamped"),
         ("quadratic", "extrapolated linearly in log-odds, or clamped where the curve falls at its end"),
         ("none", None),

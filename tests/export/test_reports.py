@@ -336,7 +336,10 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"data": "sample:dated", "time": "ordered", "split": "time"}, "would have claimed: not computed"),
+        (
+            {"data": "sample:dated", "time": "ordered", "split": "time"},
+            "Comparison with a random split: not computed",
+        ),
         pytest.param(
             {"data": "sample:counts", "content": "predictions", "weight": "count"},
             "Lines of the table",

@@ -27,20 +27,21 @@ def test_the_words_of_an_example_done_by_hand():
     words = prepare(by_hand([0.1, 0.2, 0.3, 0.4, 0.5], [0, 1, 0, 1, 1], 0.25)).derivation
     assert words[0] == "The model gives the score 0.25. There are 5 calibration rows."
     assert words[1] == (
-        "With label 0 added, the row joins 2 calibration rows with scores from 0.2 to 0.3, 1 of them with label 1: "
+        "With label 0 added, the row joins 2 calibration rows (1 with label 1) in a pool with scores from 0.2 to 0.3: "
         "p0 = 1 / 3 = 0.333."
     )
-    assert words[2].endswith("1 of them with label 1: p1 = 2 / 3 = 0.667.")
+    assert words[2].endswith("in a pool with scores from 0.2 to 0.3: p1 = 2 / 3 = 0.667.")
     assert words[3].endswith("p0 = 0.333 and p1 = 0.667 give p = 0.500.")
 
 
 def test_a_pool_of_its_own_and_a_pool_at_one_score():
     words = prepare(by_hand([1, 2], [0, 1], 3.0)).derivation
-    assert "joins 1 calibration row with scores from 2 to 3" in words[1]
-    assert "joins 1 calibration row with scores from 2 to 3" in words[2]
+    assert "joins 1 calibration row with label 1 in a pool with scores from 2 to 3" in words[1]
+    assert "joins 1 calibration row with label 1 in a pool with scores from 2 to 3" in words[2]
     alone = prepare(by_hand([1, 2], [0, 0], 3.0)).derivation
     assert "With label 1 added, the row forms its own pool: p1 = 1 / 1 = 1.00." in alone
-    assert "joins 2 calibration rows at score 2" in prepare(by_hand([1, 2, 2], [0, 1, 0], 2.0)).derivation[1]
+    tied = prepare(by_hand([1, 2, 2], [0, 1, 0], 2.0)).derivation
+    assert "joins 2 calibration rows (1 with label 1) in a pool at score 2" in tied[1]
 
 
 @pytest.mark.parametrize(

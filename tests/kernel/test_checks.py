@@ -136,7 +136,7 @@ def test_settings_take_defaults_and_refuse_what_is_unknown():
     [
         (
             [[0.5], [np.nan]],
-            r"X must be finite, but 1 values are missing or infinite \(the first at index \[1, 0\]\)",
+            r"X must be finite. Missing or infinite values: 1, the first at index \[1, 0\]",
         ),
         ([0.5], r"shape \(n, d\)"),
         ([["a"]], "X must be numbers"),

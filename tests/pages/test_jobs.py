@@ -136,8 +136,8 @@ def test_who_waits_for_others_work_sees_the_place_in_the_queue(script):
     [
         (ValueError("no trees"), "did not work on these data (ValueError: no trees)"),
         (MemoryError(), "choose fewer rows, fewer trees or another model"),
-        (BrokenProcessPool("a worker died"), "was stopped from outside"),
-        (SystemExit(1), "was stopped from outside"),
+        (BrokenProcessPool("a worker died"), "was interrupted"),
+        (SystemExit(1), "was interrupted"),
     ],
 )
 def test_work_that_dies_says_what_happened_and_what_to_do_and_can_be_tried_again(script, error, said):

@@ -178,16 +178,12 @@ def test_what_a_random_split_would_have_claimed_is_told_after_a_press_only():
         split="time",
         calibrators="none,platt",
     )
-    assert any(
-        "What a random split would have claimed" in text.value.replace("\\", "") for text in at.markdown
-    )
-    assert not any("would have claimed a Brier" in text.value for text in at.markdown)
+    assert any("Comparing with a random split" in text.value.replace("\\", "") for text in at.markdown)
+    assert not any("would have given a Brier" in text.value for text in at.markdown)
     press(at, "Start")
     recipe = Recipe.from_query(dict(at.query_params))
     found = optimism(*(evaluate(each, load(each)) for each in (recipe, random_recipe(recipe))))
-    said = [
-        text.value.replace("\\", "") for text in at.markdown if "would have claimed a Brier" in text.value
-    ]
+    said = [text.value.replace("\\", "") for text in at.markdown if "would have given a Brier" in text.value]
     assert said in ([found.sentence("platt")], [found.sentence("none")])
     assert faults(at) == []
 
@@ -254,7 +250,7 @@ def test_whole_weights_ask_what_they_are_and_every_page_tells_lines_from_rows(na
     w = table[name].to_numpy(dtype=float)
     counted, worth = (
         f"{w.sum():,.0f} rows in {N:,} lines",
-        f"{N:,} rows (by weight worth {w.sum() ** 2 / (w @ w):,.0f})",
+        f"{N:,} rows (effective number {w.sum() ** 2 / (w @ w):,.0f})",
     )
     (asked,) = [text for text in messages(at) if "Does each number count rows" in text]
     assert f"Counts: {counted}." in asked

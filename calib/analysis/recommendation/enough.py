@@ -50,8 +50,8 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
     share = (
         ""
         if evaluation.dataset.cluster is not None
-        else f" From them the share of {class_named(evaluation.dataset.classes[1])} is only known to be "
-        f"{brief_percent(low)} to {brief_percent(high)}."
+        else f" These rows only show that the share of "
+        f"{class_named(evaluation.dataset.classes[1])} is between {brief_percent(low)} and {brief_percent(high)}."
     )
     return Problem(
         "warning",

@@ -197,7 +197,7 @@ def moved(found: OverTime) -> str:
     if alarm:
         return f"The calibration is off, and the scores shifted too (most in {period})"
     if period is None:
-        return "No clear change, neither of the scores nor of their calibration"
+        return "No clear change of the scores or of their calibration"
     return f"The scores shifted (most in {period}), but their calibration shows no change"
 
 

@@ -24,7 +24,7 @@ DO = {
     "refit": "Refit the model, because it has lost much of its discrimination, which recalibration cannot restore.",
 }
 CHANGED = {
-    "level": "The level of the probabilities changed.",
+    "level": "The level changed: events became more or less frequent than predicted.",
     "slope": "The slope changed: the model became overconfident or underconfident.",
     "shape": "The shape of the calibration curve changed.",
 }
@@ -89,7 +89,8 @@ def rows_of(frame: pd.DataFrame, target: str, positive: str | None, score: str, 
     column = typed[time]
     if column.isna().any():
         raise DataError(
-            f"{counted(int(column.isna().sum()), 'row')} have no {time}.", "Fill in or remove these rows."
+            f"{counted(int(column.isna().sum()), 'row')} have no {time}.",
+            "Fill in the missing values, or remove these rows.",
         )
     return Rows(y, p, column.to_numpy())
 
@@ -99,7 +100,7 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
     limit = f"{watched.threshold:g}"
     evidence = evidence_words(watched.log_now)
     lines = [
-        f"{counted(watched.rows, 'row')}. Evidence against calibration: {evidence}. The alarm is at {limit}."
+        f"{counted(watched.rows, 'row')}. Evidence against calibration: {evidence}. The alarm is raised at {limit}."
     ]
     found = watched.found
     if found is None:
@@ -121,7 +122,7 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
             lines.append(f"{name}: {mean:.4f} [{low:.4f}, {high:.4f}], valid at every look.")
     if watched.waiting:
         lines.append(
-            f"{counted(watched.waiting, 'row')} wait for labels and were not kept. Give them again with their labels."
+            f"{counted(watched.waiting, 'row')} wait for labels and were not kept. Supply them again with their labels."
         )
     if watched.clipped:
         lines.append(

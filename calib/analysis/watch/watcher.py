@@ -25,6 +25,7 @@ from calib.analysis.watch.sequences import Lines, Means, half_width
 from calib.analysis.watch.stream import Stream
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
+from calib.kernel.wording import counted
 
 VERSION = 1
 ALPHA = 0.05
@@ -195,7 +196,7 @@ class Watcher:
         moments, kind = _moments(when, len(p), self.rows)
         if self.kind not in (None, kind) and len(p):
             raise InputError(
-                f"when: earlier rows had {_KINDS[self.kind]}, but these have {_KINDS[kind]}. Give the same column."
+                f"when: earlier rows had {_KINDS[self.kind]}, but these have {_KINDS[kind]}. Use the same column."
             )
         if len(p):
             self.kind = kind
@@ -204,8 +205,8 @@ class Watcher:
         if kind != "row" and len(p) and self.last is not None and moments[0] < self.last:
             late = int((moments < self.last).sum())
             raise InputError(
-                f"{late:,} rows are from before {shown_moment(self.last, kind)}, up to which rows were read already. "
-                "Give only newer rows, or begin again with a new state file."
+                f"{counted(late, 'row')} {'is' if late == 1 else 'are'} older than {shown_moment(self.last, kind)}, "
+                "the latest time that was read before. Supply only newer rows, or start again with a new state file."
             )
         missing = np.flatnonzero(~known)
         stop = len(p) if not len(missing) else int(np.searchsorted(moments, moments[missing[0]]))
@@ -381,7 +382,7 @@ class Watcher:
             return found
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise InputError(
-                f"The state is not one that watch has written ({type(error).__name__}). Begin again with a new file."
+                f"This is not a state that watch has written ({type(error).__name__}). Start again with a new file."
             ) from None
 
 

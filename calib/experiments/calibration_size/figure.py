@@ -121,8 +121,8 @@ def _needs(rows: pd.DataFrame, measure: str) -> str:
         for key, share in below.items()
     )
     return (
-        f"Methods settle at these shares of calibration rows: {steady}. They first beat the uncalibrated forest at "
-        f"these shares: {better}. "
+        f"Methods settle at these shares of calibration rows: {steady}. They first beat the uncalibrated forest at: "
+        f"{better}. "
     )
 
 

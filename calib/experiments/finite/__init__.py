@@ -25,8 +25,8 @@ EXPERIMENT = Experiment(
     why=(
         "One leaf is calibrated, but gives all points the same prediction, so its grouping loss is large.",
         "One split separates the two halves, and its leaves still hold enough labels.",
-        "A tree that fits every label does not know the probabilities. A single 0 among ones decides for all points "
-        "around it.",
+        "A tree that fits every label does not know the probabilities. A single 0 among ones changes the "
+        "prediction for all points around it.",
     ),
     turn={"line": FLAT},
     parameters=(
@@ -49,7 +49,8 @@ EXPERIMENT = Experiment(
         "One leaf is calibrated: half of the labels are 1, and the mean probability is one half. Its excess loss is "
         "grouping loss (GL). One split removes most of it and stays almost calibrated.",
         "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
-        "right decides for all points around it. Pure leaves are worse than one leaf, although they fit every label.",
+        "right changes the prediction for all points around it. Pure leaves are worse than one leaf, although they "
+        "fit every label.",
         "Entropy (IL) is the same for all partitions. Flip one label and see how far the best partition moves, "
         "because the tree sees only labels, never the true probabilities.",
     ),

@@ -51,19 +51,21 @@ def prepare(found: Compared, run: int = 1) -> LogLoss:
     early = max(1, len(t) // 10)
     safe = all(finite[key][-1] == 1 for key in ("simplified", "full"))
     pairs = (
-        "both Venn–Abers predictors in all of them" if safe else "Venn–Abers not in all, which is an error"
+        "it is finite in all of them"
+        if safe
+        else "it is not finite in all of them, which contradicts the theorem"
     )
     return LogLoss(
         title=f"After {t[-1]} test rows the log loss of DIR is finite in {100 * left:.0f} % of {found.y.shape[0]} "
-        f"runs, that of {pairs}",
+        f"runs; with Venn–Abers {pairs}",
         caption=f"The upper picture shows the mean log loss of run {run} so far. A line ends with a cross when it "
-        "becomes infinite. The lower picture shows the share of runs that are still finite.",
+        "becomes infinite. The lower picture shows the share of runs in which it is still finite.",
         alt="Share of runs with finite log loss: "
         + "; ".join(f"{METHODS[key]} {100 * share[-1]:.0f} %" for key, share in finite.items())
         + ".",
         drawn=f"The upper picture shows run {run}: "
         + "; ".join(_ends(METHODS[key], trace) for key, trace in traces.items())
-        + f". The lower picture shows the share of {found.y.shape[0]} runs that are finite after {early} rows: "
+        + f". The lower picture shows the share of {found.y.shape[0]} runs with finite log loss after {early} rows: "
         + "; ".join(f"{METHODS[key]} {100 * share[early - 1]:.0f} %" for key, share in finite.items())
         + ".",
         table=pd.concat(
@@ -103,7 +105,7 @@ def draw(record: LogLoss, theme: Theme = LIGHT) -> go.Figure:
             xaxis={"title": {"text": "Test rows so far"}, "range": [0, m + 1], "anchor": "y2"},
             yaxis={"title": {"text": "Mean log loss"}, "range": [0, top], "domain": [0.56, 1]},
             yaxis2={
-                "title": {"text": "Runs still finite"},
+                "title": {"text": "Runs with finite log loss"},
                 "range": [-0.03, 1.05],
                 "domain": [0, 0.44],
                 **percent_ticks([0, 0.5, 1]),

@@ -10,13 +10,13 @@ EXPERIMENT = Experiment(
     key="looking",
     page="looking",
     name="Looking every week",
-    question="A model stays calibrated. Each week all rows so far are tested at the 5 % level. How often has the test "
-    "raised a false alarm after 50 weeks?",
-    answers=("In about 5 % of all models", "In about 15 %", "In more than 20 %"),
+    question="A model stays calibrated. Each week all rows so far are tested at the 5 % level. For what share of "
+    "such models has the test raised a false alarm after 50 weeks?",
+    answers=("About 5 %", "About 15 %", "More than 20 %"),
     right=3,
     why=(
         "The level of 5 % holds for one look. Each further look is another chance for a false alarm.",
-        "The looks share rows, so they agree often, but not often enough.",
+        "The looks share rows, so their results often agree, but not often enough to keep the share this low.",
         "Over many looks the chances of a false alarm add up, although the model never changes.",
     ),
     turn={"looks": 1},
@@ -48,9 +48,10 @@ EXPERIMENT = Experiment(
     ),
     simulation=looking,
     notice=(
-        "The test raises more false alarms with every look. The evidence stays below 5 %, however often you look.",
-        "After 20 calibrated weeks the evidence finds the change sooner than the test. Old rows dilute the test, but "
-        "the evidence also begins again every week.",
+        "The test raises more false alarms with every look. The evidence raises one for "
+        "fewer than 5 % of the models, however often you look.",
+        "After 20 calibrated weeks the evidence finds the change sooner than the test. The "
+        "old, calibrated rows weaken the test, whereas the evidence is also started again every week.",
     ),
     formulas=(
         r"E_t = \prod_{i \le t} \frac{q_i^{y_i}(1-q_i)^{1-y_i}}{p_i^{y_i}(1-p_i)^{1-y_i}}, \quad q_i "

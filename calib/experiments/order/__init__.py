@@ -45,7 +45,7 @@ EXPERIMENT = Experiment(
     simulation=count_orderings,
     notice=(
         "Every ordering of the labels is equally likely. The selected probability is m/l if the first label is 0, and "
-        "(m − 1)/l if it is 1. Among these orderings, class 1 comes last in exactly this share.",
+        "(m − 1)/l if it is 1. In exactly this share of these orderings, class 1 comes last.",
         "The predictor is therefore perfectly calibrated, yet it contains no Venn predictor. A Venn predictor ignores "
         "the order, so it could only predict k/l, the value that both cases share.",
         "Theorem 2 is about predictors that ignore the order of the training rows. If such a predictor has the "

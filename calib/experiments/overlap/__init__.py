@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
             "choice",
             "all",
             choices={"all": "All four"} | CHOICES,
-            help="Number of features. Computing one choice takes a quarter of the time of all four.",
+            help="Number of features. Computing a single choice takes a quarter of the time.",
         ),
         Parameter(
             "detail",
@@ -94,7 +94,7 @@ EXPERIMENT = Experiment(
     ),
     simulation=RUN,
     notice=(
-        "At the left the classes are the same, so every true probability is one half. A fully grown forest has learnt "
+        "On the left the classes are identical, so every true probability is one half. A fully grown forest has learnt "
         "noise, so it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls it "
         "back to "
         "one half, and so does tuning (RF_opt: few, large leaves).",
@@ -102,17 +102,19 @@ EXPERIMENT = Experiment(
         "the same noise.",
         "Compare with the thick line, the same forest uncalibrated. Choose Tuned forest: in two dimensions there is "
         "little left to correct. Most calibrators learn from only a fifth of the rows, and make the forest worse at "
-        "most distances. Here Venn–Abers makes it worse at all twenty.",
+        "most distances. Here Venn–Abers makes it worse at all twenty distances.",
         "With more dimensions the trees differ more and their mean is less extreme, so at complete overlap there is "
-        "less to correct. Half-way the forest is now underconfident, and calibration helps even the tuned forest.",
+        "less to correct. Half-way to separate classes the forest is underconfident, and calibration helps even the "
+        "tuned forest.",
         "PPA only moves probabilities away from one half, so it cannot help if they are already too extreme. Platt "
         "scaling, beta and isotonic regression can.",
-        "If a calibration row with a score of 0 is in class 1, the error of beta calibration of the tuned forest "
-        "peaks. The log-odds of 0 lie far beyond all others, so one such row bends the whole map. Platt scaling "
+        "If a calibration row with a score of 0 is in class 1, the error of the tuned forest with beta "
+        "calibration has a peak. The log-odds of 0 lie far beyond all others, so one such row bends the whole map. "
+        "Platt scaling "
         "uses the score itself and hardly changes.",
         "With the tuned forest choose the measure ECE, which needs no true probabilities, and switch on Venn in the "
-        "legend. Venn predicts only two values. Between overlap and half-way in two dimensions, Venn has the "
-        "smallest ECE but the largest TCE of the calibrators.",
+        "legend. Venn predicts only two values. In two dimensions, between complete overlap and half-way, Venn "
+        "has the smallest ECE but the largest TCE of the calibrators.",
     ),
     formulas=(
         r"\text{TCE} = \tfrac1n \sum (p_i - \pi_i)^2",

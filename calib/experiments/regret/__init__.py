@@ -10,7 +10,7 @@ from calib.kernel.records import Parameter
 EXPERIMENT = Experiment(
     key="regret",
     page=PAGE,
-    name="One number for two",
+    name="One probability from two",
     question="You choose one probability p. If the label is 0, p0 would have been better; if it is 1, p1. Which p "
     "makes "
     "the larger of the two extra losses (regrets) smallest?",

@@ -71,7 +71,7 @@ def as_published(recipe: Recipe) -> None:
     text = (
         f"Here: {', '.join(differs)}."
         if differs
-        else "The settings are the paper's settings, with ten folds once."
+        else "These are the paper's settings, with a single ten-fold cross-validation."
     )
     platt = (
         ""
@@ -127,7 +127,7 @@ def headline(table: pd.DataFrame) -> None:
             ends = [lead.get(f"{metric}_{end}", math.nan) for end in ("low", "high")]
             value += "" if math.isnan(ends[0]) else f" [{', '.join(map(written, ends))}]"
             st.metric(label, listed(names, 2), value, delta_color="off", delta_arrow="off")
-    st.caption("Brackets: 95 % interval over these test rows. Reliability has none.")
+    st.caption("Brackets: 95 % interval over these test rows. Reliability has no interval.")
 
 
 def _signed(share: float) -> str:

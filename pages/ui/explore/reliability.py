@@ -133,9 +133,9 @@ def claim(evaluation: Evaluation) -> None:
     at_random = random_recipe(recipe)
     key, cost = (
         (evaluation.dataset.digest, at_random.digest("fit")),
-        f"fitted again in {duration(evaluation.seconds)}.",
+        f"about {duration(evaluation.seconds)}.",
     )
-    asked = "What a random split would have claimed"
+    asked = "Comparing with a random split"
     if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
         return
     other = evaluations.another(at_random, "random_split", "the random split")
@@ -146,7 +146,7 @@ def claim(evaluation: Evaluation) -> None:
     st.markdown(
         plain(found.sentence(choice if choice in other.predictions else next(iter(evaluation.predictions))))
     )
-    with st.expander("What a random split would have claimed"):
+    with st.expander("Results of a random split"):
         st.dataframe(found.formatted(), hide_index=True, width="stretch", alt="Losses of the two splits")
         tables.download("Optimism (CSV)", lambda: safe_csv(found.table), "optimism.csv")
 

@@ -100,7 +100,9 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     _several(seen, evaluation)
     with headings.rows():
         st.metric(
-            "Evidence now", evidence_words(watched.log_now), help=f"The alarm is at {watched.threshold:g}."
+            "Evidence now",
+            evidence_words(watched.log_now),
+            help=f"The alarm is raised at {watched.threshold:g}.",
         )
         for label, (low, value, high), what in (
             ("Observed − predicted", watched.level, "Mean over all rows so far; 0 if the level is right."),

@@ -306,7 +306,7 @@ def test_refusals_name_what_is_wrong():
         Watcher.of("{}")
     watcher = Watcher()
     watcher.add([0, 1], [0.1, 0.2], [1, 2])
-    with pytest.raises(InputError, match="read already"):
+    with pytest.raises(InputError, match="read before"):
         watcher.add([1], [0.1], [1])
     with pytest.raises(InputError, match="when"):
         watcher.add([1], [0.1])
