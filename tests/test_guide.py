@@ -18,6 +18,7 @@ import yaml
 import calib
 from calib import Recipe
 from calib.__main__ import _parser
+from calib.analysis.recommendation.choice import START
 from calib.calibrators import CALIBRATORS, name_of
 from calib.data import SAMPLES, looks_like_predictions, prepare_predictions
 from calib.experiments import EXPERIMENTS
@@ -349,6 +350,11 @@ def test_which_calibrator_when_says_what_the_results_say():
         r"spline has the best\s+\(([\d.]+),\s+Platt\s+scaling\s+([\d.]+)", TEXTS["docs/results.md"]
     )
     assert said[2][-2:] == [f"{100 * float(wins):.0f}" for wins in by_size]
+    recipe, rows = Recipe(), 1000  # as scripts.judge_advice splits a table
+    calibration = int(rows * (1 - recipe.test_size) * recipe.calibration_size)
+    assert said[2][:-2] == ["000", str(calibration)]
+    start, tree = START
+    assert f"starts with {name_of(start)}, for a single tree with {name_of(tree)}" in " ".join(text.split())
     regret = arena["regret in Brier score"].map(number)
     assert said[3] == ["22", arena.loc[regret.idxmin(), "regret in Brier score"]]
     assert regret.idxmin() == "Venn–Abers"
