@@ -155,8 +155,8 @@ def _base_rate(evaluation: Evaluation) -> str:
             "may differ."
         )
     return (
-        f"The numbers are for a deployment base rate of {percent(stated)}. They assume that nothing but the class "
-        "shares changes, which these rows cannot show."
+        f"The numbers are for a deployment base rate of {percent(stated)}. They assume that only the class "
+        "shares change, which these rows cannot show."
     )
 
 

@@ -468,7 +468,7 @@ def _are_years(column: pd.Series) -> bool:
 def _propose_cluster(typed: pd.DataFrame, found: Column, used: bool) -> Problem | None:
     if found.role != "identifier" or not 2 <= found.distinct < len(typed) - found.missing:
         return None
-    message = f"Looks like an identifier with repeated values ({found.distinct:,} different)."
+    message = f"Looks like an identifier with repeated values ({found.distinct:,} different values)."
     learned = " A model can memorise them." if used else ""
     return Problem(
         "warning",

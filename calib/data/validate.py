@@ -306,7 +306,7 @@ def _feature(column: Column) -> Iterator[Problem]:
             strays = column.strays or {}
             rows = counted(sum(strays.values()), "row")
             message = f"Numbers and text are mixed: {rows} without a number ({quoted(list(strays), 3)})."
-            remedy = "These cells count as missing. Correct those that should be numbers."
+            remedy = "These cells count as missing. Correct the cells that should be numbers."
             yield Problem("warning", name, message, remedy)
     if column.infinite:
         message = f"Values that are infinite or beyond ±{BEYOND:g}: {column.infinite:,}."

@@ -68,5 +68,5 @@ def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: se
         f"At a deployment base rate of {stated:.3g} instead of {found.share:.3g} in the test rows, all odds are "
         f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class, so their means are only as "
         f"precise as means over {round(float(weight.sum())):,} rows. This is correct only if deployment "
-        "differs from this table in nothing but the base rate."
+        "differs from this table only in the base rate."
     )

@@ -196,6 +196,6 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
     if np.bincount(data.y[train], minlength=2).min() < needed:
         rarest = int(np.bincount(data.y, minlength=2).min())
         raise InputError(
-            f"The minority class has {counted(rarest, 'row')}, of which too few are training rows for {needed} folds. "
+            f"The minority class has {counted(rarest, 'row')}; too few of them are training rows for {needed} folds. "
             f"Use a smaller {name} in the protocol, or exclude this data set."
         )

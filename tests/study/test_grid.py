@@ -111,7 +111,5 @@ def test_more_folds_than_the_training_rows_allow_are_told_in_one_sentence_for_th
         except InputError as error:
             told.add(str(error))
     (sentence,) = told
-    assert sentence.startswith(
-        "The minority class has 8 rows, of which too few are training rows for 6 folds"
-    )
+    assert sentence.startswith("The minority class has 8 rows; too few of them are training rows for 6 folds")
     assert f"Use a smaller {name} " in sentence

@@ -48,7 +48,7 @@ def prepare(found: OneTrainingSet) -> Constant:
     )
     own, other = briefly(brier["constant"], brier["full"])
     return Constant(
-        title=f"{title}, {worth}: its Brier score is {own}, and that of Venn–Abers is {other}",
+        title=f"{title}, {worth}: its Brier score is {own}, compared with {other} for Venn–Abers",
         caption="Bands run from p0 to p1; the thin line is the true probability. Marks at the bottom and the top are "
         "the rows of class 0 and 1 in one training set. The numbers are means over many training sets. "
         f"{'. '.join(words)}.",

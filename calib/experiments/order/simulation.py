@@ -73,7 +73,8 @@ def count_orderings(
     length, m = settings["objects"], settings["ones"]
     if m > length:
         raise InputError(
-            f"ones must be at most the training labels, {length}, but is {m}: lower the ones or raise the labels."
+            f"ones must be at most the number of training labels ({length}), but is {m}. Choose fewer ones or more "
+            f"labels."
         )
     forms = []
     for first in (0, 1):

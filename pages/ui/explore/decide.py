@@ -160,11 +160,12 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     if not methods:
         weight = decision.evaluation.dataset.weight
         offered = listed([label_of(key) for key in interval_methods()], last="or")
-        add = "" if set(interval_methods()) & set(recipe.calibrators) else f": add {offered} in the sidebar"
+        add = "" if set(interval_methods()) & set(recipe.calibrators) else f": {offered}"
         if weight is not None and not are_whole(weight):
-            add = f"; {offered} need weights that are counts of rows"
+            add = f". But {offered} need weights that are counts of rows"
         st.info(
-            f"Undecided rows are those whose interval includes the threshold; choose a method with intervals{add}."
+            "A row is undecided if its interval includes the threshold. To find such rows, choose a calibrator with "
+            f"intervals in the sidebar{add}."
         )
         return
     method = _method(recipe, methods)

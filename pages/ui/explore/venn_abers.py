@@ -174,7 +174,7 @@ def rows(result: Evaluation, row: int) -> None:
     order = (
         "the widest intervals first"
         if chosen is None
-        else "the chosen row first, then those with the nearest pairs"
+        else "the chosen row first, then the rows with the nearest pairs"
     )
     st.caption(f"{min(LISTED, len(result.y)):,} of {len(result.y):,} test rows, {order}.")
 
