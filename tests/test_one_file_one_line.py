@@ -1,7 +1,7 @@
 """Adding anything is one new file and one registry line, with its import; and a package from outside needs neither.
 
-Each addition below is made to a copy of the tree, all in one copy; the chain, the exports and the pages then
-run there in processes of their own. Experiments of the Learn pages are added in
+Each addition below is made to a copy of the tree, all in one copy; the chain, the exports, the pages and the contract
+tests then run there in processes of their own. Experiments of the Learn pages are added in
 ``tests/experiments/test_one_more.py``.
 """
 
@@ -17,44 +17,53 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 CALIBRATOR = '''
-"""Shrinkage: part of the way from the model's probability to the class frequency."""
+"""Least squares: the straight line from the model's probability to the labels, or a part of its slope."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.records import Parameter
+from calib.kernel.weights import or_ones
 
 
-class Shrunk(ScoreCalibrator):
-    """``p = (1 - share) s + share f``, f the frequency of class 1.
+class Linear(ScoreCalibrator):
+    """``p = f + b (s - m)``, clipped to [0, 1]; f and m are the means of y and s, b >= 0 is the slope times ``share``.
 
-    >>> Shrunk(share=0.5).fit([0.5, 0.9], [0, 1]).predict([0.9])
-    array([0.7])
+    >>> Linear(share=1.0).fit([0.25, 0.75], [0, 1]).predict([0.5, 0.625])
+    array([0.5 , 0.75])
     """
 
-    key = "shrunk"
-    label = "Shrunk"
+    key = "linear"
+    label = "Straight line"
     source = "this test"
     input = "probability"
     complexity = 0.5
-    kind = "shrinkage"
-    parameters = (Parameter("share", "Share", "number", 0.25, 0.0, 1.0, help="Of the way to the frequency."),)
+    weighted = True
+    kind = "line"
+    parameters = (Parameter("share", "Share", "number", 1.0, 0.0, 1.0, help="Share of the slope that is kept."),)
 
-    def __init__(self, share=0.25):
+    def __init__(self, share=1.0):
         self.share = share
 
     def _learn(self, scores, y, weights):
-        self.frequency_ = float(y.mean())
+        weights = or_ones(weights, len(y))
+        f, m = np.average(y, weights=weights), np.average(scores, weights=weights)
+        spread = weights @ (scores - m) ** 2
+        slope = self.share * max(0.0, weights @ ((scores - m) * (y - f)) / spread) if spread > 1e-12 else 0.0
+        self.slope_, self.intercept_ = float(slope), float(f - slope * m)
 
     def _map(self, scores):
-        return (1 - self.share) * scores + self.share * self.frequency_
+        return np.clip(self.intercept_ + self.slope_ * scores, 0, 1)
 
     def to_map(self):
-        return {"share": self.share, **self._learned("frequency")}
+        return {"share": self.share, **self._learned("slope", "intercept")}
 
     @classmethod
     def from_map(cls, fields):
-        return cls(fields.number("share", 0, 1))._with_learned(frequency=fields.number("frequency", 0, 1))
+        learned = {name: fields.number(name) for name in ("slope", "intercept")}
+        return cls(fields.number("share", 0, 1))._with_learned(**learned)
 '''
 METRIC = '''
 """Sharpness: how far probabilities are from one half."""
@@ -65,14 +74,14 @@ from calib.kernel import checks
 from calib.metrics.base import Metric
 
 
-def sharpness(y, p):
+def sharpness(y, p, sample_weight=None):
     """Mean of |p − ½|.
 
     >>> sharpness([0, 1], [0.25, 1.0])
     0.375
     """
-    y, p = checks.labelled_probabilities(y, p)
-    return float(np.abs(p - 0.5).mean())
+    weights, _, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
+    return float(np.average(np.abs(p - 0.5), weights=weights))
 
 
 SHARPNESS = Metric("sharpness", "Sharpness", sharpness, None, "Mean distance from one half.")
@@ -90,7 +99,8 @@ def _make(depth, random_state):
     return DecisionTreeClassifier(max_depth=depth, random_state=random_state)
 
 
-ENTRY = ModelEntry("stump", "Stump", _make, (Parameter("depth", "Depth", "integer", 1, 1, 5, help="Of the tree."),))
+DEPTH = Parameter("depth", "Depth", "integer", 1, 1, 5, help="Depth of the tree.")
+ENTRY = ModelEntry("stump", "Stump", _make, (DEPTH,), help="A tree of one split.")
 '''
 PLACEMENT = '''
 """Halves: as split, one half of the rows whatever share is asked for."""
@@ -99,6 +109,12 @@ from calib.placements.split import Split
 
 
 class Halves(Split):
+    """Half of the rows calibrates.
+
+    >>> Halves.label
+    'One half'
+    """
+
     key = "halves"
     label = "One half"
     help = "Half of the training rows calibrates."
@@ -182,27 +198,63 @@ chart.show("called", evaluation)
 frame.notes(evaluation.notes)
 '''
 LESSON = """
-title = "Shrinking"
-summary = "What it does to probabilities to be drawn to the class frequency."
-
+title = "A straight line"
+summary = "What least squares does to probabilities."
+when = "After the first hour."
+""" + "".join(
+    f"""
 [[steps]]
 page = "explore_reliability"
-title = "Half of the way"
-text = "One number, and all probabilities are nearer to each other."
-look = "the line of Shrunk, which is steeper."
+title = "What does {part} of the slope do?"
+text = "A straight line moves every probability. Which way?"
+look = "the curve of the straight line."
+point = "A straight line keeps the order of the probabilities."
 [steps.recipe]
 data = "sample:breast_cancer"
-calibrators = ["none", "shrunk"]
+calibrators = ["none", "linear"]
+
+[[questions]]
+text = "Does {part} of the slope change the order?"
+answers = ["It turns the order round", "The order stays", "Only two rows change places"]
+right = {right}
+why = ["The slope is not negative.", "The slope is not negative.", "The slope is not negative."]
 """
+    for part, right in (("a quarter", 2), ("half", 2), ("all", 1))
+)
+# A page of the guide for the page, and a line for each method; the rest of the guide is written from the code
+GUIDE_PAGE = """# Explore: Called
+
+![The page](../pictures/explore_called.webp)
+
+## What it answers
+
+How many rows each calibrator calls positive.
+
+## How to read it
+
+One bar per calibrator.
+
+## What it cannot say
+
+Which of them are right.
+"""
+METHODS = {
+    "venn_abers": "| `linear` | p = f + b (s − m) | least squares | – |",
+    "full": "| `halves` | scores of one half | the model trained on the other half | – |",
+    "file": "| `systematic` | every so manieth row is a test row |",
+    "given": "| `stump` | a tree of one split | – |",
+    "tce": "| `sharpness` | mean abs(p − ½) | – |",
+}
+KIND = ("| `ranks` |", "| `line` | `intercept`, `slope`, `share` | intercept + slope s, clipped to [0, 1] |")
 
 # what is added → (its file, the text, the registry, (what stands there, what is put in its place), …)
 ADDITIONS = {
     "calibrator": (
-        "calib/calibrators/shrunk.py",
+        "calib/calibrators/linear.py",
         CALIBRATOR,
         "calib/calibrators/__init__.py",
-        ("from calib.calibrators.temperature", "from calib.calibrators.shrunk import Shrunk\n{there}"),
-        ("Rank),", "Rank, Shrunk),"),
+        ("from calib.calibrators.temperature", "from calib.calibrators.linear import Linear\n{there}"),
+        ("Rank),", "Rank, Linear),"),
     ),
     "metric": (
         "calib/metrics/sharpness.py",
@@ -249,10 +301,10 @@ ADDITIONS = {
         ),
     ),
     "lesson": (
-        "calib/lessons/shrinking.toml",
+        "calib/lessons/straight_line.toml",
         LESSON,
         "calib/lessons/__init__.py",
-        ('    "reliability_diagram",\n', '    "shrinking",\n{there}'),
+        ('    "reliability_diagram",\n', '    "straight_line",\n{there}'),
     ),
 }
 
@@ -268,13 +320,29 @@ def add(tree: Path, file: str, text: str, registry: str, *changes: tuple[str, st
     (tree / registry).write_text(source, encoding="utf-8")
 
 
+UNTRACKED = ("__pycache__", "build", ".git", ".venv", ".*cache", ".hypothesis", ".cells", "*.sqlite")
+
+
 def copy_of_the_tree(to: Path) -> Path:
-    """What runs, and the helpers of the tests that open pages; not the tests themselves."""
-    ignored = shutil.ignore_patterns("__pycache__", "test_*.py", "browser", "conftest.py")
-    for folder in ("calib", "pages", "sample_data", "tests", ".streamlit"):
-        shutil.copytree(ROOT / folder, to / folder, ignore=ignored)
-    shutil.copy(ROOT / "app.py", to)
+    shutil.copytree(ROOT, to, ignore=shutil.ignore_patterns(*UNTRACKED), dirs_exist_ok=True)
     return to
+
+
+def add_to_the_guide(tree: Path) -> None:
+    """Write what CONTRIBUTING asks for, and let the script write the rest."""
+    (tree / "docs/pages/explore_called.md").write_text(GUIDE_PAGE, encoding="utf-8")
+    shutil.copy(tree / "docs/pictures/start.webp", tree / "docs/pictures/explore_called.webp")
+    methods = tree / "docs/methods.md"
+    lines = methods.read_text(encoding="utf-8").splitlines()
+    for key, line in METHODS.items():
+        (at,) = (i for i, there in enumerate(lines) if there.startswith(f"| `{key}` |"))
+        lines.insert(at + 1, line)
+    methods.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    formats, (before, line) = tree / "docs/file_formats.md", KIND
+    formats.write_text(
+        formats.read_text(encoding="utf-8").replace(before, f"{line}\n{before}"), encoding="utf-8"
+    )
+    run(tree, "-m", "scripts.write_docs")
 
 
 def run(
@@ -302,8 +370,8 @@ RECIPE = {
     "params": {"depth": 3},
     "placement": "halves",
     "split": "systematic",
-    "calibrators": ["none", "shrunk", "venn_abers"],
-    "options": {"shrunk.share": 0.5},
+    "calibrators": ["none", "linear", "venn_abers"],
+    "options": {"linear.share": 0.5},
 }
 
 
@@ -322,12 +390,12 @@ def test_an_addition_touches_one_registry_and_at_most_two_of_its_lines():
 
 def test_the_command_line_prints_and_reports_what_was_added(tree, asked):
     printed = run(tree, *asked, "--html", "report.html", "--csv", "rows.csv").stdout
-    assert "shrunk" in printed
+    assert "linear" in printed
     assert "sharpness" in printed
     report = (tree / "report.html").read_text(encoding="utf-8")
-    for words in ("Shrunk", "Sharpness", "Who calls how many positive", "halves", "stump"):
+    for words in ("Straight line", "Sharpness", "Who calls how many positive", "halves", "stump"):
         assert words in report
-    assert "shrunk" in (tree / "rows.csv").read_text().splitlines()[0].split(",")
+    assert "linear" in (tree / "rows.csv").read_text().splitlines()[0].split(",")
 
 
 NUMBERS = """
@@ -347,20 +415,22 @@ assert evaluation.refused == {}
 np.testing.assert_array_equal(evaluation.rows, np.flatnonzero(np.diff(np.floor(np.arange(570) * 0.3)) > 0))
 part = evaluation.dataset.n - len(evaluation.y)
 assert abs(len(evaluation.calibration_y) - part / 2) <= 1, (len(evaluation.calibration_y), part)
-p, raw = evaluation.predictions["shrunk"].p, evaluation.predictions["none"].p
-np.testing.assert_allclose(p, (raw + evaluation.calibration_y.mean()) / 2)
-np.testing.assert_allclose(evaluation.metrics.sharpness["shrunk"], np.abs(p - 0.5).mean())
-text = calibrator_json(evaluation, "shrunk")
-assert json.loads(text)["map"] == {"kind": "shrinkage", "share": 0.5, "frequency": evaluation.calibration_y.mean()}
+p, raw = evaluation.predictions["linear"].p, evaluation.predictions["none"].p
+calibrating, y = evaluation.calibration_scores, evaluation.calibration_y
+slope = np.polyfit(calibrating, y, 1)[0] / 2
+np.testing.assert_allclose(p, np.clip(y.mean() + slope * (raw - calibrating.mean()), 0, 1))
+np.testing.assert_allclose(evaluation.metrics.sharpness["linear"], np.abs(p - 0.5).mean())
+text = calibrator_json(evaluation, "linear")
+assert json.loads(text)["map"]["kind"] == "line" and json.loads(text)["map"]["share"] == 0.5
 np.testing.assert_array_equal(read_calibrator(text).predict(evaluation.scores).p, p)
-assert sorted(["venn_abers", "shrunk", "none"], key=complexity_of) == ["none", "shrunk", "venn_abers"]
+assert sorted(["venn_abers", "linear", "none"], key=complexity_of) == ["none", "linear", "venn_abers"]
 assert len({mark.color for mark in MARKS.values()}) == len({mark.symbol for mark in MARKS.values()}) == len(MARKS)
 drawn = {chart.key: chart for chart in charts(evaluation)}
 assert "called" in drawn
 for chart in drawn.values():
     for theme in (LIGHT, DARK):
         assert chart.draw(theme).to_json()
-assert MARKS["shrunk"].color in drawn["reliability"].draw(LIGHT).to_json()
+assert MARKS["linear"].color in drawn["reliability"].draw(LIGHT).to_json()
 assert b"Bars of rows" in standalone_html(drawn["called"].draw(LIGHT), drawn["called"].record.alt)
 assert len(bundle({"one": evaluation})) > 10_000
 """
@@ -369,29 +439,67 @@ assert len(bundle({"one": evaluation})) > 10_000
 PAGES = """
 from tests.pages.app import faults, go, page, titles
 
-at = page("explore_called", data="sample:breast_cancer", model="stump", calibrators="none,shrunk,platt")
+at = page("explore_called", data="sample:breast_cancer", model="stump", calibrators="none,linear,platt")
 assert faults(at) == [], faults(at)
 assert titles(at) == ["Who calls how many positive"], titles(at)
 assert "stump" in at.selectbox(key="model").value
 at = go(at, "explore_reliability")
 assert faults(at) == [], faults(at)
 assert "One half" in at.selectbox(key="placement").options
-at.number_input(key="options.shrunk.share").set_value(0.75).run()
+at.number_input(key="options.linear.share").set_value(0.75).run()
 assert faults(at) == [], faults(at)
-assert dict(at.session_state["recipe"].options) == {"shrunk.share": 0.75}
+assert dict(at.session_state["recipe"].options) == {"linear.share": 0.75}
 shown = at.session_state["recipe"].to_query()
-assert '"shrunk.share":0.75' in shown["options"]
+assert '"linear.share":0.75' in shown["options"]
 table = str([frame.value for frame in at.dataframe])
-assert "Shrunk" in table, table
+assert "Straight line" in table, table
 at = go(at, "learn_lessons")
 assert faults(at) == [], faults(at)
-assert "Shrinking" in " ".join(element.value for element in [*at.markdown, *at.header, *at.subheader, *at.caption])
+texts = [*at.markdown, *at.header, *at.subheader, *at.caption]
+assert "A straight line" in " ".join(element.value for element in texts)
 """
 
 
 @pytest.mark.usefixtures("asked")
 def test_the_chain_the_figures_the_exports_and_the_pages_take_what_was_added(tree):
     run(tree, "-c", NUMBERS + PAGES)
+
+
+#: Tests of what every entry of a registry, and every page and lesson, promises. Two ask for the addition's own test
+#: file: those of a lesson's claims (tests/lessons/test_claims.py, test_points.py).
+CONTRACTS = (
+    "tests/calibrators/test_contract.py",
+    "tests/metrics/test_registry.py",
+    "tests/metrics/test_table.py",
+    "tests/models/test_base.py",
+    "tests/placements/test_base.py",
+    "tests/splits/test_contract.py",
+    "tests/figures/test_captions.py",
+    "tests/figures/test_marks.py",
+    "tests/figures/test_titles.py",
+    "tests/lessons/test_lessons.py",
+    "tests/lessons/test_for_teachers.py",
+    "tests/pages/test_any_page.py",
+    "tests/test_floors.py",
+    "tests/test_methods.py",
+    "tests/test_guide.py",
+    "tests/test_recipe.py",
+    "tests/test_docstrings.py",
+)
+ADDED = ("linear", "sharpness", "stump", "halves", "systematic", "called", "straight_line")
+
+
+REGISTRY_WIDE = ("registry", "every_", "holds_stands", "kinds_of")
+
+
+@pytest.mark.parametrize(
+    "chosen", [" or ".join((*ADDED, *REGISTRY_WIDE)), pytest.param("test", marks=pytest.mark.soak)]
+)
+def test_what_was_added_passes_the_contract_tests(tree, chosen):
+    """Those that name an addition and those that go over a whole registry at once; when there is time, all."""
+    if not (tree / "docs/pages/explore_called.md").exists():
+        add_to_the_guide(tree)
+    run(tree, "-m", "pytest", "-q", "-n", "0", "-m", "not soak", "-k", chosen, *CONTRACTS)
 
 
 OUTSIDE = """

@@ -31,7 +31,7 @@ def answers(placement, calibrator):
         return calibrator == "none"
     if placement == "full":
         return kind.gives_interval or calibrator == "none"
-    return kind.input != "tree_scores" or placement in ("split", "oob", "oob_whole")
+    return kind.input != "tree_scores" or PLACEMENTS[placement].scores_trees
 
 
 @pytest.fixture(scope="module", params=PLACEMENTS)
@@ -136,9 +136,12 @@ def test_calibration_set_names_its_rows(key):
     assert len(placed.scores) == len(placed.y) == len(placed.index)
     assert np.array_equal(placed.y, Y[placed.index])
     assert placed.probability
-    expected = {"none": 0, "split": 50}
-    missing = int(np.isnan(placed.model.oob_scores()).sum()) if key.startswith("oob") else 0
-    assert len(placed.index) == expected.get(key, 150 - missing)
+    assert len(set(placed.index)) == len(placed.index)
+    if key in ("cv", "train", "full", "oob", "oob_whole"):
+        missing = int(np.isnan(placed.model.oob_scores()).sum()) if key.startswith("oob") else 0
+        assert len(placed.index) == 150 - missing
+    elif key in ("none", "split"):
+        assert len(placed.index) == {"none": 0, "split": 50}[key]
 
 
 @pytest.mark.parametrize(
