@@ -30,6 +30,7 @@ from calib.data.head import SEARCHED, found_note, rows_above
 from calib.data.typed import in_one_table, typed_objects, typed_text, whole_text
 from calib.kernel.fields import loads
 from calib.kernel.memory import give_back
+from calib.kernel.wording import counted
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
 TOP_ROWS = 20  # of a sheet, kept for the choice of the header
@@ -266,7 +267,7 @@ def read_json(text: str) -> pd.DataFrame:
         check_names(list(value))
         lengths = {key: len(column) for key, column in value.items()}
         if len(set(lengths.values())) > 1:
-            listed = ", ".join(f"{key!r} has {n} values" for key, n in list(lengths.items())[:5])
+            listed = ", ".join(f"{key!r} has {counted(n, 'value')}" for key, n in list(lengths.items())[:5])
             raise DataError(
                 f"The JSON columns differ in length: {listed}.", "Give each column one value per row."
             )

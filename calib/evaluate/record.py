@@ -201,7 +201,7 @@ class Evaluation:
         fitted = self.fitted(key)
         if len(fitted) > 1:
             raise InputError(
-                f"This evaluation has {len(fitted)} {label_of(key)} calibrators, one per fold, so there is no single "
+                f"{label_of(key)}: this evaluation has {len(fitted)} calibrators, one per fold, so there is no single "
                 f"calibrator {use}. Choose one test set instead of folds."
             )
         return fitted[0]

@@ -12,13 +12,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.decision import Decision
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.figures.base import FigureEntry, of_decision
 from calib.figures.ink import reach
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, change, moved, number, percent, with_interval
+from calib.kernel.wording import brief, capital, change, moved, number, percent, with_interval
 
 NOTHING = "There is no probability to decide by: choose a calibrator that works here."
 
@@ -84,7 +84,7 @@ def _finding(decision: Decision) -> str:
     table, best = decision.table, decision.cheapest
     cost = float(table.realised[best])
     if best == decision.reference:
-        return f"{label_of(best)} costs {brief(cost)} per row; no calibrator here is cheaper"
+        return f"{capital(name_of(best))} costs {brief(cost)} per row; no calibrator here is cheaper"
     before = float(table.realised[decision.reference])
     text = f"{label_of(best)} lowers the cost per row {moved(before, cost)}"
     return text + (

@@ -88,7 +88,7 @@ def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
     who = "tree" if not GROWTHS[table["growth"].iloc[0]].forest else "forest"
     losses = (least.calibration, least.grouping, last.calibration, last.grouping)
     title = (
-        f"{label_of(calibrator)}: the {who} loses least at depth {least.depth:.0f} (calibration "
+        f"{label_of(calibrator)}: the {who}'s loss is lowest at depth {least.depth:.0f} (calibration "
         "{} and grouping {}; fully grown {} and {})".format(*map(brief, losses))
     )
     return title, f"Calibration and grouping loss by depth. {'; '.join(summary)}."

@@ -31,10 +31,10 @@ def _floats(values: Any, name: str) -> Array:
         array = np.asarray(values)
         # Texts, dates and complex numbers would be turned into some number
         if array.dtype.kind not in "biufO":
-            raise TypeError(f"they are of type {array.dtype}")
+            raise TypeError(f"the type is {array.dtype}")
         return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, but some value is not: {error}.") from None
+        raise InputError(f"{name} must be numbers, but at least one value is not: {error}.") from None
 
 
 def _float_vector(values: Any, name: str) -> Array:

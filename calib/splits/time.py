@@ -126,6 +126,6 @@ def _written(moment: Any) -> str:
 def _refuse_fewer(moments: np.ndarray, needed: int, what: str) -> None:
     if len(moments) < needed:
         raise InputError(
-            f"time: the column has {len(moments)} different time{'' if len(moments) == 1 else 's'}, but "
+            f"time: the column has {len(moments)} distinct time{'' if len(moments) == 1 else 's'}, but "
             f"{what} needs at least {needed}. Choose a column with more times, fewer folds, or split='random'."
         )

@@ -32,7 +32,7 @@ def test_the_title_is_about_the_trees_least_sum():
     calibration, grouping = (values("tree", "frequency", "none", name) for name in LOSSES[:2])
     at = min(calibration, key=lambda depth: calibration[depth] + grouping[depth])
     record = prepare(scores())
-    assert f"the tree loses least at depth {at} (calibration {brief(calibration[at])}" in record.title
+    assert f"the tree's loss is lowest at depth {at} (calibration {brief(calibration[at])}" in record.title
     irreducible = values("tree", "frequency", "none", "irreducible")
     assert len(set(irreducible.values())) == 1
     assert f"irreducible {number(irreducible[at])}" in record.caption

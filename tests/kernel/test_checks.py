@@ -20,7 +20,7 @@ from calib.kernel.records import Parameter
         ([[0.5]], r"s must be one-dimensional, but has shape \(1, 1\)"),
         (0.5, "one-dimensional"),
         (None, "one-dimensional"),
-        (["0.5"], "s must be numbers, but some value is not: they are of type <U3"),
+        (["0.5"], "s must be numbers, but at least one value is not: the type is <U3"),
         ([0.5, "high"], "s must be numbers"),
         (np.array([0.5, "high"], dtype=object), "s must be numbers"),
         ([1 + 2j], "s must be numbers.*complex"),
@@ -157,7 +157,7 @@ def test_covariances_are_numbers_variances_or_matrices():
 
 def test_a_table_of_results_has_no_gaps():
     table = pd.DataFrame({"A": [0.1, 0.2], "B": [np.nan, np.inf]}, index=["iris", "spect"])
-    with pytest.raises(InputError, match="1 are .*for data set iris, method B"):
+    with pytest.raises(InputError, match="Missing: 1, .*for data set iris, method B"):
         checks.results_table(table, "table")
     assert checks.results_table(table.fillna(0.3), "table")[1, 1] == np.inf
     with pytest.raises(InputError, match="at least 2 methods"):

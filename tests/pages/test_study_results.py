@@ -165,7 +165,7 @@ def test_metric_and_paper_are_chosen_and_stand_in_the_link():
 def test_a_metric_that_the_rows_lack_is_said_and_another_shown():
     at = page(STEM, **{"results.metric": "auc"})
     assert faults(at) == []
-    assert any("has no AUC, so the page shows Brier score" in text for text in messages(at))
+    assert any("there are no values of AUC, so the page shows Brier score" in text for text in messages(at))
 
 
 def test_rows_without_brier_open_with_a_metric_that_they_have():

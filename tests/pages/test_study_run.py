@@ -99,7 +99,7 @@ def test_a_study_runs_to_its_end_with_the_rows_of_the_command_line(tmp_path):
 def test_several_files_samples_and_a_shipped_protocol_are_counted_before_they_run():
     at = bring(page(STEM), "run_files", ("one.csv", csv(0)), ("two.csv", csv(1)))
     # Two fits serve ten setups: 2 sets × 10 × 10 × 2
-    assert "2 data sets: 400 runs, 400 model fits" in texts(at)
+    assert "2 data sets, 400 runs, 400 model fits" in texts(at)
     at.number_input(key="run.repeats").set_value(1)
     at.run()
     at.number_input(key="run.test_folds").set_value(5)

@@ -21,7 +21,7 @@ from calib.figures.axes import parted_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
-from calib.kernel.wording import brief, number
+from calib.kernel.wording import brief, capital, number, within_a_sentence
 from calib.metrics.decomposition import LossDecomposition
 
 LOSSES = {"brier": "Brier score", "log": "log loss"}
@@ -262,7 +262,7 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
     terms = {term: np.array([getattr(part, term) for part in parts]) for term in TERMS}
     total = np.array([expected_loss(point.plane.posterior, point.p, loss) for point in found.points])
     names = [_value_name(value) for value in found.values]
-    best, label = int(np.argmin(total)), AGAINST[found.against]
+    best, label = int(np.argmin(total)), within_a_sentence(AGAINST[found.against])
     finite, binned = np.isfinite(total).any(), {point.binned for point in found.points}
     by_leaf = np.array([_leaf_grouping(point, loss) for point in found.points])
     return Stacked(
@@ -282,7 +282,7 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
         )
         + (OTHER_GROUPS if np.isfinite(by_leaf).any() else ""),
         alt=" ".join(
-            f"{label} {name}: CL {number(terms['calibration'][i])}, GL {number(terms['grouping'][i])}, "
+            f"{capital(label)} {name}: CL {number(terms['calibration'][i])}, GL {number(terms['grouping'][i])}, "
             f"IL {number(terms['irreducible'][i])}."
             for i, name in enumerate(names)
         ),

@@ -72,8 +72,8 @@ def prepare(found: Compared) -> Compare:
         for row in table.itertuples()
     )
     return Compare(
-        title=f"{METHODS[best.method]} comes closest to the true probabilities, with a TCE of {brief(best.tce)}"
-        + (f"; {METHODS[second.method]}, {brief(second.tce)}, is not clearly different" if tied else ""),
+        title=f"Closest to the true probabilities: {METHODS[best.method]} (TCE {brief(best.tce)})"
+        + (f"; no clear difference from {METHODS[second.method]} ({brief(second.tce)})" if tied else ""),
         caption="The first picture shows TCE, the mean squared distance to the true probability; lower is better. "
         "Bars are two standard errors over the draws. The second picture shows the frequency of class 1 in ten groups "
         "of similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "

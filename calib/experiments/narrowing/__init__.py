@@ -12,12 +12,12 @@ EXPERIMENT = Experiment(
     page=PAGE,
     name="How intervals narrow",
     question="The interval of a new row narrows as calibration rows are added. How fast does its mean width fall?",
-    answers=("Like 1/n: halved when n doubles", "Like n to the −2/3", "Like 1/√n"),
+    answers=("Like 1/n: halved when n doubles", "Like n^(−2/3)", "Like 1/√n"),
     right=2,
     why=(
         "This holds for pools with a fixed share of the data. The number of isotonic pools grows, so each pool grows "
         "more slowly.",
-        "The number of pools grows too, so a pool grows like n to the 2/3. One row weighs less in a larger pool.",
+        "The number of pools grows too, so a pool grows like n^(2/3). One row weighs less in a larger pool.",
         "The standard error of a mean falls like this. But an interval shows how far one more row moves the fit.",
     ),
     turn={"method": "venn"},
@@ -44,6 +44,6 @@ EXPERIMENT = Experiment(
         "the scores are about a fifth wider than in between. With 100 they are hardly wider.",
     ),
     formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),
-    source=f"{PAPER}, section 3. The size of isotonic pools, of order n to the 2/3, follows from Brunk's cube-root "
+    source=f"{PAPER}, section 3. The size of isotonic pools, of order n^(2/3), follows from Brunk's cube-root "
     "asymptotics (1970).",
 )

@@ -16,7 +16,7 @@ from calib.figures.panels import band
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import brief, number
 
-POWERS = {"1/n": -1.0, "n to the −2/3": -2 / 3, "1/√n": -0.5}
+POWERS = {"1/n": -1.0, "n^(−2/3)": -2 / 3, "1/√n": -0.5}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ def prepare(found: Narrowing) -> Narrow:
     names = list(POWERS)
     nearest = min(names, key=lambda name: abs(POWERS[name] - found.slope))
     return Narrow(
-        title=f"The mean width of {label_of(found.method)} intervals falls like n to the {brief(found.slope)}: "
+        title=f"The mean width of {label_of(found.method)} intervals falls like n^({brief(found.slope)}): "
         f"{brief(found.mean[0])} with {found.sizes[0]} calibration rows, {brief(found.mean[-1])} with "
         f"{found.sizes[-1]:,}",
         caption="The line is the mean width p1 − p0; the band covers the middle 80 % of the rows. On logarithmic "

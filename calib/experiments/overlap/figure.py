@@ -161,7 +161,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
         f"Calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
-        f"{_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {within(best)}); most "
+        f"from {_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {within(best)}); most "
         f"methods harm it at {steps}"
     )
     return title, 1 + min(2, 3 * (step - 1) // last), (str(best),)

@@ -22,16 +22,10 @@ def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     tce = {errors.name.split()[0]: errors.tce for errors in found.shown}
     few, some, many = (tce[f"{count:,}"] for count in COUNTS)
     first, second = few - some, some - many
-    title = (
-        f"TCE {_moves(first)} from {COUNTS[0]} to {COUNTS[1]} trees, and {_moves(second)} from {COUNTS[1]} to "
-        f"{COUNTS[2]}: {brief(few)}, {brief(some)}, {brief(many)}"
-    )
+    told = [f"{brief(each)} with {count}" for each, count in zip((few, some, many), COUNTS, strict=True)]
+    title = f"TCE is {told[0]} trees, {told[1]} and {told[2]}"
     answer = 2 if second < FAR_LESS * first else 3 if second > first / FAR_LESS else 1
     return against_truth(found.shown, found.columns, cloud, title, answer if first > 0 else None)
-
-
-def _moves(gain: float) -> str:
-    return f"{'falls' if gain >= 0 else 'rises'} by {brief(abs(gain))}"
 
 
 def prepare_curve(found: SettingCurve) -> Lines:

@@ -98,7 +98,7 @@ def headline(decision: Decision) -> None:
     line = decision.table.loc[best]
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
-        f"Act as for **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
+        f"Treat a row as **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
         f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
     )
     with headings.rows():

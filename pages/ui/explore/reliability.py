@@ -22,7 +22,7 @@ from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.analysis.selection import read_ranges, selected_frame, selected_rows, write_ranges
 from calib.analysis.side_by_side import answer
 from calib.analysis.validation import rows_needed as rows_needed_by
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
@@ -186,7 +186,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
 def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     tables.metrics(evaluation)
     if found is not None:
-        st.markdown(f"**Difference from {label_of(found.reference)}**, with its 95 % interval")
+        st.markdown(f"**Difference from {name_of(found.reference)}**, with its 95 % interval")
         st.dataframe(
             formatted_differences(found, evaluation),
             width="stretch",

@@ -25,7 +25,7 @@ from calib.export import (
 )
 from calib.figures.metrics import EVERYDAY
 from calib.kernel.records import Predictions
-from calib.kernel.wording import brief, brief_percent, counted, listed
+from calib.kernel.wording import brief, brief_percent, counted, listed, within_a_sentence
 from calib.recipe import Recipe
 from calib.settings import AUTO, NONE, PUBLISHED, UPLOAD
 from calib.sources import digest
@@ -231,7 +231,8 @@ def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
     if metric not in there:
         st.info(
             plain(
-                f"{found.name} has no {measure(metric).label}, so the page shows {measure(there[0]).label}."
+                f"{found.name}: there are no values of {within_a_sentence(measure(metric).label)}, so the page shows "
+                f"{within_a_sentence(measure(there[0]).label)}."
             )
         )
         metric = there[0]

@@ -114,7 +114,7 @@ def _too_many(of: Extent) -> str | None:
 
 def _size(study: Study) -> str:
     sets, of = counted(len(study.sets), "data set"), study.extent
-    return f"{sets}: {counted(of.cells, 'run')}, {counted(of.fits, 'model fit')}"
+    return f"{sets}, {counted(of.cells, 'run')}, {counted(of.fits, 'model fit')}"
 
 
 def _cost(study: Study, missing: int) -> str:
@@ -123,7 +123,7 @@ def _cost(study: Study, missing: int) -> str:
     before, rest = (f"{there:,} are done; ", "the rest takes") if there else ("", "they take")
     cells, seconds = running().pace.get(study.pace, (0, 0.0))
     if not cells:
-        return f"{before}how long {rest} is unknown until the first runs are done."
+        return f"{before}the time is unknown until the first runs are done."
     about = duration(missing * seconds / cells)
     return f"{before}{rest} about {about}, estimated from {counted(int(cells), 'run')} in this session."
 
