@@ -199,7 +199,7 @@ def test_the_interactive_chart_has_the_title_of_the_pictures(downloads):
     title = FIGURES["reliability"].prepare(evaluation).title
     written = downloads["Interactive chart (HTML)"]().decode()
     assert f"<h1>{title}</h1>" in written
-    assert "Reliability diagram · digits · " in written
+    assert "Reliability diagram · breast_cancer · Naive Bayes" in written
 
 
 def test_the_csv_under_the_chart_holds_the_numbers_drawn(downloads):
