@@ -114,7 +114,7 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
     others = list(zip(rest["recipe"], rest["calibrator"], strict=True))
     sure = how_sure(evaluations, (line.recipe, line.calibrator), others, metric)
     where = f" in {unescape(as_text(line.recipe, LONGEST_IN_TITLE))}" if len(set(table["recipe"])) > 1 else ""
-    equal = f", and {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
+    equal = f", shared with {counted(len(first) - 1, 'other')}" if len(first) > 1 else ""
     extreme = "Highest" if METRICS[metric].higher_is_better else "Lowest"
     return f"{extreme} {label}: {brief(line.value)}, {name_of(line.calibrator)}{where}{equal}{sure}"
 

@@ -338,7 +338,7 @@ def _fewer_folds(count: pd.DataFrame) -> list[str]:
         key: "each data set" if len(sets) == len(count) else listed(sets) for key, sets in missing_in.items()
     }
     return [
-        f"{setup} has {few} of {counted(many, 'fold')} on {place}, so its mean uses only those folds."
+        f"{setup} has results for {few} of {counted(many, 'fold')} on {place}, so its mean uses only these folds."
         for (setup, few, many), place in where.items()
     ]
 

@@ -97,7 +97,7 @@ def test_the_table_is_that_of_the_metrics():
         (
             300,
             {"none": 0.5, "platt": 0.5, "isotonic": 0.5},
-            "Lowest Brier score: 0.25, the uncalibrated model, and 2 others",
+            "Lowest Brier score: 0.25, the uncalibrated model, shared with 2 others",
         ),
         # 0.6 loses 0.16 or 0.36 for 0.25, 0.01 ± 0.008 more on average; 0.53 loses 0.0009 ± 0.0024 more
         (

@@ -185,9 +185,9 @@ def test_fewer_folds_than_others_are_named():
     gone = (rows.data == "set1") & (rows.setup == "m1") & (rows.fold > 2)
     rows.loc[gone, "brier"] = np.nan
     (said,) = summarise(rows, "brier").notes
-    assert said == "m1 has 3 of 5 folds on set1, so its mean uses only those folds."
+    assert said == "m1 has results for 3 of 5 folds on set1, so its mean uses only these folds."
     (said,) = summarise(rows[(rows.setup == "m0") | (rows.fold < 2)], "brier").notes
-    assert said == "m1 has 2 of 5 folds on each data set, so its mean uses only those folds."
+    assert said == "m1 has results for 2 of 5 folds on each data set, so its mean uses only these folds."
 
 
 def test_where_nothing_can_be_compared_it_says_why():

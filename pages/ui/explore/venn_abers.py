@@ -257,8 +257,8 @@ def _dragged(
         )
         of = f"fold {chosen} alone" if len(as_is.fits) > 1 else "this calibration set"
         st.caption(
-            f"These are the numbers of {of}, before any deployment base rate. Drag the large marks near the row; each "
-            "moves with all rows of its score and label."
+            f"These are the numbers of {of}, not adjusted to a deployment base rate. Drag the large marks near the "
+            "row; each moves with all rows of its score and label."
         )
 
 
