@@ -74,7 +74,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         Parameter("selection", "Selected rows", "names", (), about="columns", extra={"each": check_range}),
         Parameter(
             "details",
-            "Details",
+            "Tab below the diagram",
             "choice",
             "metrics",
             choices=DETAILS,
@@ -147,7 +147,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         ),
         Parameter(
             "details",
-            "Details",
+            "Tab below the picture",
             "choice",
             "explained",
             choices=INTERVAL_DETAILS,

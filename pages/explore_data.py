@@ -18,14 +18,17 @@ with understood:
     if recipe.data.startswith("synthetic:"):
         evaluations.dataset(recipe)
         data.synthetic_settings(recipe)
+        next_step, below = st.container(), []
     else:
         headings.heading("How the data were read")
         data.reading(recipe, more)
         as_brought = data.raw(data.unscored(recipe))
         data.choices(recipe, as_brought, more)
+        next_step = st.container()  # above the problems, so that a phone shows it
         data.inputs_of_model(recipe, as_brought)
-        data.problems(recipe, data.raw(recipe))
+        below = data.problems(recipe, data.raw(recipe))
     found = evaluations.dataset(recipe)
+    with next_step:
+        data.go_on(below)
     data.overview(found)
-    data.go_on()
 data.tables_of(recipe, found)

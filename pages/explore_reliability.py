@@ -25,6 +25,7 @@ with place.words:
     numbers = st.container()
     reliability.reasons(evaluation)
     reliability.claim(evaluation)
+    reliability.to_report()
 
 found = reliability.intervals(evaluation)
 with numbers:  # last, so that intervals that take long keep nobody from the picture

@@ -48,6 +48,17 @@ def clipped(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
+CLIPPED = (
+    "∞: at least one row was predicted exactly 0 or 1, and wrong. Clipped: with predictions kept 2.2e−16 away from 0 "
+    "and 1."
+)
+
+
+def clipped_sentence(table: pd.DataFrame) -> str:
+    """Explain the infinite and clipped values of a table of metrics; empty if all are finite."""
+    return CLIPPED if any(np.isinf(table[name]).any() for name in PER_NAT if name in table) else ""
+
+
 def clipped_change(evaluation: Evaluation, metric: str, key: str, reference: str) -> float:
     """Return the change of a clipped log loss from ``reference`` to ``key``; NaN if both values are finite.
 

@@ -165,7 +165,11 @@ def _title(evaluations: Sequence[Evaluation]) -> str:
         list(dict.fromkeys(name(one.recipe, one.dataset) for one in evaluations))
         for name in (_short_model, data_name)
     )
-    what = listed(models, most=3) if len(evaluations) == len(models) else counted(len(evaluations), "Recipe")
+    what = (
+        listed(models, most=3)
+        if len(evaluations) == len(models)
+        else f"{len(evaluations)} models and settings"
+    )
     return f"{'Comparison' if len(evaluations) > 1 else 'Validation'} of {what} on {listed(data, most=3)}"
 
 

@@ -83,7 +83,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
     ]
     if not lines:
         raise InputError(
-            "There is nothing to compare, because no calibrator of these Recipes has a value of this metric."
+            "There is nothing to compare, because no calibrator of these models has a value of this metric."
         )
     table = pd.DataFrame(lines, columns=["recipe", "calibrator", "value", "clipped", "lower", "upper"])
     what = METRICS[metric]
@@ -97,9 +97,9 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"Each lane is a Recipe and each mark a calibrator; the ring marks the best value.{_bars(table)} "
-        f"{_same_rows(evaluations)} {what.label}: {what.help}",
-        f"{what.label} of the Recipes side by side. {summary}.",
+        f"Each row of marks is one model with its settings, each mark a calibrator; the ring marks the "
+        f"best value.{_bars(table)} {_same_rows(evaluations)} {what.label}: {what.help}",
+        f"{what.label} side by side. {summary}.",
         _recommended(table, metric, evaluations),
     )
 
@@ -131,10 +131,11 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
     if choice is None or own.empty or choice == line.calibrator:
         return ""
     where = f"For {line.recipe}, the" if len(set(table["recipe"])) > 1 else "The"
+    said = f"recommended calibrator is {name_of(choice)}"
+    if choice == "none":
+        said = "recommendation is to leave the probabilities as they are"
     why = "it rests on the Brier score" if metric != "brier" else why_rather(evaluation, line.calibrator)
-    return (
-        f"{where} recommended calibrator is {name_of(choice)} ({brief(own['value'].iloc[0])}), because {why}."
-    )
+    return f"{where} {said} ({brief(own['value'].iloc[0])}), because {why}."
 
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:
@@ -158,8 +159,8 @@ def _bars(table: pd.DataFrame) -> str:
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
     """Whether the numbers may be set against each other."""
     if same_rows(evaluations.values()):
-        return "All Recipes are evaluated on the same test rows."
-    return "The Recipes are evaluated on different test rows, which cause part of the differences."
+        return "All are evaluated on the same test rows."
+    return "They are evaluated on different test rows, which cause part of the differences."
 
 
 def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
@@ -246,4 +247,4 @@ def _ring(x: float, y: float, theme: Theme) -> go.Scatter:
     )
 
 
-COMPARED = FigureEntry("compared", "Recipes side by side", prepare, draw)
+COMPARED = FigureEntry("compared", "Models side by side", prepare, draw)

@@ -98,7 +98,7 @@ def ece_by_chance(
 
 ECE_BY_CHANCE = Metric(
     "ece_chance",
-    "ECE by chance",
+    "ECE by chance (95 %)",
     ece_by_chance,
     None,
     "A calibrated model has a lower ECE in 95 % of test sets of this size, so a lower ECE does not show "

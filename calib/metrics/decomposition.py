@@ -360,7 +360,7 @@ MISCALIBRATION = Metric(
 )
 MISCALIBRATION_BY_CHANCE = Metric(
     "miscalibration_chance",
-    "Miscalibration by chance",
+    "Miscalibration by chance (mean)",
     chance_miscalibration,
     None,
     "Mean miscalibration of a perfect model with as many rows: labels are drawn from these predictions.",

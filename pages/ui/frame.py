@@ -65,9 +65,9 @@ LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75re
 # choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
 # two by two, below the chart, which is on the first screen. A square diagram above a histogram has no gap between
 # them: its chart is as high as its width allows. The toolbar of a chart, which a touch screen always shows, would
-# cover marks. While a question is open, and in a lesson, a row of panels is a strip to be moved sideways, so that
-# its answers and what is said of them are near. Why the browser does not upload a file is read without pointing
-# at it.
+# cover marks, and that of a table the words above it: it waits for a tap on the table. While a question is open, and
+# in a lesson, a row of panels is a strip to be moved sideways, so that its answers and what is said of them are near.
+# Why the browser does not upload a file is read without pointing at it.
 OWN = "The link contains the settings and the file’s name, but not the file. Anyone who opens it must upload the file."
 NARROW = """.stSidebar h2 {font-size: 1.1rem}
 .stMainBlockContainer {padding: 4.25rem 2.5rem 4rem}
@@ -110,7 +110,7 @@ NARROW = """.stSidebar h2 {font-size: 1.1rem}
     .st-key-answers_guess {padding: .5rem 0; background: PAPER; border-top: 1px solid GRID}
 }
 @media (max-width: 640px) {
-    .modebar-container {display: none}
+    .modebar-container, :not(:focus-within) > .stElementToolbar {display: none}
     .stMainBlockContainer {padding: 4rem 1rem 2rem}
     .stAppToolbar > div > :last-child {flex: 1; min-width: 0; width: auto}
     [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .5rem}

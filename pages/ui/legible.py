@@ -30,6 +30,12 @@ CODE = """
 ACCENT = "button[data-variant][data-selected] p, [data-testid=stSliderThumbValue] p {color: #7cc4ee}"
 
 
+# A link to a page is a link, not bare words; in the bar it is one of the bar's buttons.
+LINKS = """
+.stMain .stPageLink p {{color: {word}; text-decoration: underline}}
+.st-key-tools .stPageLink p {{color: inherit; text-decoration: none}}"""
+
+
 def coloured(rules: str, theme: Theme) -> str:
     """Rules with the names PAPER, GRID and SIDE replaced by the theme's colours."""
     side = st.get_option(f"theme.{theme.name}.sidebar.backgroundColor") or theme.paper
@@ -44,4 +50,4 @@ def css(theme: Theme) -> str:
     word, value = ("#7cc4ee", "#6fcfa9") if dark else ("#005f96", "#00694a")
     focus = FOCUS.format(ring=RING.format(ink=theme.ink), word=word)
     code = CODE.format(muted=theme.muted, word=word, value=value)
-    return f"{focus} {code} {ACCENT if dark else ''}"
+    return f"{focus} {code} {LINKS.format(word=word)} {ACCENT if dark else ''}"

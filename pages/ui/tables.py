@@ -9,7 +9,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.clipped import change_or_clipped, clipped, clipped_change, with_clipped
+from calib.analysis.clipped import (
+    change_or_clipped,
+    clipped,
+    clipped_change,
+    clipped_sentence,
+    with_clipped,
+)
 from calib.analysis.differences import PER_ROW, Differences, differences, reference_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -24,6 +30,7 @@ from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from calib.sources import digest
 from pages.ui import chart, headings, stage, state
+from pages.ui.grid import grid
 from pages.ui.text import plain
 
 HEIGHTS = {2: 560, 3: 440}  # of a diagram in so many columns, in pixels
@@ -66,7 +73,10 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
             )
     who = "Uncalibrated" if own == "none" else label_of(own)
     then = f" → {label_of(other)}, then the change with its 95 % interval" if other else ""
-    st.caption(f"{who}{then}. {evaluation.judged_by}. {why_missing(evaluation.sample)}")
+    shown = table.loc[list(filter(None, [own, other]))]
+    st.caption(
+        f"{who}{then}. {evaluation.judged_by}. {why_missing(evaluation.sample)} {clipped_sentence(shown)}"
+    )
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:
@@ -118,14 +128,10 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
     )
 
 
-def difference(change: float, what: str) -> dict[str, Any]:
+def difference(change: float) -> dict[str, Any]:
     """The part of a headline number that says by how much it differs from what no method is to be praised for."""
-    if not isfinite(change):
-        return {"delta": None}
-    if not change:
-        return {"delta": f"as {what.removeprefix('against ')}", "delta_color": "gray", "delta_arrow": "off"}
-    arrow: Any = "up" if change > 0 else "down"
-    return {"delta": f"{change:+.2g} {what}".replace("-", "−"), "delta_color": "gray", "delta_arrow": arrow}
+    told = f"{change:+.2g}".replace("-", "−") if isfinite(change) and change else None
+    return {"delta": told, "delta_color": "gray", "delta_arrow": "off"}
 
 
 def metrics(evaluation: Evaluation) -> None:
@@ -134,12 +140,14 @@ def metrics(evaluation: Evaluation) -> None:
     every = toggle("reliability.all_metrics", evaluation.recipe)
     asked = _more(evaluation)  # first: at the end they would lie out of sight
     shown = [*asked, *(evaluation.metrics if every else MAIN)]
-    st.dataframe(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
+    grid(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{evaluation.judged_by}, {percent(evaluation.share)} of them in "
         f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; small "
         "differences may be sampling variability. Compare ECE and miscalibration "
-        f"with the values that a calibrated model has by chance, in the columns beside them.{_platt(evaluation)}"
+        "with the values that a calibrated model has by chance, in the columns beside them. CORP splits the Brier "
+        "score by isotonic regression, without bins: Brier score = miscalibration − discrimination + uncertainty. "
+        f"{clipped_sentence(evaluation.metrics)}{_platt(evaluation)}"
     )
     with st.container(horizontal=True):
         taken = [*evaluation.metrics, *_chosen(evaluation)]
@@ -159,7 +167,7 @@ def named(evaluation: Evaluation) -> None:
             keys = [key for key in lesson.steps[number - 1].beside if key in METRICS]
             table = formatted_metrics(evaluation, keys)
             wide = len(keys) > len(table)  # wider than the words beside the chart
-            st.dataframe(table.T if wide else table, width="stretch", key="named", alt="Metrics named")
+            grid(table.T if wide else table, width="stretch", key="named", alt="Metrics named")
 
 
 def _chosen(evaluation: Evaluation) -> list[str]:

@@ -61,7 +61,7 @@ def test_a_cluster_is_chosen_by_hand_and_its_split_beside_the_model(tab):
     tab.open("explore_data", model="logistic_regression", calibrators="none,platt").upload(
         "visits.csv", content
     )
-    tab.unfold("More").unfold("Roles of other columns")
+    tab.unfold("Other sources and column roles").unfold("Roles of other columns")
     tab.pick("cluster", "patient_id")
     tab.settle()
     assert "split" not in tab.recipe_query()

@@ -1,5 +1,7 @@
 """The metric table: what it shows of a model that is right, and where its stars stand."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -167,3 +169,12 @@ def test_a_long_name_of_a_recipe_does_not_make_the_finding_longer_than_a_line():
     assert 60 * "x" not in title
     assert 12 * "x" + "…" in title
     assert len(title) < 116
+
+
+def test_pages_speak_of_settings_and_rows_of_marks_not_of_recipes_and_lanes():
+    y = np.tile([0, 1], 60)
+    one = given_evaluation(y, {"none": np.linspace(0.1, 0.9, 120), "platt": np.linspace(0.2, 0.8, 120)})
+    record = prepare({"one": one, "two": one})
+    said = f"{record.title} {record.caption} {record.alt} {record.recommended}"
+    said += " ".join(entry.label for entry in FIGURES.values())
+    assert not re.search(r"\b(Recipes?|lanes?)\b", said)

@@ -121,6 +121,25 @@ def test_words_for_yes_and_no_are_merged_by_a_click():
     assert not any("spellings of" in text for text in messages(at))
 
 
+def test_the_next_step_is_above_the_problems_and_says_how_many_there_are():
+    day = pd.date_range("2020-01-01", periods=N).astype(str)
+    at = brought(
+        {"code": [f"c{i}" for i in range(N)], "day": day, "x": np.where(X > 1, np.nan, X), "target": Y}
+    )
+    assert any("Read first: 1 warning and 2 remarks below." in caption.value for caption in at.caption)
+    kinds = ("button", "warning", "info", "metric")
+    order = [getattr(element, "key", None) or element.type for element in at.main if element.type in kinds]
+    assert order.index("see_diagram") < order.index("info") < order.index("metric")
+    assert order[order.index("see_diagram") :].count("warning") == 1
+    (features,) = [metric for metric in at.metric if metric.label == "Features"]
+    assert (features.value, features.delta) == ("2", "of 3 columns")
+    assert all(table.proto.placeholder == "–" for table in at.dataframe)  # instead of None
+    at = brought({"x": X, "target": Y})
+    assert not any("Read first" in caption.value for caption in at.caption)
+    (features,) = [metric for metric in at.metric if metric.label == "Features"]
+    assert (features.value, features.delta) == ("1", "")
+
+
 def test_if_no_column_looks_like_a_label_the_page_says_so():
     at = brought({"x": X, "z": RNG.normal(size=N)})
     assert any("No column looks like a label" in text for text in messages(at)), messages(at)

@@ -99,7 +99,7 @@ def test_a_selection_in_the_link_lists_its_rows():
 
 def test_a_range_is_chosen_without_a_pointer_and_cleared_again():
     at = page(**QUICK, **{"reliability.details": "rows"})
-    assert any("Click a mark" in text for text in messages(at))
+    assert any("Click or tap a mark" in text for text in messages(at))
     at.slider(key="picked_range").set_value((0.0, 0.5)).run()
     assert at.session_state["recipe"].setting("reliability.selection") == ("none:0.0:0.5",)
     at.selectbox(key="picked_key").set_value("platt").run()
@@ -191,6 +191,20 @@ def test_long_repeats_wait_for_a_press(monkeypatch):
     at.button(key="start_repeats").click().run()
     settled(at)
     assert len(at.get("plotly_chart")) == 3
+
+
+def test_the_page_leads_to_the_validation_report():
+    at = page(**QUICK)
+    (link,) = [each.proto for each in at.get("page_link") if each.proto.label == "Write a validation report"]
+    assert link.page == "explore_compare"
+
+
+def test_an_infinite_log_loss_is_explained_where_it_is_met_first():
+    at = page(model="naive_bayes")  # digits: exactly 0 or 1, and wrong
+    captions = [each.value for each in at.caption if "Clipped: with predictions kept" in each.value]
+    assert len(captions) == 2  # under the headline numbers and under the table
+    at = page(model="naive_bayes", calibrators="platt")
+    assert not any("Clipped:" in each.value for each in at.caption)
 
 
 def test_the_interactive_chart_has_the_title_of_the_pictures(downloads):
@@ -330,23 +344,23 @@ def test_many_predictions_are_drawn_small(rows, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "shown"),
     [
-        (-0.0164, ("−0.016 less", "gray", "down")),
-        (0.25, ("+0.25 less", "gray", "up")),
-        (-1e-7, ("−1e−07 less", "gray", "down")),
-        (0.0, ("as less", "gray", "off")),
+        (-0.0164, ("−0.016", "gray", "off")),
+        (0.25, ("+0.25", "gray", "off")),
+        (-1e-7, ("−1e−07", "gray", "off")),
+        (0.0, (None, "gray", "off")),
     ],
 )
 def test_a_difference_without_an_interval_is_signed_and_praises_none(change, shown):
     from pages.ui.tables import difference
 
-    found = difference(change, "less")
+    found = difference(change)
     assert (found["delta"], found["delta_color"], found["delta_arrow"]) == shown
 
 
 def test_an_unknown_difference_is_not_shown():
     from pages.ui.tables import difference
 
-    assert difference(float("nan"), "less") == difference(float("inf"), "less") == {"delta": None}
+    assert difference(float("nan"))["delta"] is difference(float("inf"))["delta"] is None
 
 
 def test_the_rows_needed_are_those_of_the_analysis():

@@ -160,11 +160,11 @@ def test_an_address_of_a_score_column_that_is_not_there_says_so():
 
 def test_a_column_that_looks_like_an_identifier_can_be_used_all_the_same():
     at = page("explore_data", data="sample:loans")
-    before = int(headline(at)["Columns used"])
+    before = int(headline(at)["Features"])
     assert "loan_id" in at.multiselect(key="keep").options
     at.multiselect(key="keep").set_value(["loan_id"]).run()
     assert faults(at) == []
-    assert int(headline(at)["Columns used"]) == before + 1
+    assert int(headline(at)["Features"]) == before + 1
 
 
 def test_the_positive_class_can_be_turned_round():
@@ -179,10 +179,10 @@ def test_the_positive_class_can_be_turned_round():
 
 def test_columns_left_out_are_not_used():
     at = page("explore_data", **QUICK)
-    before = int(headline(at)["Columns used"])
+    before = int(headline(at)["Features"])
     out = at.multiselect(key="exclude").options[:3]
     at.multiselect(key="exclude").set_value(out).run()
-    assert int(headline(at)["Columns used"]) == before - 3
+    assert int(headline(at)["Features"]) == before - 3
     go(at, "explore_reliability")
     recipe = at.session_state["recipe"]
     assert recipe.exclude == tuple(out)

@@ -24,6 +24,11 @@ def said(at):
     return [element.value.replace("\\", "") for element in at.markdown]
 
 
+def test_start_leads_to_the_glossary():
+    at = opened()
+    assert "Glossary: what the words mean" in [link.proto.label for link in at.get("page_link")]
+
+
 def test_it_says_what_this_is_and_explains_one_mark_with_its_numbers():
     at = opened()
     assert [title.value for title in at.title] == [start.SENTENCE]

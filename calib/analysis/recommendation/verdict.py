@@ -42,6 +42,10 @@ MISCALIBRATED, NEGLIGIBLE, NO_SIGN, TOO_FEW = "miscalibrated", "negligible", "no
 SMALL = 0.02  # average gap, at a share of one half
 BLIND = 0.2  # rows that could not show an average gap of this size are too few
 CLEAR = 2.5  # standard deviations by which a stretch of predictions must be off to be named
+EXPLAINED = {
+    "slope": "A slope below 1 means overconfident, above 1 underconfident.",
+    "observed_expected": "O/E is the number of events observed, divided by the number expected.",
+}
 OVER, UNDER = "overestimates", "underestimates"
 
 
@@ -161,12 +165,14 @@ def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, larg
     who = "Not calibrated: it" if key == "none" else f"{capital(name_of(key))} is not calibrated: it"
     if test.rejects:
         rows, p = evaluation.sample, evaluation.predictions[key].p
-        yield f"{who} {listed(stretches(rows, p))}{_number(evaluation, key, test)}."
+        said, explained = _number(evaluation, key, test)
+        yield f"{who} {listed(stretches(rows, p))}{said}."
         who = "It"
     if test.impossible:
         yield f"{who} {_certain(evaluation, key, test)}."
     if test.rejects:
         yield _against_chance(evaluation, key, test)
+        yield from explained
 
 
 def _ranking(evaluation: Evaluation, key: str) -> Iterator[str]:
@@ -213,15 +219,17 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
     )
 
 
-def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
-    """The calibration slope or O/E, whichever look is the clearer one, if its interval excludes 1."""
+def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> tuple[str, tuple[str, ...]]:
+    """The calibration slope or O/E, whichever look is the clearer one, if its interval excludes 1, and what it is."""
     rows, p, found = evaluation.sample, evaluation.predictions[key].p, []
     for look, metric, label in (("slope", "slope", "slope"), ("level", "observed_expected", "O/E")):
         low, high = INTERVALS[metric].ends(rows, p, View())
         if low > 1 or high < 1:
             value = float(evaluation.measured([metric])[metric][key])
-            found.append((test.looks[look], f" ({label} {with_interval(value, low, high)})"))
-    return min(found)[1] if found else ""
+            found.append(
+                (test.looks[look], f" ({label} {with_interval(value, low, high)})", (EXPLAINED[metric],))
+            )
+    return min(found)[1:] if found else ("", ())
 
 
 def stretches(rows: Rows, p: Array) -> list[str]:

@@ -167,9 +167,7 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
         for row in table.head(32).itertuples()
     )
     return GroupMap(
-        title=f"{leaves:,.0f} leaves {'per tree ' if point.trees > 1 else ''}form {groups} groups"
-        f"{'' if exact else ' by quantiles'}; the costliest predicts {brief(worst.p)} instead of "
-        f"{brief(worst.posterior)} and {share}",
+        title=f"{groups} groups; the costliest predicts {brief(worst.p)} instead of {brief(worst.posterior)}",
         caption="The headline compares a prediction with the mean true probability of its group. Each group has one "
         "colour, in the order of predictions. A group is "
         + (
@@ -177,7 +175,9 @@ def prepare_groups(found: Groups, loss: str = "brier") -> GroupMap:
             if exact
             else "a quantile bin of the predictions."
         )
-        + " Hover over a point to see its group's prediction, mean true probability and share of CL and GL.",
+        + f" Here {leaves:,.0f} leaves {'per tree ' if point.trees > 1 else ''}form {groups} groups, and the costliest "
+        f"group {share}. Hover over a point to see its group's prediction, mean true probability and share of CL and "
+        "GL.",
         alt=f"{groups} groups. {colours}",
         drawn=f"A map over x1 and x2 with one colour per group. {colours}",
         table=shown,

@@ -17,6 +17,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, percent
 from calib.sources import digest
 from pages.ui import evaluations, headings, jobs, state, tables
+from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import remember, remembered
 
@@ -36,7 +37,7 @@ def show(evaluation: Evaluation) -> None:
     st.markdown(
         f"{percent(here)} of the test rows are in {name}. {REMEDY if recipe.base_rate is None else ''}"
     )
-    st.dataframe(
+    grid(
         formatted_rates(evaluation, table),
         width="stretch",
         hide_index=True,

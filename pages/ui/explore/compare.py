@@ -41,6 +41,7 @@ from calib.sources import digest
 from pages.ui import chart, current, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
 from pages.ui.evaluations import evaluations_of, is_fitted, load, or_last
+from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
 
@@ -77,9 +78,9 @@ def keep(recipe: Recipe) -> None:
             goes_on = partial(state.replace, one)
             st.button("Open", key=f"open_{i}", on_click=goes_on, help="Continue with these settings.")
             st.button("Forget", key=f"forget_{i}", on_click=kept().pop, args=(name, None), type="tertiary")
-    with st.expander("Load a file of Recipes"):
+    with st.expander("Load settings from a file"):
         st.file_uploader(
-            "JSON file downloaded here, or one Recipe for the command line",
+            "Settings saved here (JSON), or a settings file of the command line",
             key="recipe_file",
             on_change=lambda: received("recipe_file", _load),
         )
@@ -131,7 +132,7 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
             default=names[:MOST_SIDE_BY_SIDE],
             max_selections=MOST_SIDE_BY_SIDE,
             key=f"side_by_side_{digest(repr(names).encode())}",
-            help="Recipes that another page has already fitted appear at once. Other Recipes are fitted first.",
+            help="Settings that another page has already fitted appear at once. Others are fitted first.",
         )
     return {name: (fresh | all_kept)[name] for name in names}
 
@@ -156,7 +157,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
     While they are fitted those of the last settings, greyed.
     """
     if not recipes:
-        st.info("Choose at least one Recipe.")
+        st.info("Choose at least one of the settings that you have kept.")
         return {}
     found = evaluations_of(recipes, kind="compared")
     if found is None:
@@ -196,12 +197,12 @@ def metric(view: Recipe) -> None:
 
 def numbers(evaluations: Mapping[str, Evaluation]) -> None:
     """The table, and the diagrams."""
-    st.dataframe(
+    grid(
         formatted_side_by_side(evaluations, tables.MAIN),
         width="stretch",
         hide_index=True,
         key="side_by_side_table",
-        alt="Metrics of all Recipes",
+        alt="Metrics of all settings",
     )
     tables.download("Metrics (CSV)", lambda: safe_csv(side_by_side_table(evaluations)), "side_by_side.csv")
     if len(evaluations) > 1:
@@ -291,7 +292,7 @@ def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
     with st.container(key="one_calibrator"):
         name = names[0]
         if len(names) > 1:
-            name = st.selectbox("Recipe of the calibrator", names, key="calibrator_of", width=280)
+            name = st.selectbox("Settings of the calibrator", names, key="calibrator_of", width=280)
         downloads.calibrator(evaluations[name], "compare")
 
 
@@ -366,7 +367,7 @@ def _columns(calibrator: SavedCalibrator, names: list[str]) -> list[str]:
 
 def _show_applied(applied: Applied) -> None:
     table = applied.table
-    st.dataframe(
+    grid(
         tables.rows_from_1(table.head(PREVIEW_ROWS)),
         width="stretch",
         key="calibrated",

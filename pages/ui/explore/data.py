@@ -27,11 +27,12 @@ from calib.data.typed import typed_frame
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
-from calib.kernel.wording import listed, percent
+from calib.kernel.wording import counted, listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
 from pages.ui import controls, evaluations, frame, headings, kept, state, tables
+from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
@@ -193,7 +194,7 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
             "Columns that are not inputs of the model. The model reads the other columns in their order.",
         )
     with st.expander("Inputs of the model", expanded=not found.fit, key="inputs"):
-        st.dataframe(
+        grid(
             found.to_frame(),
             hide_index=True,
             width="stretch",
@@ -240,7 +241,7 @@ def more(recipe: Recipe) -> Any:
     used = (
         recipe.judge_on or recipe.onnx or recipe.exclude or recipe.keep or any(sources.roles(recipe).values())
     )
-    place = st.expander("More", expanded=bool(used), key="more")
+    place = st.expander("Other sources and column roles", expanded=bool(used), key="more")
     with place:
         st.caption("Evaluate on another file, use your own model, set column roles, or fetch from OpenML.")
         if not recipe.data.startswith("synthetic:"):
@@ -510,8 +511,8 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
         )
 
 
-def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
-    """Every problem in plain words with its remedy, the gravest first."""
+def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> list[Problem]:
+    """Show every problem in plain words with its remedy, the gravest first; return them."""
     raw_table, target, positive = table
     if target is None:
         _ask_for_label(raw_table)
@@ -535,6 +536,7 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
     if any(problem.severity == "error" for problem in found):
         _first_rows(raw_table)
         st.stop()
+    return found
 
 
 def _ask_for_label(table: pd.DataFrame) -> None:
@@ -551,7 +553,7 @@ def _ask_for_label(table: pd.DataFrame) -> None:
 
 def _first_rows(table: pd.DataFrame) -> None:
     shown = tables.rows_from_1(table.head(PREVIEW_ROWS))
-    st.dataframe(shown, width="stretch", alt="The first rows of the table")
+    grid(shown, width="stretch", alt="The first rows of the table")
 
 
 def _apply(fixes: Sequence[Mapping[str, Any]]) -> None:
@@ -597,7 +599,9 @@ def overview(data: Dataset) -> None:
         counts = data.weight is not None and are_whole(data.weight)
         worth = None if data.weight is None else f"{'stand for' if counts else 'worth'} {size:,.0f}"
         st.metric("Lines" if counts else "Rows", f"{data.n:,}", worth, **PLAIN, width=160)
-        st.metric("Score columns" if data.predictions else "Columns used", data.X.shape[1], width=160)
+        used, all_columns = data.X.shape[1], data.X.shape[1] + len(data.beside)
+        of_all = f"of {counted(all_columns, 'column')}" if used < all_columns else None
+        st.metric("Score columns" if data.predictions else "Features", used, of_all, **PLAIN, width=160)
         for label, held in ((1, positives), (0, size - positives)):
             name, of = plain(data.classes[label]), "rows" if data.weight is None or counts else "by weight"
             st.metric(
@@ -605,17 +609,25 @@ def overview(data: Dataset) -> None:
             )
 
 
-def go_on() -> None:
-    """The next step of the work."""
-    if st.button("See the diagram", key="see_diagram", type="primary"):
-        st.switch_page("pages/explore_reliability.py", query_params=state.here())
+def go_on(below: Sequence[Problem]) -> None:
+    """The next step of the work, and how much is said below it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("See the diagram", key="see_diagram", type="primary"):
+            st.switch_page("pages/explore_reliability.py", query_params=state.here())
+        found = [
+            counted(alike, "warning" if severity == "warning" else "remark")
+            for severity in ("warning", "info")
+            if (alike := len(_alike([problem for problem in below if problem.severity == severity])))
+        ]
+        if found:
+            st.caption(f"Read first: {listed(found)} below.", width="content")
 
 
 def tables_of(recipe: Recipe, data: Dataset) -> None:
     """What was left out, the columns and the first rows."""
     frame.notes(data.notes)
     headings.heading("Columns")
-    st.dataframe(
+    grid(
         evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise(data.X)),
         hide_index=True,
         width="stretch",
@@ -631,7 +643,7 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
     narrow = {
         name: st.column_config.Column(width="medium") for name in shown.columns if len(str(name)) > LONG_NAME
     }
-    st.dataframe(shown, width="stretch", column_config=narrow, alt="First rows")
+    grid(shown, width="stretch", column_config=narrow, alt="First rows")
 
 
 def _days(column: pd.Series) -> pd.Series:

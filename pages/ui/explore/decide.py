@@ -26,6 +26,7 @@ from calib.kernel.wording import (
 from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
 from pages.ui import headings, state
+from pages.ui.grid import grid
 from pages.ui.tables import changed, difference, download
 from pages.ui.text import plain
 from pages.ui.widget import shown
@@ -99,23 +100,24 @@ def headline(decision: Decision) -> None:
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
         f"Treat a row as **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
-        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**."
+        f"({plain(false_alarm)} + {plain(miss)}) = **{plain(probability(decision.threshold))}**. The costs below are "
+        f"those of **{plain(name_of(best))}**, the cheapest."
     )
     with headings.rows():
         st.metric("Threshold", brief(decision.threshold), help="c_fa / (c_fa + c_miss)")
         st.metric(
-            f"Realised cost · {label_of(best)}",
+            "Realised cost",
             brief(line.realised),
             **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
             help="Cost per test row, if you act above the threshold. The number beside it is the difference from "
             f"{name_of(decision.reference)} with its 95 % interval.",
         )
         st.metric(
-            f"Expected cost · {label_of(best)}",
+            "Expected cost",
             brief(line.expected),
-            **difference(line.expected - line.realised, "against realised"),
-            help="The cost that the probabilities predict. It is near the realised cost if the probabilities are "
-            "calibrated.",
+            **difference(line.expected - line.realised),
+            help="The cost that the probabilities predict. The number beside it is the difference from the realised "
+            "cost, which is near 0 if the probabilities are calibrated.",
         )
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).size
@@ -132,9 +134,7 @@ def headline(decision: Decision) -> None:
 def table(decision: Decision) -> None:
     """Every number behind the charts."""
     headings.heading("Costs on the test rows")
-    st.dataframe(
-        formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator"
-    )
+    grid(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
     st.caption(
         f"Costs per row, in the units of the two costs, with 95 % intervals over {decision.evaluation.judged_by}. A "
         f"difference whose interval includes 0 may be sampling variability. "
@@ -145,7 +145,7 @@ def table(decision: Decision) -> None:
         share = f"{percent(before.share)} are {plain(before.dataset.classes[1])}"
         headings.heading(f"Costs at the table's base rate, where {share}")
         costs = {"cost_false_alarm": decision.cost_false_alarm, "cost_miss": decision.cost_miss}
-        st.dataframe(
+        grid(
             formatted_costs(decide(before, **costs)),
             width="stretch",
             key="costs_before",
@@ -204,7 +204,7 @@ def _rows(decision: Decision, method: str) -> None:
     }
     columns |= {name: st.column_config.NumberColumn(**digits) for name in ("lower end", "upper end")}
     columns |= {"class": st.column_config.TextColumn(width=110)}  # a label may be a sentence
-    st.dataframe(
+    grid(
         shown.assign(**{"class": shown["class"].map(short_class)}),
         width="stretch",
         hide_index=True,

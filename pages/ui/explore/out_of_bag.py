@@ -30,6 +30,7 @@ from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import bagging, chart, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
+from pages.ui.grid import grid
 
 WITHOUT_FEATURES = (
     "Out-of-bag scores need the trees of a forest and the rows that each tree has seen. These data are "
@@ -137,7 +138,7 @@ def _signed(share: float) -> str:
 def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
     """Every number of every setup; the best of each column marked."""
     first = next(iter(evaluations.values()))
-    st.dataframe(
+    grid(
         formatted_setups(table),
         width="stretch",
         key="setups",
@@ -163,9 +164,7 @@ def beside_the_paper(table: pd.DataFrame) -> None:
                 "On these data": [one.here for one in found],
             }
         )
-        st.dataframe(
-            shown, hide_index=True, width="stretch", alt="Results of the paper and results on these data"
-        )
+        grid(shown, hide_index=True, width="stretch", alt="Results of the paper and results on these data")
         st.caption(
             "A single data set can differ from a mean over many, so a result that is not confirmed here does not "
             "contradict the paper. The numbers are compared without regard to sampling variability."

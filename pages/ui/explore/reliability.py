@@ -37,6 +37,7 @@ from calib.recipe import Recipe, with_model
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, headings, jobs, stage, state, tables
 from pages.ui.explore import base_rate
+from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
@@ -60,7 +61,10 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)
-    st.caption("Click a mark, or draw a box with the chart’s Box Select tool, to list its rows below.")
+    st.caption(
+        "Click or tap a mark to list its rows below. On a wide screen, the chart’s Box Select tool "
+        "selects several marks."
+    )
 
 
 def zoomed(evaluation: Evaluation) -> None:
@@ -147,8 +151,14 @@ def claim(evaluation: Evaluation) -> None:
         plain(found.sentence(choice if choice in other.predictions else next(iter(evaluation.predictions))))
     )
     with st.expander("Results of a random split"):
-        st.dataframe(found.formatted(), hide_index=True, width="stretch", alt="Losses of the two splits")
+        grid(found.formatted(), hide_index=True, width="stretch", alt="Losses of the two splits")
         tables.download("Optimism (CSV)", lambda: safe_csv(found.table), "optimism.csv")
+
+
+def to_report() -> None:
+    """Where the result can be handed in from."""
+    script = "pages/explore_compare.py"
+    st.page_link(script, label="Write a validation report", query_params=state.here())
 
 
 def intervals(evaluation: Evaluation) -> Differences | None:
@@ -187,7 +197,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
     tables.metrics(evaluation)
     if found is not None:
         st.markdown(f"**Difference from {name_of(found.reference)}**, with its 95 % interval")
-        st.dataframe(
+        grid(
             formatted_differences(found, evaluation),
             width="stretch",
             key="differences",
@@ -211,14 +221,14 @@ def rows(evaluation: Evaluation) -> None:
     selection = evaluation.recipe.setting("reliability.selection")
     positions = selected_rows(evaluation, selection)
     if not positions.size:
-        st.info("Click a mark of the diagram, draw a box with its Box Select tool, or choose a range above.")
+        st.info("Click or tap a mark of the diagram, or choose a range above.")
         return
     st.markdown(plain(_summary(evaluation, positions)))
     shown = selected_frame(evaluation, selection, LISTED)
     decimals = {
         key: st.column_config.NumberColumn(label_of(key), format="%.3g") for key in evaluation.predictions
     }
-    st.dataframe(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="Selected rows")
+    grid(shown, hide_index=True, column_config=decimals, key="picked_rows", alt="Selected rows")
     if len(positions) > LISTED:
         st.caption(f"The first {LISTED:,} of {len(positions):,} rows; the download contains all rows.")
     with st.container(horizontal=True):
@@ -329,7 +339,7 @@ def models(evaluation: Evaluation) -> None:
             found, picked=evaluation.rows[selected_rows(evaluation, recipe.setting("reliability.selection"))]
         )
         side = formatted_side_by_side(found, tables.MAIN)
-        st.dataframe(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
+        grid(side, hide_index=True, width="stretch", key="models_table", alt="Metrics of every model")
         st.caption(
             "★ marks the best value of a column over all models and calibrators, on the same test rows."
         )
@@ -345,7 +355,7 @@ def rows_needed(evaluation: Evaluation) -> None:
         return
     headings.heading("How many rows do I need?")
     st.markdown(f"**{found.finding}**")
-    st.dataframe(
+    grid(
         formatted_sample_size(found),
         width="stretch",
         hide_index=True,

@@ -40,6 +40,7 @@ from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
 from pages.ui import chart, controls, evaluations, headings, jobs, state, tables
+from pages.ui.grid import grid
 from pages.ui.text import plain
 
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
@@ -376,7 +377,7 @@ def rules(tree: GrownTree) -> None:
 
 def _table(table: pd.DataFrame, key: str) -> None:
     shown = table.rename(columns={"score": "own"})
-    st.dataframe(
+    grid(
         shown,
         key=key,
         hide_index=True,

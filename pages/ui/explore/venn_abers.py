@@ -22,6 +22,7 @@ from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe, with_calibrators
 from pages.ui import chart, controls, evaluations, headings, jobs, points, stage, state, tables
+from pages.ui.grid import grid
 from pages.ui.points import Point
 from pages.ui.text import plain
 
@@ -155,7 +156,7 @@ def rows(result: Evaluation, row: int) -> None:
             state.update(**{"venn_abers.row": int(table["row"].iloc[lines[0]])})
 
     headings.heading("Choose another row")
-    st.dataframe(
+    grid(
         table.assign(label=table["label"].map(dict(enumerate(map(short_class, result.dataset.classes))))),
         key=key,
         # A long label last: numbers stay in sight
@@ -200,9 +201,7 @@ def explanation(result: Evaluation, row: int) -> None:
         for sentence in record.derivation:
             st.markdown(plain(sentence))
         if len(sets) > 1:
-            st.dataframe(
-                record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label"
-            )
+            grid(record.to_frame(), hide_index=True, width="stretch", alt="The pool of every fold and label")
         _features(result, row)
 
 
@@ -277,7 +276,7 @@ def _place(score: float, label: int | None) -> str:
 def _features(result: Evaluation, row: int) -> None:
     if not result.dataset.predictions:
         with st.expander(f"Features of row {row}"):
-            st.dataframe(
+            grid(
                 result.dataset.X[result.dataset.row_numbers == row].T.astype(str),
                 width="stretch",
                 alt=f"Columns of row {row}",
@@ -289,7 +288,7 @@ def side_by_side(recipe: Recipe, result: Evaluation) -> None:
     everything = [result, *_others(recipe, result)]
     chart.show("widths", everything)
     record = chart.show("interval_means", everything)
-    st.dataframe(record.table(), width="stretch", alt="Mean interval and observed frequency for each method")
+    grid(record.table(), width="stretch", alt="Mean interval and observed frequency for each method")
     tables.download("Intervals (CSV)", lambda: safe_csv(record.to_frame()), "intervals.csv")
 
 

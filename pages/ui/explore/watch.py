@@ -22,6 +22,7 @@ from calib.kernel.wording import counted, number
 from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import headings, state
 from pages.ui.controls import parameter_control
+from pages.ui.grid import grid
 from pages.ui.tables import download
 from pages.ui.text import plain
 
@@ -172,7 +173,7 @@ def table(seen: OverTime) -> None:
     """The numbers of each period."""
     headings.heading("Periods")
     named = seen.table.rename(columns=COLUMNS)
-    st.dataframe(
+    grid(
         named,
         width="stretch",
         hide_index=True,

@@ -17,6 +17,7 @@ from calib.experiments.finite.simulation import EveryPartition, Line
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
 from pages.ui import chart, headings, points, state
+from pages.ui.grid import grid
 from pages.ui.learn.experiments import Own, at_once
 from pages.ui.points import Point
 
@@ -46,7 +47,7 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
     with left:
         costs = chart.show("finite_losses", found)
         if not headings.asked():
-            st.dataframe(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
+            grid(costs.formatted(), hide_index=True, width="stretch", alt=costs.alt)
     with right:
         hint = "Click a mark to use its partition."
         cloud = chart.show(

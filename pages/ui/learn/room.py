@@ -27,6 +27,7 @@ from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
 from pages.ui import browser, chart, current, jobs, state
+from pages.ui.grid import grid
 from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
 from pages.ui.text import plain
@@ -323,9 +324,7 @@ def _picture(asked: Round, hidden: bool) -> None:
     st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
     st.markdown(f"**{plain(record.title)}**")
     if here.numbers is not None:
-        st.dataframe(
-            here.numbers, width="stretch", key="class_numbers", alt="Table of the metrics of this step"
-        )
+        grid(here.numbers, width="stretch", key="class_numbers", alt="Table of the metrics of this step")
     for i, sentence in enumerate(here.advice):
         st.markdown(plain(sentence) if i else f"**{plain(sentence)}**")
     query = state.address(step.recipe, step.place or None)

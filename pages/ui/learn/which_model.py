@@ -13,6 +13,7 @@ from calib.figures import FIGURES
 from calib.kernel.wording import number
 from calib.recipe import Recipe
 from pages.ui import headings, kept
+from pages.ui.grid import grid
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
 
@@ -49,7 +50,7 @@ def _losses(recipe: Recipe, values: dict[str, Any]) -> None:
         experiment, experiment.numbers(values), recipe.seed, using={"fit": models()}
     )
     table = FIGURES["which_model"].prepare(found).to_frame().rename(columns=COLUMNS)[list(COLUMNS.values())]
-    st.dataframe(
+    grid(
         table.set_index("Model").map(number),
         width="stretch",
         key="which_model_losses",

@@ -48,6 +48,7 @@ from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
 from pages.ui import chart, current, headings, jobs, kept, state
 from pages.ui.downloads import button
+from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
@@ -325,7 +326,7 @@ def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
         for kind in kinds.head(WRITTEN_OUT).to_dict("records"):  # the table cuts long reasons off
             st.markdown(plain(f"{kind['data']}: {kind['error']}"))
         first = ["data", "error", "results", "setup", "repeat", "fold"]
-        st.dataframe(kinds[first].head(MOST_FAILED), width="stretch", alt="Failed results", hide_index=True)
+        grid(kinds[first].head(MOST_FAILED), width="stretch", alt="Failed results", hide_index=True)
         more = f" The table shows the first {MOST_FAILED} kinds." if len(kinds) > MOST_FAILED else ""
         st.caption(
             "Setup, repeat and fold identify the first failure of each kind. The results file contains all failures "
@@ -357,7 +358,7 @@ def _show(table: Table, key: str, alt: str, **clicks: Any) -> None:
     """A table; its names of rows, which stay in view, leave a telephone room for numbers."""
     longest = max(len(str(name)) for name in (table.frame.index.name, *table.frame.index))
     names = {"_index": st.column_config.Column(width=min(NAMES, LETTER * (longest + 4)))}
-    st.dataframe(readable(table), width="stretch", column_config=names, key=key, alt=alt, **clicks)
+    grid(readable(table), width="stretch", column_config=names, key=key, alt=alt, **clicks)
 
 
 def _clicked(table: Table):

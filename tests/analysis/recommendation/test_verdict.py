@@ -130,6 +130,16 @@ def test_at_a_deployment_base_rate_it_is_the_verdict_at_the_tables_own():
     assert "their ECE differs" in why
 
 
+def test_a_slope_or_a_ratio_in_the_verdict_is_explained_where_it_is_met_first():
+    slope, ratio = check(*world(0, 2000, slope=1.7)).verdict, check(*world(0, 2000, shift=0.7)).verdict
+    assert "(slope " in slope.headline
+    assert "A slope below 1 means overconfident" in slope.sentence
+    assert "(O/E " in ratio.headline
+    assert "O/E is the number of events observed, divided by the number expected." in ratio.sentence
+    assert "O/E" not in slope.sentence
+    assert "slope" not in check(*world(0, 540)).verdict.sentence
+
+
 @pytest.mark.parametrize(
     ("p", "said"),
     [

@@ -1,0 +1,12 @@
+"""A table as every page shows it: a missing value is a dash, where Streamlit would write None."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+
+def grid(table: Any, **options: Any) -> Any:
+    """Show a table; the options are those of ``st.dataframe``."""
+    return st.dataframe(table, placeholder="–", **options)
