@@ -134,10 +134,10 @@ def test_the_next_step_is_above_the_problems_and_says_how_many_there_are():
     (features,) = [metric for metric in at.metric if metric.label == "Features"]
     assert (features.value, features.delta) == ("2", "of 3 columns")
     assert all(table.proto.placeholder == "–" for table in at.dataframe)  # instead of None
-    at = brought({"x": X, "target": Y})
+    at = page("explore_data", data="sample:breast_cancer")  # without a problem
     assert not any("Read first" in caption.value for caption in at.caption)
     (features,) = [metric for metric in at.metric if metric.label == "Features"]
-    assert (features.value, features.delta) == ("1", "")
+    assert (features.value, features.delta) == ("30", "")
 
 
 def test_if_no_column_looks_like_a_label_the_page_says_so():

@@ -37,7 +37,7 @@ def test_folds_are_counted_one_by_one():
 def test_a_very_small_share_is_known_between_two_numbers_that_differ():
     said = {"none": np.full(600, 0.5), "platt": np.full(600, 0.5)}
     (found,) = too_few(given_evaluation(np.tile([0, 1], 300), said, np.r_[np.zeros(1166, int), 1]))
-    low, high = re.search(r"only known to be ([\d.]+) ?% to ([\d.]+) ?%", found.message).groups()
+    low, high = re.search(r"is between ([\d.]+) % and ([\d.]+) %", found.message).groups()
     assert 100 * beta(1, 1167).ppf(0.025) <= float(low) <= 100 / 1167 <= float(high)
     assert float(high) == pytest.approx(100 * beta(2, 1166).ppf(0.975), rel=0.2)
 
