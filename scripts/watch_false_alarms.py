@@ -2,7 +2,8 @@
 
 Columns: share of runs with an alarm in 5,000 calibrated rows; median delay and share found within 2,500 rows after a
 shift of the log-odds by 0.5 from the start; the same after 5,000 calibrated rows, with the share of runs that raised a
-false alarm before it, which are left out of the delay.
+false alarm before it, which are left out of the delay. "Oracle" rows bound what is possible: a likelihood ratio that
+knows the shift and its first row, and one that knows the shift and gives every one of the 7,500 rows the same weight.
 
 ``python -m scripts.watch_false_alarms [--runs 1000] [--markdown FILE]``. ADWIN is that of the package ``river``
 (``pip install river``); without it its rows are left out. It is given the Brier score of each row, as drift detectors
@@ -86,10 +87,15 @@ def one(seed: int, with_adwin: bool) -> dict[str, Any]:
         "calm | evidence, late labels one by one (wrong)": watch(y[arrival], p[arrival]).alarm,
         "calm | evidence, 3 steps ahead": watch(y, p, horizon=3).alarm,
     }
-    for kind in ("uniform", "rare events"):
-        found[f"calm | evidence, {kind}"] = watch(*drawn(seed, kind=kind)).alarm
-        found[f"start | evidence, {kind}"] = watch(*drawn(seed, 0.5, 0, AFTER, kind)).alarm
-        found[f"later | evidence, {kind}"] = watch(*drawn(seed, 0.5, ROWS, ROWS + AFTER, kind)).alarm
+    for kind in ("normal", "uniform", "rare events"):
+        if kind != "normal":
+            found[f"calm | evidence, {kind}"] = watch(*drawn(seed, kind=kind)).alarm
+        for name, calm in (("start", 0), ("later", ROWS)):
+            stream = drawn(seed, 0.5, calm, calm + AFTER, kind)
+            if kind != "normal":
+                found[f"{name} | evidence, {kind}"] = watch(*stream).alarm
+            for oracle, alarm in oracles(*stream, 0.5, calm).items():
+                found[f"{name} | {oracle}, {kind}"] = alarm
     start = drawn(seed, 0.5, 0, AFTER)
     later = drawn(seed, 0.5, ROWS, ROWS + AFTER)
     for name, (labels, predicted) in (("calm", (y, p)), ("start", start), ("later", later)):
@@ -100,6 +106,25 @@ def one(seed: int, with_adwin: bool) -> dict[str, Any]:
             found[f"{name} | ADWIN of the Brier score"] = adwin((labels - predicted) ** 2)
             found[f"{name} | ADWIN of y − p"] = adwin(labels - predicted)
     return found
+
+
+def oracles(y: np.ndarray, p: np.ndarray, shift: float, calm: int) -> dict[str, int | None]:
+    """First row at which methods that know the shift reach 1/α, with the same bound on false alarms."""
+    q = expit(np.log(p) - np.log1p(-p) + shift)
+    gain = np.where(y == 1, np.log(q / p), np.log((1 - q) / (1 - p)))
+    total = np.cumsum(gain)
+    each = np.logaddexp.accumulate(-np.append(0, total[:-1])) + total - np.log(ROWS + AFTER)
+    to_come = 1 - np.arange(1, len(y) + 1) / (ROWS + AFTER)
+    known = np.cumsum(np.where(np.arange(len(y)) < calm, 0, gain))
+    return {
+        "oracle that knows shift and row": _first(known),
+        "oracle that knows the shift": _first(np.logaddexp(each, np.log(np.maximum(to_come, 1e-300)))),
+    }
+
+
+def _first(log: np.ndarray) -> int | None:
+    hit = np.flatnonzero(log >= -np.log(ALPHA))
+    return int(hit[0]) if len(hit) else None
 
 
 def _late(y: np.ndarray, p: np.ndarray, day: np.ndarray, seed: int) -> int | None:

@@ -1,9 +1,11 @@
 """The evidence: a mixture of bets, each restarted at every row with a weight that falls slowly.
 
 E_t = Σ_j π_j Σ_k w(k) Π_{i = k … t} exp(gain_ij), and the weights w(k) of restarts still to come, which are
-not bet yet. With w(k) ∝ 1 / (k ln²(k + 1)) it is a martingale of mean 1 if the predictions are right, so that it
-ever reaches 1/α with probability at most α (Ville 1939). ``S_t = exp(gain_t) (S_{t−1} + w(t))`` needs only the last
-value.
+not bet yet. As the weights sum to 1 it is a martingale of mean 1 if the predictions are right, so that it ever reaches
+1/α with probability at most α (Ville 1939). ``S_t = exp(gain_t) (S_{t−1} + w(t))`` needs only the last value.
+
+Half of the weight is for a model that is wrong from the first row. The other half falls as 1 / (k ln²(k)), but only
+after about 100 rows: few changes are so early, and a change after a long calibrated time is found sooner.
 """
 
 from __future__ import annotations
@@ -16,13 +18,18 @@ import numpy as np
 from calib.analysis.watch.bets import KINDS, LOG_PRIOR, Block, Isotonic, gains
 from calib.kernel.checks import Array
 
-TOTAL = 3.3877356  # just above Σ_k 1 / (k ln²(k + 1)) = 3.38773553, so that the weights sum to less than 1
+FIRST = 0.5  # weight of the first row
+LATE = 100  # rows after which the other weights begin to fall
+TOTAL = 0.21691205  # just above Σ_k 1 / ((k + 100) ln²(k + 100)), so that the weights sum to less than 1
 
 
 def restart_weights(first: int, rows: int) -> Array:
     """w(k) for k = first … first + rows − 1, the first row of all being 1."""
-    k = np.arange(first, first + rows, dtype=float)
-    return 1 / (k * np.log(k + 1) ** 2) / TOTAL
+    k = np.arange(first, first + rows, dtype=float) + LATE
+    weights = (1 - FIRST) / (k * np.log(k) ** 2) / TOTAL
+    if first == 1 and rows:
+        weights[0] += FIRST
+    return weights
 
 
 @dataclass(eq=False)

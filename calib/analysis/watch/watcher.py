@@ -27,7 +27,7 @@ from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
 
-VERSION = 1
+VERSION = 2
 ALPHA = 0.05
 ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on it
 CAUSES = ("level", "slope", "shape")
