@@ -27,8 +27,7 @@ from calib.kernel.weights import or_ones, rows_behind
 from calib.kernel.wording import number
 from calib.placements.moved import unmoved
 
-STEPS = 10_000
-NEAR_ENOUGH = 1e-10  # a step's length, in log-odds of the rate
+NEAR = 1e-15  # rates nearer to 0 or 1 are 0 or 1
 
 
 COMPARED = ("observed_expected", "in_the_large", "brier", "log_loss", "ece", "auc")
@@ -48,8 +47,6 @@ class EstimatedRate:
         The rate at which the probabilities are right.
     rows
         How many rows there were, or that the weights stand for.
-    steps
-        Of EM.
     """
 
     rate: float
@@ -58,7 +55,6 @@ class EstimatedRate:
     fitted: float
     rows: int
     level: float
-    steps: int
 
     @property
     def finding(self) -> str:
@@ -72,7 +68,7 @@ class EstimatedRate:
 def estimate_base_rate(
     p: ArrayLike, base_rate: float, *, level: float = 0.95, sample_weight: ArrayLike | None = None
 ) -> EstimatedRate:
-    """Estimate the base rate of rows without labels by maximum likelihood, using EM.
+    """Estimate the base rate of rows without labels by maximum likelihood: the rate at which EM ends.
 
     Parameters
     ----------
@@ -98,6 +94,7 @@ def estimate_base_rate(
     Notes
     -----
     The log-likelihood is concave in π', so that EM, which never lowers it, ends at the only maximum.
+    Here it is found as the zero of the slope, which takes far fewer passes over the rows.
 
     References
     ----------
@@ -115,33 +112,36 @@ def estimate_base_rate(
     w = or_ones(weights, len(p))
     checks.in_range(base_rate, "base_rate", 0, 1, open_ends=True)
     checks.in_range(level, "level", 0, 1, open_ends=True)
+    ones, zeros = _densities(p, base_rate)
+    rate = _maximum(ones, zeros, w)
+    drop = float(chi2.ppf(level, 1)) / 2
+    lower, upper = (_where_likelihood_falls(ones, zeros, w, rate, end, drop) for end in (0.0, 1.0))
+    return EstimatedRate(rate, lower, upper, base_rate, rows_behind(weights, len(p)), level)
+
+
+def likeliest_rate(p: Array, base_rate: float) -> float:
+    """Return the rate of ``estimate_base_rate`` without its interval, for probabilities that were checked."""
+    return _maximum(*_densities(p, base_rate), np.ones(len(p)))
+
+
+def _densities(p: Array, base_rate: float) -> tuple[Array, Array]:
+    """Densities of the rows within class 1 and class 0, up to a common factor of each row."""
     ones, zeros = p / base_rate, (1 - p) / (1 - base_rate)
     if (ones == zeros).all():
         raise InputError(
             "The base rate cannot be estimated: every probability equals the base rate, so the model does not "
             "separate the classes. Use a model that does."
         )
-    rate, steps = _maximum(ones, zeros, w)
-    drop = float(chi2.ppf(level, 1)) / 2
-    lower, upper = (_where_likelihood_falls(ones, zeros, w, rate, end, drop) for end in (0.0, 1.0))
-    return EstimatedRate(rate, lower, upper, base_rate, rows_behind(weights, len(p)), level, steps)
+    return ones, zeros
 
 
-def _maximum(ones: Array, zeros: Array, w: Array) -> tuple[float, int]:
-    """The maximum and the steps to it. At an end the slope says so at once, where EM would creep for ever."""
-    if _slope(ones, zeros, w, 0.0) <= 0:
-        return 0.0, 0
-    if _slope(ones, zeros, w, 1.0) >= 0:
-        return 1.0, 0
-    rate = 0.5
-    for step in range(1, STEPS + 1):
-        moved = rate * ones / (rate * ones + (1 - rate) * zeros)
-        before, rate = rate, float(w @ moved / w.sum())
-        if abs(rate - before) <= NEAR_ENOUGH * rate * (1 - rate):
-            return rate, step
-    # Of classes that hardly differ EM's steps are tiny: the slope falls, so that its zero can be enclosed
-    # instead.
-    return float(brentq(lambda at: _slope(ones, zeros, w, at), 1e-15, 1 - 1e-15, xtol=1e-15)), STEPS
+def _maximum(ones: Array, zeros: Array, w: Array) -> float:
+    """Where EM ends: the zero of the falling slope, or the end of [0, 1] towards which it rises everywhere."""
+    if _slope(ones, zeros, w, NEAR) <= 0:
+        return 0.0
+    if _slope(ones, zeros, w, 1 - NEAR) >= 0:
+        return 1.0
+    return float(brentq(lambda at: _slope(ones, zeros, w, at), NEAR, 1 - NEAR, xtol=NEAR))
 
 
 def _slope(ones: Array, zeros: Array, w: Array, rate: float) -> float:

@@ -43,7 +43,8 @@ def repeats(frame: pd.DataFrame) -> np.ndarray:
         bits = _bits(column)
         if (bits[rows] != bits[before]).any():  # of one mark by chance
             return frame.duplicated().to_numpy()
-    alike = np.union1d(rows, before)
+    again[rows] = again[before] = True
+    alike = np.flatnonzero(again)
     again[alike] = pd.Series(marks[alike]).duplicated()
     return again
 

@@ -65,7 +65,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
         "The line shows the evidence against calibration, the dashed line the level of the alarm. "
         f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
         f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
-        + ("" if alarm is None else "Shaded: 95 % interval for the start of the change."),
+        + ("" if alarm is None else "Shaded: 95 % interval for the start of a sudden change."),
         f"Evidence against calibration over {watched.rows:,} rows; highest {highest}. {summary(found)}.",
     )
 

@@ -8,11 +8,10 @@ from scipy.stats import chi2
 
 from calib import Recipe, evaluate, load_sample, sources
 from calib.analysis.label_shift import (
-    NEAR_ENOUGH,
-    STEPS,
     before_and_after,
     estimate_base_rate,
     estimate_of_rows,
+    likeliest_rate,
 )
 from calib.data import prepare
 from calib.evaluate import calibrate, fit
@@ -43,7 +42,11 @@ def test_em_ends_at_the_maximum_of_the_likelihood_and_the_interval_at_its_ratio(
         lambda r: -log_likelihood(r, p, fitted), bounds=(0, 1), method="bounded", options={"xatol": 1e-12}
     )
     assert found.rate == pytest.approx(best.x, rel=1e-5)
-    assert 0 < found.steps < STEPS
+    by_em = 0.5
+    for _ in range(10_000):
+        by_em = BaseRate(fitted, by_em).move(p).mean()
+    assert found.rate == pytest.approx(by_em, rel=1e-9)
+    assert found.rate == likeliest_rate(p, fitted)
     for end in (found.lower, found.upper):
         fall = 2 * (log_likelihood(found.rate, p, fitted) - log_likelihood(end, p, fitted))
         assert fall == pytest.approx(chi2.ppf(0.95, 1), rel=1e-6) or (end == 0 and fall < chi2.ppf(0.95, 1))
@@ -53,7 +56,7 @@ def test_the_estimate_is_where_the_mean_of_the_moved_probabilities_is_the_rate_i
     p = probabilities(500, 0.4)
     found = estimate_base_rate(p, 0.3)
     mean = BaseRate(0.3, found.rate).move(p).mean()
-    assert mean == pytest.approx(found.rate, rel=10 * NEAR_ENOUGH)
+    assert mean == pytest.approx(found.rate, rel=1e-9)
 
 
 def test_simulated_rates_are_found_and_intervals_hold_them_as_often_as_they_say():

@@ -1,7 +1,12 @@
 """Watch: the page says what ``over_time`` found, and what to do."""
 
+import pytest
+
+from calib.analysis.setups import setup_recipes, setup_table
 from calib.analysis.watch.over_time import over_time, summary
 from calib.analysis.watch.table import evidence_words
+from calib.kernel.period import within
+from pages.ui import chart
 from pages.ui.text import plain
 from tests.evaluated import evaluated
 from tests.pages.app import faults, headline, messages, page
@@ -36,6 +41,50 @@ def test_a_period_filters_the_other_pages_and_one_click_shows_all_again():
     assert any(plain("2023-11-01 to 2023-11-30") in each.value for each in at.caption)
     at.button(key="all_periods").click().run()
     assert at.session_state["recipe"].period is None
+
+
+FITTED = {
+    "data": "sample:dated",
+    "time": "ordered",
+    "split": "time",
+    "params": '{"n_estimators":5}',
+    "calibrators": "none,venn_abers",
+    "period": "2023-07-16..2023-09-14",
+}
+SHOWN = {
+    "reliability": "reliability",
+    "venn_abers": "pairs",
+    "trees": "depth",
+    "out_of_bag": "setups",
+    "decide": "costs",
+    "compare": "compared",
+}
+
+
+@pytest.mark.parametrize("stem", SHOWN)
+def test_every_page_shows_only_the_period(stem, monkeypatch):
+    shown, show = [], chart.show
+    monkeypatch.setattr(
+        chart, "show", lambda key, *given, **how: shown.append((key, given)) or show(key, *given, **how)
+    )
+    at = page(f"explore_{stem}", **FITTED)
+    assert faults(at) == []
+    recipe = at.session_state["recipe"]
+    assert recipe.period is not None
+    assert any("Only test rows of the period" in each.value for each in at.caption)
+    whole = evaluated(recipe.replace(period=None))
+    rows = int(within(whole.when, recipe.period).sum())
+    assert 0 < rows < len(whole.y)
+    drawn = [given[0] for key, given in shown if key == SHOWN[stem]][-1]
+    if stem == "trees":
+        assert {int(n) for table in drawn for n in table["rows"]} == {rows}
+    elif stem == "out_of_bag":
+        own = {key: evaluated(one) for key, one in setup_recipes(recipe).items() if key == "split"}
+        assert {len(one.y) for one in own.values()} == {rows}
+        assert drawn["brier"].to_numpy() == pytest.approx(setup_table(own)["brier"].to_numpy())
+    else:
+        for one in drawn.values() if isinstance(drawn, dict) else [getattr(drawn, "evaluation", drawn)]:
+            assert len(one.y) == rows
 
 
 def test_without_a_date_rows_count_in_order():

@@ -73,9 +73,9 @@ class OverTime:
 
     @property
     def from_the_start(self) -> bool:
-        """Whether the model may have been miscalibrated from the first row."""
+        """Whether the change may have begun with the first row, and more likely began near it than near the alarm."""
         found = self.watched.found
-        return found is not None and found.earliest == 0
+        return found is not None and found.earliest == 0 and 2 * found.since < found.rows
 
     @property
     def shifted(self) -> str | None:
@@ -185,7 +185,7 @@ def summary(found: OverTime) -> str:
         return f"No alarm: still calibrated, as far as {counted(found.watched.rows, 'row')} show"
     at = f"{'on' if found.kind == 'date' else 'at'} {found.shown(alarm.moment)}"
     if found.from_the_start:
-        return f"Alarm {at}: miscalibrated, probably from the start"
+        return f"Alarm {at}: miscalibrated, possibly from the start"
     return f"Alarm {at}: miscalibrated since about {found.shown(alarm.since_moment)}"
 
 

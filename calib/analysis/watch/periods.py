@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ks_2samp
 
-from calib.analysis.label_shift import estimate_base_rate
+from calib.analysis.label_shift import likeliest_rate
 from calib.analysis.watch.sequences import half_width
 from calib.kernel.checks import Array, InputError
 
@@ -157,7 +157,7 @@ def _moved(first: Array, p: Array) -> dict[str, float]:
 def _rate(p: Array, base_rate: float) -> float:
     """The base rate by EM, without labels; NaN if the predictions cannot tell."""
     try:
-        return estimate_base_rate(p, base_rate).rate
+        return likeliest_rate(p, base_rate) if 0 < base_rate < 1 else float("nan")
     except InputError:
         return float("nan")
 

@@ -108,7 +108,8 @@ class Lines:
     rows: int = 0
     renewed: int = 0
 
-    def add(self, block: Block) -> None:
+    def add(self, block: Block) -> Array:
+        """Add batches; ``won`` after each."""
         first = self.rows + np.append(block.starts, len(block.x))
         bins = np.searchsorted(LINE_EDGES, block.x, side="right")
         whole = np.rint(block.x * SCALE)
@@ -129,8 +130,10 @@ class Lines:
             self.renewed, at = self.rows + row, row
             self._renew()
         each = -block.sums(softplus(sign * np.clip(fitted[0] + fitted[1] * block.x, -30, 30)))
-        self.won = float(np.add.accumulate(np.append(self.won, each))[-1])
+        won = np.add.accumulate(np.append(self.won, each))[1:]
+        self.won = float(won[-1])
         self.rows = int(first[-1])
+        return won
 
     def _table(self) -> tuple[Array, Array, float, float]:
         """Rows and mean x of the bins in use, and Σ y and Σ y x over all."""

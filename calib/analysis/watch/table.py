@@ -30,6 +30,7 @@ CHANGED = {
 }
 
 
+SLOW = "A slow change may have begun earlier."
 TOP, LEAST = 1e5, 1e-3
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -108,8 +109,8 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
     else:
         lines += [
             f"Alarm at {shown_moment(found.moment, kind)}, after {counted(found.rows, 'row')}.",
-            f"The change probably began at {shown_moment(found.since_moment, kind)} (95 % interval: "
-            f"{shown_moment(found.earliest_moment, kind)} to {shown_moment(found.latest_moment, kind)}).",
+            f"If the change was sudden, it probably began at {shown_moment(found.since_moment, kind)} (95 % interval: "
+            f"{shown_moment(found.earliest_moment, kind)} to {shown_moment(found.latest_moment, kind)}). {SLOW}",
             CHANGED[found.cause],
             DO[found.advice],
         ]

@@ -47,7 +47,7 @@ class Alarm:
     rows
         Rows seen by then.
     since, earliest, latest
-        Row at which the change most likely began, and its 95 % interval.
+        Row at which the change most likely began, and its 95 % interval if the change was sudden; of a day, its first.
     since_moment, earliest_moment, latest_moment
         Their times.
     cause
@@ -366,24 +366,33 @@ class Watcher:
         """Go on from ``state()``; refused, with the reason, if it is something else."""
         try:
             state = json.loads(text)
-            if state["what"] != "calibration watch" or state["version"] != VERSION:
-                raise KeyError("version")
-            found = cls(state["alpha"], state["horizon"])
-            found.kind, found.last = state["kind"], state["last"]
-            opened = [np.array(each, dtype=float) for each in state["open"]]
-            found.open = (opened[0], opened[1])
-            found.clipped, found.latest = int(state["clipped"]), np.array(state["latest"], dtype=float)
-            found.streams = [Stream.of(each) for each in state["streams"]]
-            found.means = Means(**state["means"])
-            found.lines = Lines.of(state["lines"])
-            kind = np.float64 if found.kind == "number" else np.int64
-            found.candidates = Candidates.of(state["candidates"], kind)
-            found.alarm = None if state["alarm"] is None else Alarm(**state["alarm"])
-            return found
+            if state["what"] != "calibration watch":
+                raise KeyError("what")
+            if state["version"] == VERSION:
+                return cls._of(state)
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise InputError(
                 f"This is not a state that watch has written ({type(error).__name__}). Start again with a new file."
             ) from None
+        raise InputError(
+            f"The state has version {state['version']}, but this program has version {VERSION}. Begin again with a new "
+            "file and all rows."
+        )
+
+    @classmethod
+    def _of(cls, state: dict[str, Any]) -> Watcher:
+        found = cls(state["alpha"], state["horizon"])
+        found.kind, found.last = state["kind"], state["last"]
+        opened = [np.array(each, dtype=float) for each in state["open"]]
+        found.open = (opened[0], opened[1])
+        found.clipped, found.latest = int(state["clipped"]), np.array(state["latest"], dtype=float)
+        found.streams = [Stream.of(each) for each in state["streams"]]
+        found.means = Means(**state["means"])
+        found.lines = Lines.of(state["lines"])
+        kind = np.float64 if found.kind == "number" else np.int64
+        found.candidates = Candidates.of(state["candidates"], kind)
+        found.alarm = None if state["alarm"] is None else Alarm(**state["alarm"])
+        return found
 
 
 _KINDS = {"row": "no dates or times", "date": "dates", "number": "times as numbers", None: "nothing"}

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calib.analysis.watch.over_time import OverTime, over_time, unlabelled
-from calib.analysis.watch.table import CHANGED, DO, evidence_words
+from calib.analysis.watch.table import CHANGED, DO, SLOW, evidence_words
 from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
@@ -93,9 +93,9 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     else:
         began = f"**{seen.shown(alarm.since_moment)}**"
         ends = f"{seen.shown(alarm.earliest_moment)} to {seen.shown(alarm.latest_moment)}"
-        when = f"The change probably began at {began} (95 % interval: {ends})."
+        when = f"If the change was sudden, it probably began at {began} (95 % interval: {ends}). {SLOW}"
         if seen.from_the_start:
-            when = f"The predictions were probably wrong from the start (95 % interval: {ends})."
+            when = f"The predictions may have been wrong from the start (95 % interval for a sudden change: {ends})."
         st.markdown(f"{when} {CHANGED[alarm.cause]} **{DO[alarm.advice]}**")
         _offer(seen)
     _several(seen, evaluation)

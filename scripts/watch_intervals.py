@@ -1,0 +1,115 @@
+"""Coverage of the intervals of watching: where a sudden change began, and level, Brier score and slope at every time.
+
+``python -m scripts.watch_intervals [--runs 500] [--changes 200] [--markdown FILE]``. The interval of the beginning is
+that of the first alarm; runs with a false alarm before the change are left out. The other intervals are looked at after
+every row of 5,000: a run counts as covered if no interval of it ever misses. What is covered is the mean of E(y − p) so
+far, that of the Brier score, and the slope, whose joint set with the intercept is checked at the true line.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from calib.analysis.watch import watch
+from calib.analysis.watch.bets import EDGE, Block, softplus
+from calib.analysis.watch.sequences import Lines, Means, half_width
+from scripts.watch_false_alarms import ALPHA, ROWS, drawn
+
+AFTER = 4000
+LINES = {
+    "level + 0.3": (0.3, 1.0),
+    "level + 0.5": (0.5, 1.0),
+    "level − 0.8": (-0.8, 1.0),
+    "level + 1.2": (1.2, 1.0),
+    "level + 2": (2.0, 1.0),
+    "slope 0.5": (0.0, 0.5),
+    "slope 2": (0.0, 2.0),
+}
+BEGINS = (0, 100, 500, 2000)
+STREAMS = ("normal", "uniform", "rare events", "ties")
+
+
+def beginning(seed: int, line: tuple[float, float], calm: int, by_day: int = 0) -> bool | None:
+    """Whether the interval contains the beginning of the change; None without an alarm after it."""
+    rng = np.random.default_rng([seed, calm])
+    x = rng.normal(0, 1, calm + AFTER)
+    row = np.arange(len(x))
+    y = rng.random(len(x)) < expit(np.where(row < calm, x, line[0] + line[1] * x))
+    day = row // by_day if by_day else row
+    found = watch(y, expit(x), day if by_day else None).found
+    if found is None or found.row < calm:
+        return None
+    low, high = found.earliest_moment, found.latest_moment
+    return bool(low <= day[calm] <= high)
+
+
+def ever_missed(y: np.ndarray, p: np.ndarray, truth: np.ndarray) -> dict[str, bool]:
+    """Whether the interval of level, Brier score or slope misses at any row; ``truth`` are the true probabilities."""
+    p = np.clip(p, EDGE, 1 - EDGE)
+    x = np.log(p) - np.log1p(-p)
+    block = Block(x, y, p, None, np.arange(len(y)))
+    sums = Means().add(block, p)
+    found = {}
+    for name, value in (("level", truth - p), ("brier", truth * (1 - p) ** 2 + (1 - truth) * p**2)):
+        width = half_width(sums[f"{name}_spread"], ALPHA)
+        found[name] = bool((np.abs(sums[name] - np.cumsum(value)) > width).any())
+    won = Lines().add(block)
+    true = np.cumsum(-softplus((1 - 2 * y) * (np.log(truth) - np.log1p(-truth))))
+    return found | {"slope": bool((won - true > np.log(1 / ALPHA)).any())}
+
+
+def of_stream(seed: int, kind: str, line: tuple[float, float] = (0.0, 1.0)) -> dict[str, bool]:
+    """``ever_missed`` for calibrated predictions, or for labels by another line of their log-odds."""
+    y, p = drawn(seed, kind=kind)
+    truth = p
+    if line != (0.0, 1.0):
+        truth = expit(line[0] + line[1] * (np.log(p) - np.log1p(-p)))
+        y = (np.random.default_rng([seed, 1]).random(len(p)) < truth).astype(float)
+    return ever_missed(y, p, truth)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=500, help="runs per stream")
+    parser.add_argument("--changes", type=int, default=200, help="runs per change")
+    parser.add_argument("--markdown", type=Path)
+    args = parser.parse_args()
+    lines = [
+        "| change | "
+        + " | ".join(f"after {calm:,} rows" for calm in BEGINS)
+        + " | days of 20 rows, after 500 |"
+    ]
+    lines.append("| --- " * (len(BEGINS) + 2) + "|")
+    for name, line in LINES.items():
+        cells = []
+        for calm, by_day in [*((calm, 0) for calm in BEGINS), (500, 20)]:
+            inside: list[Any] = [beginning(seed, line, calm, by_day) for seed in range(args.changes)]
+            known = [each for each in inside if each is not None]
+            cells.append(f"{100 * np.mean(known):.1f} % of {len(known)}")
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    lines += [
+        "",
+        f"| predictions, {ROWS:,} rows | level | Brier score | slope |",
+        "| --- | --- | --- | --- |",
+    ]
+    for kind in STREAMS:
+        for what, line in (("calibrated", (0.0, 1.0)), ("intercept 0.5, slope 0.7", (0.5, 0.7))):
+            runs = [of_stream(seed, kind, line) for seed in range(args.runs)]
+            cells = [
+                f"{100 * np.mean([not run[name] for run in runs]):.1f} %"
+                for name in ("level", "brier", "slope")
+            ]
+            lines.append(f"| {kind}, {what} | " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+    if args.markdown:
+        args.markdown.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()
