@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from calib.analysis.watch import watch
+from calib.analysis.watch import Watcher
 from calib.analysis.watch.bets import EDGE, Block, softplus
-from calib.analysis.watch.sequences import Lines, Means, half_width
+from calib.analysis.watch.sequences import Lines, Means, log_wealth
 from scripts.watch_false_alarms import ALPHA, ROWS, drawn
 
-AFTER = 4000
+AFTER, STEP = 4000, 500
 LINES = {
     "level + 0.3": (0.3, 1.0),
     "level + 0.5": (0.5, 1.0),
@@ -41,7 +41,13 @@ def beginning(seed: int, line: tuple[float, float], calm: int, by_day: int = 0) 
     row = np.arange(len(x))
     y = rng.random(len(x)) < expit(np.where(row < calm, x, line[0] + line[1] * x))
     day = row // by_day if by_day else row
-    found = watch(y, expit(x), day if by_day else None).found
+    watcher, found = Watcher(), None
+    for a in range(0, len(x), STEP):  # rows after an alarm change nothing of it
+        found = watcher.add(
+            y[a : a + STEP], expit(x[a : a + STEP]), day[a : a + STEP] if by_day else None
+        ).found
+        if found is not None:
+            break
     if found is None or found.row < calm:
         return None
     low, high = found.earliest_moment, found.latest_moment
@@ -56,8 +62,8 @@ def ever_missed(y: np.ndarray, p: np.ndarray, truth: np.ndarray) -> dict[str, bo
     sums = Means().add(block, p)
     found = {}
     for name, value in (("level", truth - p), ("brier", truth * (1 - p) ** 2 + (1 - truth) * p**2)):
-        width = half_width(sums[f"{name}_spread"], ALPHA)
-        found[name] = bool((np.abs(sums[name] - np.cumsum(value)) > width).any())
+        wealth = log_wealth(np.abs(sums[name] - np.cumsum(value)), sums[f"{name}_spread"])
+        found[name] = bool((wealth > np.log(2 / ALPHA)).any())
     won = Lines().add(block)
     true = np.cumsum(-softplus((1 - 2 * y) * (np.log(truth) - np.log1p(-truth))))
     return found | {"slope": bool((won - true > np.log(1 / ALPHA)).any())}

@@ -45,6 +45,10 @@ def _at(moments: Any, kind: str) -> Any:
     return pd.to_datetime(np.asarray(moments, dtype="int64")) if kind == "date" else np.asarray(moments)
 
 
+def _time(axis: str) -> dict[str, Any]:
+    return {"title": {"text": axis}, **({"tickformat": ","} if axis == AXES["row"] else {})}
+
+
 def prepare_evidence(found: OverTime) -> Evidence:
     """Evidence of each day, or row, and the alarm."""
     watched, alarm = found.watched, found.watched.found
@@ -63,6 +67,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
         since,
         summary(found),
         "The line shows the evidence against calibration, the dashed line the level of the alarm. "
+        f"The line is dotted where the evidence is more than {10**ABOVE:,} times the level of the alarm. "
         f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
         f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
         + ("" if alarm is None else "Shaded: 95 % interval for the start of a sudden change."),
@@ -75,7 +80,6 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
     log = record.table["log10_evidence"].to_numpy()
     limit = float(np.log10(record.threshold))
     high, low = limit + ABOVE, float(BELOW)
-    beyond = np.flatnonzero(log > high)
     ticks = np.arange(low, high + 0.01)
     texts = [f"{10**t:,.6g}" if -4 < t <= 4 else f"10<sup>{t:.0f}</sup>" for t in ticks]
     figure = go.Figure(
@@ -83,7 +87,8 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
             theme,
             height=460,
             showlegend=False,
-            xaxis={"title": {"text": record.axis}},
+            margin={"t": 28},
+            xaxis=_time(record.axis),
             yaxis={
                 "title": {"text": "Evidence against calibration"},
                 "range": [low - 0.1, high + 0.2],
@@ -96,7 +101,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
     )
     if record.since is not None:
         figure.add_vrect(
-            x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.35, line_width=0
+            x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.25, line_width=0
         )
     figure.add_hline(y=limit, line={"color": theme.positive, "width": 1.5, "dash": "dash"})
     figure.add_annotation(
@@ -110,31 +115,35 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
         font={"color": theme.positive},
     )
     words = [evidence_words(value * np.log(10)) for value in log]
-    figure.add_trace(
-        go.Scatter(
-            x=record.table["when"],
-            y=np.clip(log, low, high + 0.1),
-            customdata=np.column_stack([words, record.table["rows"], record.table["period"]]),
-            mode="lines+markers",
-            marker=INVISIBLE,
-            line={"color": theme.negative, "width": 2},
-            hovertemplate="%{x}<br>evidence %{customdata[0]}<br>after %{customdata[1]} rows<extra></extra>",
-        )
-    )
+    beyond = log > high
+    known = np.column_stack([words, record.table["rows"], record.table["period"]])
+    # A point belongs to both lines where the evidence leaves the scale or comes back
+    near = beyond | np.append(beyond[1:], False) | np.append(False, beyond[:-1])
+    for inside, width, dash in ((~beyond, 2.0, "solid"), (near, 1.5, "dot")):
+        if inside.any():
+            figure.add_trace(
+                go.Scatter(
+                    x=record.table["when"],
+                    y=np.where(inside, np.clip(log, low, high + 0.1), np.nan),
+                    customdata=known,
+                    mode="lines+markers",
+                    marker=INVISIBLE,
+                    line={"color": theme.negative, "width": width, "dash": dash},
+                    hovertemplate="%{x}<br>evidence %{customdata[0]}<br>after %{customdata[1]} rows<extra></extra>",
+                )
+            )
     if record.alarm is not None:
         figure.add_vline(x=record.alarm, line={"color": theme.positive, "width": 1.5})
-    if len(beyond):
+    if beyond.any():
         figure.add_annotation(
             x=1,
             xref="x domain",
-            y=high,
-            text=f"off the scale: {words[-1]} at the end ↑"
-            if log[-1] > high
-            else f"off the scale: {words[int(log.argmax())]} ↑",
+            y=1,
+            yref="paper",
+            text=f"dotted: off the scale, up to {words[int(log.argmax())]}",
             showarrow=False,
             xanchor="right",
-            yanchor="top",
-            yshift=-6,
+            yanchor="bottom",
             font={"color": theme.negative},
         )
     return figure
@@ -202,7 +211,7 @@ def draw_moved(record: Moved, theme: Theme = LIGHT) -> go.Figure:
             height=760,
             showlegend=False,
             margin={"t": 28},
-            xaxis={"title": {"text": record.axis}, "anchor": "y4"},
+            xaxis={**_time(record.axis), "anchor": "y4"},
             hovermode="closest",
             **domains,
         )

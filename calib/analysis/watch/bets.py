@@ -38,7 +38,7 @@ PSEUDO = 4.0  # rows of calibrated labels, shared out over the bins, that the is
 SCALE = float(2**24)  # probabilities are summed as whole multiples of 1 / SCALE, so that order cannot matter
 
 KINDS = (*(kind for _, _, kind in LINES), *("shape" for _ in MEMORIES))
-SHARES = {"level": 0.7, "slope": 0.15, "shape": 0.15}
+SHARES = {"level": 0.8, "slope": 0.1, "shape": 0.1}
 LOG_PRIOR = np.log([SHARES[kind] / KINDS.count(kind) for kind in KINDS])[:, None]
 
 EDGES = np.linspace(-7, 7, BINS - 1)
@@ -113,9 +113,14 @@ def _within(moved: Array, block: Block) -> Array:
     return np.where(block.end > 0, np.minimum(moved, block.x), moved)
 
 
+def next_renewal(last: int) -> int:
+    """Row after which what is fitted to the past is fitted again."""
+    return last + min(max(last // 20, 20), 250)
+
+
 @dataclass(eq=False)
 class Isotonic:
-    """Isotonic fits to the past on fixed bins, renewed after 20 rows at first, and every 250 rows at last.
+    """Isotonic fits to the past on fixed bins, renewed every 20 rows at first and every 250 rows at last.
 
     Attributes
     ----------
@@ -145,7 +150,7 @@ class Isotonic:
         tables = [self.offsets]
         whole = np.rint(block.p * SCALE)
         while True:
-            due = self.renewed + int(np.clip(self.renewed // 100, 20, 250))
+            due = next_renewal(self.renewed)
             batch = int(np.searchsorted(first, due))
             if batch >= len(first):
                 break

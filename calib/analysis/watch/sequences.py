@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from calib.analysis.watch.bets import SCALE, Block, softplus
+from calib.analysis.watch.bets import SCALE, Block, next_renewal, softplus
 from calib.kernel.checks import Array
 
 STAKES = 0.5 * 2.0 ** (-np.arange(25) / 2)
@@ -29,22 +29,22 @@ LINE_BINS = len(LINE_EDGES) + 1
 PRIOR_ROWS = 4.0  # of the lines fitted to the past: a penalty for leaving a = 0, b = 1
 
 
+def log_wealth(distance: Array, spread: Array) -> Array:
+    """Log of the mixture of bets that a sum is ``distance`` above its conditional mean."""
+    inside = LOG_SHARE + STAKES * distance[..., None] - PSI * spread[..., None]
+    top = inside.max(axis=-1)
+    return top + np.log(np.exp(inside - top[..., None]).sum(axis=-1))
+
+
 def half_width(spread: Array, alpha: float) -> Array:
     """Bound the distance of a sum from its conditional mean at all times, given its sum of squared deviations
     ``spread``.
     """
     spread = np.asarray(spread, dtype=float)
-    wanted = np.log(2 / alpha)
-
-    def excess(s: Array) -> Array:
-        inside = LOG_SHARE + STAKES * s[..., None] - PSI * spread[..., None]
-        top = inside.max(axis=-1)
-        return top + np.log(np.exp(inside - top[..., None]).sum(axis=-1)) - wanted
-
     low, high = np.zeros_like(spread), 60 + 6 * np.sqrt(spread * (6 + np.log1p(spread)))
     for _ in range(60):
         middle = (low + high) / 2
-        above = excess(middle) > 0
+        above = log_wealth(middle, spread) > np.log(2 / alpha)
         low, high = np.where(above, low, middle), np.where(above, middle, high)
     return high
 
@@ -117,7 +117,7 @@ class Lines:
         at = 0
         fitted = np.empty((2, len(block.x)))
         while True:
-            due = self.renewed + int(np.clip(self.renewed // 100, 20, 250))
+            due = next_renewal(self.renewed)
             batch = int(np.searchsorted(first, due))
             row = int(first[batch]) - self.rows if batch < len(first) else len(block.x)
             fitted[:, at:row] = self.fit[:, None]

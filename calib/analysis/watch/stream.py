@@ -4,7 +4,7 @@ E_t = Σ_j π_j Σ_k w(k) Π_{i = k … t} exp(gain_ij), and the weights w(k) of
 not bet yet. As the weights sum to 1 it is a martingale of mean 1 if the predictions are right, so that it ever reaches
 1/α with probability at most α (Ville 1939). ``S_t = exp(gain_t) (S_{t−1} + w(t))`` needs only the last value.
 
-Half of the weight is for a model that is wrong from the first row. The other half falls as 1 / (k ln²(k)), but only
+Four tenths of the weight are for a model that is wrong from the first row. The others fall as 1 / (k ln²(k)), but only
 after about 100 rows: few changes are so early, and a change after a long calibrated time is found sooner.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from calib.analysis.watch.bets import KINDS, LOG_PRIOR, Block, Isotonic, gains
 from calib.kernel.checks import Array
 
-FIRST = 0.5  # weight of the first row
+FIRST = 0.4  # weight of the first row
 LATE = 100  # rows after which the other weights begin to fall
 TOTAL = 0.21691205  # just above Σ_k 1 / ((k + 100) ln²(k + 100)), so that the weights sum to less than 1
 

@@ -103,14 +103,17 @@ def sentences(watched: Watched, kind: str | None) -> list[str]:
     lines = [
         f"{counted(watched.rows, 'row')}. Evidence against calibration: {evidence}. The alarm is raised at {limit}."
     ]
-    found = watched.found
+    found, at = watched.found, "on" if kind == "date" else "at"
     if found is None:
         lines.append("No alarm: nothing needs to be done.")
     else:
+        began, earliest, latest = (
+            shown_moment(each, kind)
+            for each in (found.since_moment, found.earliest_moment, found.latest_moment)
+        )
         lines += [
-            f"Alarm at {shown_moment(found.moment, kind)}, after {counted(found.rows, 'row')}.",
-            f"If the change was sudden, it probably began at {shown_moment(found.since_moment, kind)} (95 % interval: "
-            f"{shown_moment(found.earliest_moment, kind)} to {shown_moment(found.latest_moment, kind)}). {SLOW}",
+            f"Alarm {at} {shown_moment(found.moment, kind)}, after {counted(found.rows, 'row')}.",
+            f"If the change was sudden, it probably began {at} {began} (95 % interval: {earliest} to {latest}). {SLOW}",
             CHANGED[found.cause],
             DO[found.advice],
         ]

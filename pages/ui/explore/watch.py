@@ -91,9 +91,10 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
     if alarm is None:
         st.markdown("Nothing needs to be done.")
     else:
+        at = "on" if seen.kind == "date" else "at"
         began = f"**{seen.shown(alarm.since_moment)}**"
         ends = f"{seen.shown(alarm.earliest_moment)} to {seen.shown(alarm.latest_moment)}"
-        when = f"If the change was sudden, it probably began at {began} (95 % interval: {ends}). {SLOW}"
+        when = f"If the change was sudden, it probably began {at} {began} (95 % interval: {ends}). {SLOW}"
         if seen.from_the_start:
             when = f"The predictions may have been wrong from the start (95 % interval for a sudden change: {ends})."
         st.markdown(f"{when} {CHANGED[alarm.cause]} **{DO[alarm.advice]}**")
