@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._ratios import Verdicts
-from calib.data import errors, prepare, read_table, summarise, validate
+from calib.data import errors, limits, prepare, read_table, summarise, validate
 from tests.data.test_hostile import HEADER, ROW, sheet
 
 LONGEST_WAIT = 10  # seconds
 RNG = np.random.default_rng(0)
-WIDE = errors.MOST_COLUMNS
+WIDE = limits.MOST_COLUMNS
 
 
 def main(part: float = 1.0) -> int:
@@ -58,7 +58,7 @@ def text(part: float, columns: int, values: Sequence[str]) -> bytes:
     """Rows of so many columns, the last of them a label, up to the cells or bytes that are read."""
     some = [",".join([*RNG.choice(values, columns - 1), str(i % 2)]).encode() + b"\n" for i in range(400)]
     names = ",".join([*(f"c{i}" for i in range(columns - 1)), "y"]).encode() + b"\n"
-    most = min(errors.MOST_CELLS // columns, (errors.LARGEST - len(names)) // max(map(len, some)))
+    most = min(limits.MOST_CELLS // columns, (errors.LARGEST - len(names)) // max(map(len, some)))
     return names + b"".join(some[i] for i in RNG.integers(0, len(some), int(part * most)))
 
 
@@ -81,7 +81,7 @@ def named(part: float) -> bytes:
 
 
 def records(part: float) -> bytes:
-    rows = RNG.random((int(part * errors.MOST_OBJECTS) // 11, 9)).round(4).tolist()
+    rows = RNG.random((int(part * limits.MOST_OBJECTS) // 11, 9)).round(4).tolist()
     return json.dumps(
         [dict(zip("abcdefghi", row, strict=True)) | {"y": i % 2} for i, row in enumerate(rows)]
     ).encode()
@@ -94,7 +94,7 @@ def relation(part: float) -> bytes:
         "@attribute y {0,1}",
         "@data",
     ]
-    rows = RNG.random((int(part * errors.MOST_ARFF_CELLS) // 10, 9)).round(4).astype(str).tolist()
+    rows = RNG.random((int(part * limits.MOST_ARFF_CELLS) // 10, 9)).round(4).astype(str).tolist()
     return "\n".join([*head, *(",".join([*row, str(i % 2)]) for i, row in enumerate(rows))]).encode()
 
 
@@ -102,7 +102,7 @@ def workbook(part: float) -> bytes:
     rows = [ROW.replace("<v>1<", f"<v>{value:.4f}<") for value in RNG.random(1_000)]
     label = [row[: -len("</row>")] + f"<c><v>{i % 2}</v></c></row>" for i, row in enumerate(rows)]
     head = HEADER.replace("</row>", '<c t="str"><v>y</v></c></row>')
-    return sheet([head, *(label[i % 1_000] for i in range(int(part * errors.MOST_EXCEL_CELLS) // 12))])
+    return sheet([head, *(label[i % 1_000] for i in range(int(part * limits.MOST_EXCEL_CELLS) // 12))])
 
 
 FILES: dict[str, Callable[[float], bytes]] = {

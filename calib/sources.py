@@ -27,8 +27,8 @@ from calib.data import (
     tidy_labels,
     validate,
 )
+from calib.data.column_types import typed_frame
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
-from calib.data.typed import typed_frame
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import give_back
 from calib.kernel.records import ABOUT, Dataset, Problem

@@ -2,11 +2,11 @@
 
 import pages.ui.everything
 from pages.ui import frame
-from pages.ui.learn import room
+from pages.ui.learn import live_quiz
 
-if code := room.named():
-    frame.open_alone(room.SCRIPT, f"Room {code}")
-    room.show(code)
+if code := live_quiz.named():
+    frame.open_alone(live_quiz.SCRIPT, f"Room {code}")
+    live_quiz.show(code)
 else:
-    frame.open_page(room.SCRIPT)
-    room.begin()
+    frame.open_page(live_quiz.SCRIPT)
+    live_quiz.begin()

@@ -38,7 +38,7 @@ from calib import Evaluation, Recipe, evaluate
 from calib.analysis.recommendation.advice import recommend
 from calib.kernel.wording import briefly
 from calib.sources import load
-from pages.ui.learn.room import PHONE, PROJECTOR
+from pages.ui.learn.live_quiz import PHONE, PROJECTOR
 from tests.browser import files
 from tests.browser.driver import Tab, chromium, free_port, served_by
 from tests.browser.reader import Reader

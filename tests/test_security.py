@@ -9,11 +9,11 @@ import pytest
 from streamlit import config
 
 from calib import Recipe
-from calib.data import errors, onnx_model
+from calib.data import limits, onnx_model
 from calib.export import page_source, python_source
 from calib.export.source import PAGE_BODIES
-from calib.lessons import room
-from pages.ui import browser, kept, points
+from calib.lessons import live_quiz as room
+from pages.ui import browser, points, session_cache
 from pages.ui.learn import play
 
 ROOT = Path(__file__).parents[1]
@@ -207,7 +207,10 @@ BOUNDS = {
     "test_a_closed_session_is_emptied": [config.get_option("server.disconnectedSessionTTL") / 60],
     "test_of_a_code_out_of_any_address": [room.LENGTH],
     "test_the_servers_settings": [SETTINGS["server"]["maxUploadSize"]],
-    "test_a_session_holds_to_its_bound": [kept.OF_SESSION // 10**6, kept.OF_UPLOADS // 10**6],
+    "test_a_session_holds_to_its_bound": [
+        session_cache.OF_SESSION // 10**6,
+        session_cache.OF_UPLOADS // 10**6,
+    ],
 }
 
 
@@ -221,7 +224,7 @@ def test_the_bounds_that_are_promised_are_those_of_the_code(test):
 def test_the_servers_settings():
     assert SETTINGS["server"]["enableXsrfProtection"] is SETTINGS["server"]["enableCORS"] is True
     assert SETTINGS["server"]["address"] == "127.0.0.1"
-    assert SETTINGS["server"]["maxUploadSize"] == errors.LARGEST >> 20
+    assert SETTINGS["server"]["maxUploadSize"] == limits.UPLOAD_LIMIT >> 20
     assert SETTINGS["browser"]["gatherUsageStats"] is False
     assert SETTINGS["client"]["showErrorDetails"] == "none"
     assert SETTINGS["logger"]["enableRich"] is False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from calib.analysis.differences import reference_of
 from calib.evaluate import Evaluation
-from calib.kernel.memo import once
+from calib.kernel.cache import once
 from calib.kernel.wording import briefly
 from calib.metrics.chance import chance_range
 

@@ -18,7 +18,7 @@ from scipy.special import ndtri, stdtrit
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binning import binned, group_sums
-from calib.kernel.memo import once
+from calib.kernel.cache import once
 from calib.kernel.weights import are_whole, squares
 
 Array = np.ndarray

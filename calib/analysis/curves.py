@@ -24,7 +24,7 @@ from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.binning import Bins, bin_index, binned, edge_index, group_sums
 from calib.kernel.binomial import binomial_interval
-from calib.kernel.memo import once
+from calib.kernel.cache import once
 from calib.kernel.null_draws import null_draws
 from calib.kernel.pav import Blocks, pool_adjacent_violators, pool_ties
 from calib.kernel.smoothing import reach_of_nearest, tricube
@@ -93,8 +93,8 @@ class BinnedCurve(PerBin):
 
 
 @dataclass(frozen=True, eq=False)
-class Histogram(PerBin):
-    """Histogram of the predictions.
+class ScoreHistogram(PerBin):
+    """ScoreHistogram of the predictions.
 
     Attributes
     ----------
@@ -261,7 +261,7 @@ def histogram(
     bins: int = 20,
     edges: Array | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Histogram:
+) -> ScoreHistogram:
     """Count rows, and rows of class 1, in bins of p.
 
     Parameters
@@ -290,7 +290,7 @@ def histogram(
     count, positives = (
         _rows(group_sums(placed.index, placed.count, values, weights)) for values in (None, y)
     )
-    return Histogram(placed.edges, count, positives)
+    return ScoreHistogram(placed.edges, count, positives)
 
 
 def corp_curve(

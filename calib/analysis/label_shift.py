@@ -18,8 +18,8 @@ from scipy.optimize import brentq
 from scipy.stats import chi2
 
 from calib.data import columns_like
+from calib.data.column_types import typed_frame
 from calib.data.roles import read_roles
-from calib.data.typed import typed_frame
 from calib.evaluate import Evaluation, Fitted, score_column
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError

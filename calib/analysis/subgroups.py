@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from calib.data.typed import typed_frame
+from calib.data.column_types import typed_frame
 from calib.evaluate import Evaluation
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.binomial import binomial_interval

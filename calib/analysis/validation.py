@@ -18,8 +18,8 @@ from calib.analysis.differences import reference_of
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.sample_size import SampleSize, sample_size
 from calib.evaluate import Counted, Evaluation, known_of
+from calib.kernel.cache import once
 from calib.kernel.checks import InputError
-from calib.kernel.memo import once
 from calib.kernel.records import Predictions
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS, View, mean_interval

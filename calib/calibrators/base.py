@@ -23,7 +23,7 @@ from calib.kernel.checks import (
     whole_weights,
 )
 from calib.kernel.fields import Fields, plain
-from calib.kernel.formula import Term, steps
+from calib.kernel.formula import Expression, steps
 from calib.kernel.records import Parameter
 from calib.kernel.weights import effective_weights, rows_behind
 
@@ -162,7 +162,7 @@ class ScoreCalibrator(BaseEstimator):
         """Read the fitted calibrator from the fields that ``to_map`` wrote; a refusal names the field."""
         raise InputError(f"{cls.label} cannot be read from a file: it does not define to_map and from_map.")
 
-    def formula(self, *scores: Term) -> dict[str, Term]:
+    def formula(self, *scores: Expression) -> dict[str, Expression]:
         """Return the fitted map as formulas of the score: p, and before it p0 and p1 if the method has them.
 
         They are the source of SQL, ONNX, Python and JavaScript.
@@ -191,7 +191,7 @@ class ScoreCalibrator(BaseEstimator):
     def _map(self, scores: Array) -> Array:
         raise NotImplementedError
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         raise InputError(
             f"{self.label} cannot be written as SQL, ONNX or a program: it has no formula. Save it as a calibrator "
             "file (JSON), or choose another calibrator."
@@ -283,7 +283,7 @@ class IntervalCalibrator(ScoreCalibrator):
             removed = np.searchsorted(np.cumsum(weights), removed, side="right")
         return self._pairs_without(scores, removed.astype(np.intp))
 
-    def formula(self, *scores: Term) -> dict[str, Term]:
+    def formula(self, *scores: Expression) -> dict[str, Expression]:
         check_is_fitted(self)
         breaks, p0, p1 = self.aligned_steps()
         answers = {"p0": p0, "p1": p1, "p": merge_pair(p0, p1, self.merge)}

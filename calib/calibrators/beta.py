@@ -14,7 +14,7 @@ from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, level, log_odds_columns
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, logit_parts, sigmoid
+from calib.kernel.formula import Expression, logit_parts, sigmoid
 from calib.kernel.likelihood import LogisticFit, fit_logistic
 from calib.kernel.weights import or_ones
 
@@ -78,7 +78,7 @@ class Beta(ScoreCalibrator):
     def _map(self, scores: Array) -> Array:
         return expit(log_odds_columns(scores) @ [self.a_, self.b_] + self.c_)
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         ln_s, minus_ln_rest = logit_parts(score, CLIP)
         return sigmoid(self.a_ * ln_s + self.b_ * minus_ln_rest + self.c_)
 

@@ -16,7 +16,7 @@ from calib.calibrators.base import KEPT, ScoreCalibrator
 from calib.calibrators.isotonic import increasing_steps, interpolated
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, lines
+from calib.kernel.formula import Expression, lines
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 
 
@@ -62,7 +62,7 @@ class CenteredIsotonic(ScoreCalibrator):
     def _map(self, scores: Array) -> Array:
         return interpolated(scores, self.scores_, self.values_)
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         return lines(score, self.scores_, self.values_)
 
     def to_map(self) -> dict[str, Any]:

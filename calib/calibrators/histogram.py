@@ -14,7 +14,7 @@ from calib.calibrators.base import KEPT, ScoreCalibrator
 from calib.kernel.binning import STRATEGIES, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, pieces
+from calib.kernel.formula import Expression, pieces
 from calib.kernel.records import Parameter
 from calib.kernel.weights import are_whole, or_ones
 
@@ -95,7 +95,7 @@ class Histogram(ScoreCalibrator):
         counts = self.counts_[index]
         return np.where(counts > 0, self.positives_[index] / np.maximum(counts, np.finfo(float).tiny), scores)
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         known = self.counts_ > 0
         frequencies = np.where(known, self.positives_ / np.maximum(self.counts_, np.finfo(float).tiny), 0.0)
         return pieces(score, self.breaks_, np.zeros(len(known)), np.column_stack([frequencies, ~known]))

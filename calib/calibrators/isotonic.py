@@ -13,7 +13,7 @@ import numpy as np
 from calib.calibrators.base import KEPT, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, first_reaching, lines, steps
+from calib.kernel.formula import Expression, first_reaching, lines, steps
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 from calib.kernel.records import Parameter
 
@@ -95,7 +95,7 @@ class Isotonic(ScoreCalibrator):
             below = np.where(_nearer(scores, self.scores_[below], self.scores_[above]), above, below)
         return self.values_[below]
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         if self.between == "linear":
             return lines(score, self.scores_, self.values_)
         return steps(score, self._begins(), self.values_)

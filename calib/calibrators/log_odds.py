@@ -13,7 +13,7 @@ from scipy.special import expit
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Number, Term, logit, sigmoid
+from calib.kernel.formula import Expression, Number, logit, sigmoid
 from calib.kernel.likelihood import fit_logistic
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import listed, number
@@ -154,8 +154,8 @@ class LogOddsPolynomial(ScoreCalibrator):
         constant, *slopes = self.coefficients_
         return expit(self._powers(scores)[:, 1:] @ slopes + constant)
 
-    def _formula(self, score: Term) -> Term:
-        x: Term = Number(0.0)
+    def _formula(self, score: Expression) -> Expression:
+        x: Expression = Number(0.0)
         for coefficient in self.coefficients_[::-1]:
             x = logit(score, CLIP) * x + coefficient
         return sigmoid(x)

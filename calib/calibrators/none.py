@@ -7,7 +7,7 @@ from typing import Any
 from calib.calibrators.base import ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term
+from calib.kernel.formula import Expression
 
 
 class Uncalibrated(ScoreCalibrator):
@@ -33,7 +33,7 @@ class Uncalibrated(ScoreCalibrator):
     def _map(self, scores: Array) -> Array:
         return scores.copy()
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         return score
 
     def to_map(self) -> dict[str, Any]:

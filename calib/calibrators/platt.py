@@ -20,7 +20,7 @@ from calib.calibrators.base import CONTINUED, READERS, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, log_odds, slope_notes
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, falling, line, logit
+from calib.kernel.formula import Expression, falling, line, logit
 from calib.kernel.likelihood import fit_logistic
 from calib.kernel.records import Parameter
 from calib.kernel.weights import or_ones
@@ -142,7 +142,7 @@ class Platt(ScoreCalibrator):
         with np.errstate(over="ignore"):
             return expit(-(self.A_ * self._line(scores) + self.B_))
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         if self.on == "log-odds":
             return falling(self.A_ * logit(score, self.clip_) + self.B_)
         return falling(line(score, self.A_, self.B_))

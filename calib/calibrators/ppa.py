@@ -13,7 +13,7 @@ import numpy as np
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, falling, steps
+from calib.kernel.formula import Expression, falling, steps
 from calib.kernel.records import Parameter
 from calib.kernel.weights import or_ones
 
@@ -101,7 +101,7 @@ class PPA(ScoreCalibrator):
         r = self.r_ if self.variant == "constant" else sigmoid(scores, self.a_, self.b_)
         return scores + r * (most_probable(scores) - scores)
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         r = self.r_ if self.variant == "constant" else falling(self.a_ * score + self.b_)
         q = steps(score, np.array([0.5, np.nextafter(0.5, 1)]), most_probable(np.array([0.0, 0.5, 1.0])))
         return score + r * (q - score)

@@ -18,7 +18,7 @@ from calib.calibrators.base import STRAIGHT_ON
 from calib.calibrators.log_odds import CLIP, LogOddsPolynomial, log_odds, straight_on, turn_notes
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, logit, pieces, sigmoid
+from calib.kernel.formula import Expression, logit, pieces, sigmoid
 
 
 class Quadratic(LogOddsPolynomial):
@@ -64,7 +64,7 @@ class Quadratic(LogOddsPolynomial):
         constant, *slopes = self.coefficients_
         return expit(np.column_stack([inside, inside**2]) @ slopes + constant + added)
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         if not self.coefficients_[1:].any():
             return sigmoid(self.coefficients_[0])
         low, high = self.ends_

@@ -15,7 +15,7 @@ from calib.calibrators.base import ScoreCalibrator
 from calib.calibrators.isotonic import Isotonic
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields, plain
-from calib.kernel.formula import Term
+from calib.kernel.formula import Expression
 
 MOST_VOTES = 100_000_000
 
@@ -61,7 +61,7 @@ class Rank(ScoreCalibrator):
     def _map(self, scores: Array) -> Array:
         return self.isotonic_.predict(self.borda(scores))
 
-    def formula(self, *scores: Term) -> dict[str, Term]:
+    def formula(self, *scores: Expression) -> dict[str, Expression]:
         raise InputError(
             "Rank calibration needs every tree's score and its rank among all calibration rows. It cannot be "
             "written as SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another calibrator."

@@ -29,7 +29,7 @@ from calib.calibrators.log_odds import (
 )
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, logit, pieces, sigmoid
+from calib.kernel.formula import Expression, logit, pieces, sigmoid
 from calib.kernel.likelihood import log_loss_sum, ridge_fit
 from calib.kernel.pav import Tied, pool_ties
 from calib.kernel.records import Parameter
@@ -164,7 +164,7 @@ class Spline(ScoreCalibrator):
         inside, added = straight_on(x, ends, slopes)
         return expit(_curve(self.knots_, inside) @ self.values_ + added)
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         knots, values = self.knots_, self.values_
         if len(knots) == 1:
             return sigmoid(values[0])

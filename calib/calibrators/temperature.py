@@ -15,7 +15,7 @@ from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Term, logit, sigmoid
+from calib.kernel.formula import Expression, logit, sigmoid
 from calib.kernel.weights import or_ones
 
 COLDEST, HOTTEST = 1e-3, 1e3
@@ -72,7 +72,7 @@ class Temperature(ScoreCalibrator):
     def _map(self, scores: Array) -> Array:
         return expit(log_odds(scores) / self.T_)
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         return sigmoid(logit(score, CLIP) / self.T_)
 
     def to_map(self) -> dict[str, Any]:

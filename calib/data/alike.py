@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from calib.data.column_types import typed_frame
 from calib.data.columns import bounded, held
 from calib.data.errors import DataError
-from calib.data.typed import typed_frame
 from calib.kernel.wording import quoted
 
 

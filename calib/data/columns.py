@@ -17,8 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.typed import arrow
-from calib.kernel.memo import is_known, once
+from calib.data.column_types import arrow
+from calib.kernel.cache import is_known, once
 
 BEYOND = 1e30
 NAMED = {"b": "boolean", "M": "date"}  # of NumPy's kinds

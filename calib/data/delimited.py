@@ -12,10 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
-from calib.data import errors
-from calib.data.errors import DataError, check_cells, check_columns, check_names
+from calib.data import limits
+from calib.data.column_types import Comma, Typed, decimal_comma, in_one_table, typed_text
+from calib.data.errors import DataError
 from calib.data.head import COMMENT, NUMBER, found_note, is_data, rows_above
-from calib.data.typed import Comma, Typed, decimal_comma, in_one_table, typed_text
+from calib.data.limits import check_cells, check_columns, check_names
 from calib.kernel.memory import give_back
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
@@ -250,7 +251,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             "A quotation mark is never closed, so several rows were read as one cell.",
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
-    check_cells(len(table), len(names), errors.MOST_CELLS)
+    check_cells(len(table), len(names), limits.MOST_CELLS)
     give_back(len(table) * len(names))
     return table.rename_columns(list(names))
 

@@ -14,20 +14,20 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from calib.data import errors
-from calib.data.errors import (
+from calib.data import limits
+from calib.data.column_types import in_one_table, typed_objects, typed_text, whole_text
+from calib.data.errors import DataError
+from calib.data.head import SEARCHED, found_note, rows_above
+from calib.data.limits import (
     MOST_ARFF_CELLS,
     MOST_CELLS,
     MOST_OBJECTS,
-    DataError,
     check_cells,
     check_columns,
     check_names,
     most_unpacked,
     too_large,
 )
-from calib.data.head import SEARCHED, found_note, rows_above
-from calib.data.typed import in_one_table, typed_objects, typed_text, whole_text
 from calib.kernel.fields import loads
 from calib.kernel.memory import give_back
 from calib.kernel.wording import counted
@@ -221,8 +221,8 @@ def _rows(filled: Iterable[tuple[int, Row]], title: str) -> tuple[list[int], lis
     numbers, rows, cells = [], [], 0
     for number, row in filled:
         cells += len(row)
-        if number > LAST_ROW or cells > errors.MOST_EXCEL_CELLS:
-            most = errors.MOST_EXCEL_CELLS
+        if number > LAST_ROW or cells > limits.MOST_EXCEL_CELLS:
+            most = limits.MOST_EXCEL_CELLS
             message = f"Sheet {title!r} spans more than {LAST_ROW:,} rows or {most:,} cells."
             raise DataError(
                 message, "Delete stray cells outside the table, or save the table as CSV or Parquet."
@@ -235,7 +235,7 @@ def _rows(filled: Iterable[tuple[int, Row]], title: str) -> tuple[list[int], lis
 def _from_cells(rows: Sequence[Row], headed: bool = True) -> dict[str, pd.Series]:
     """Filled rows, the first the header, as typed columns; a column without a name is called by its place."""
     width = max(map(len, rows))
-    check_cells(len(rows), width, errors.MOST_EXCEL_CELLS)
+    check_cells(len(rows), width, limits.MOST_EXCEL_CELLS)
     first = rows[0] if headed else ()
     head = [str(cell).strip() if cell is not None else "" for cell in first] + [""] * (width - len(first))
     names = [cell or f"column {i}" for i, cell in enumerate(head, start=1)]

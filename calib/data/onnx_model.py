@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
-from calib.data.errors import LARGEST_MODEL, DataError
+from calib.data.errors import DataError
+from calib.data.limits import MODEL_LIMIT
 from calib.data.target import class_counts
-from calib.data.typed import typed_frame
 from calib.kernel.wording import counted
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
@@ -136,9 +137,9 @@ def _session(model: bytes) -> Any:
         import onnxruntime
     except ImportError:
         raise DataError("ONNX files need the packages onnx and onnxruntime.", EXTRA) from None
-    if len(model) > LARGEST_MODEL:
+    if len(model) > MODEL_LIMIT:
         raise DataError(
-            f"The model is larger than {LARGEST_MODEL >> 20} MiB, which is the limit.",
+            f"The model is larger than {MODEL_LIMIT >> 20} MiB, which is the limit.",
             "Use a smaller model.",
         )
     try:

@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from calib.data.column_types import typed_frame
 from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number, positions
 from calib.data.errors import DataError
 from calib.data.join import of_both
@@ -22,7 +23,6 @@ from calib.data.repeats import left_out as repeated_left_out
 from calib.data.repeats import repeats
 from calib.data.roles import read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels, conventional, guess_target
-from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
 from calib.kernel.wording import counted, listed, number, row_numbers

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
+from calib.data.column_types import in_one_table, typed_frame
 from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.join import of_both
@@ -16,7 +17,6 @@ from calib.data.repeats import left_out as repeated_left_out
 from calib.data.repeats import repeats
 from calib.data.roles import read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels
-from calib.data.typed import in_one_table, typed_frame
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers
 

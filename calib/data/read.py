@@ -22,8 +22,9 @@ import numpy as np
 import pandas as pd
 
 from calib.data.delimited import read_delimited
-from calib.data.errors import LARGEST, DataError, most_unpacked, too_large
+from calib.data.errors import DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
+from calib.data.limits import UPLOAD_LIMIT, most_unpacked, too_large
 from calib.kernel.memory import give_back
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
@@ -140,13 +141,13 @@ def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, 
         name = name or Path(data).name
         try:
             with open(data, "rb") as file:
-                content = file.read(LARGEST + 1)
+                content = file.read(UPLOAD_LIMIT + 1)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise DataError(
                 f"{data} cannot be opened ({reason}).", "Check the path and the file name."
             ) from None
-    return _bounded(content, name, LARGEST), name
+    return _bounded(content, name, UPLOAD_LIMIT), name
 
 
 def _bounded(content: bytes, name: str, most: int) -> bytes:

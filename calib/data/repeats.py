@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from calib.data.column_types import typed_frame
 from calib.data.columns import coded, sortable
-from calib.data.typed import typed_frame
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, row_numbers
 

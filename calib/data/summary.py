@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from calib.data.column_types import label, typed_frame
 from calib.data.columns import inspect
-from calib.data.typed import label, typed_frame
 
 WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or false"}
 

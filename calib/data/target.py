@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.data.column_types import MISSING, bare, is_gap, label
 from calib.data.columns import counts, sortable
 from calib.data.errors import DataError
-from calib.data.typed import MISSING, bare, is_gap, label
 from calib.kernel.wording import counted
 
 POSITIVE = "Positive class"  # so begins the note that names it

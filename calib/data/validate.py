@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.errors import DataError
 from calib.data.leakage import leaks
@@ -26,7 +27,6 @@ from calib.data.target import (
     spelt_alike,
     target_candidates,
 )
-from calib.data.typed import typed_frame
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted
 

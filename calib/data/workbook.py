@@ -18,7 +18,7 @@ from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.worksheet._reader import DATA_TAG, INLINE_STRING, ROW_TAG, VALUE_TAG, WorkSheetParser
 from openpyxl.xml.constants import SHARED_STRINGS, SHEET_MAIN_NS
 
-from calib.data import errors
+from calib.data import limits
 
 TAGS_A_CELL = 4  # of XML: <c><v>1</v></c>
 # Cells that take as long as one element of a part of which openpyxl makes objects: a style, a name
@@ -97,8 +97,8 @@ class _Archive(zipfile.ZipFile):
         self._bytes += len(piece)
         empty = piece.count(b"/>")  # <c/> is a cell, too
         self._tags += weight * (piece.count(b"<") + (TAGS_A_CELL - 1) * empty)
-        if self._bytes > errors.MOST_XML or self._tags > TAGS_A_CELL * errors.MOST_EXCEL_CELLS:
-            raise errors.large_excel()
+        if self._bytes > limits.MOST_XML or self._tags > TAGS_A_CELL * limits.MOST_EXCEL_CELLS:
+            raise limits.large_excel()
         if b"<!DOCTYPE" in (end[0] + piece).replace(b"\x00", b""):  # it may define what repeats itself
             raise ValueError("its XML has a DOCTYPE, which Excel does not write")
         end[0] = piece[-16:]

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from calib.calibrators import label_of
 from calib.evaluate.fitting import Counted, counted, score_column
 from calib.evaluate.notes import unweighted_notes
+from calib.kernel.cache import once, share
 from calib.kernel.checks import InputError, binary_labels, not_empty, probability_vector, same_length
-from calib.kernel.memo import once, share
 from calib.kernel.period import shown_period, within
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows

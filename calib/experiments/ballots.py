@@ -19,7 +19,7 @@ from calib.experiments.shared.findings import Finding
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS, Step
-from calib.lessons.room import Round, Seen
+from calib.lessons.live_quiz import Round, Seen
 from calib.recipe import Recipe
 
 WIDTH = 46  # characters of an answer per line

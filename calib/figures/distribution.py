@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.curves import Histogram, histogram
+from calib.analysis.curves import ScoreHistogram, histogram
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import percent_ticks
@@ -39,7 +39,7 @@ class Distribution:
         (negative, positive).
     """
 
-    counts: Mapping[str, Histogram]
+    counts: Mapping[str, ScoreHistogram]
     classes: tuple[str, str]
     title: str
     caption: str
@@ -115,7 +115,7 @@ def draw(record: Distribution, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _shares(counts: Histogram) -> tuple[np.ndarray, np.ndarray]:
+def _shares(counts: ScoreHistogram) -> tuple[np.ndarray, np.ndarray]:
     """Return the shares of class 0 and of class 1 in each bin; 0 of a class without rows."""
     each = counts.count - counts.positives, counts.positives
     down, up = (rows / max(rows.sum(), 1e-300) for rows in each)

@@ -18,7 +18,7 @@ from calib.figures.theme import Theme
 
 MOST_MARKS = 5_000
 GRID = 60  # cells along each axis
-ONE_ROW, LARGEST, SMALLEST = 8, 30, 6  # diameters in pixels
+ONE_ROW, LARGEST_MARK, SMALLEST = 8, 30, 6  # diameters in pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +118,7 @@ def diameters(count: np.ndarray) -> np.ndarray:
     >>> diameters(np.array([1, 4, 9]))
     array([ 8., 16., 24.])
     """
-    unit = min(ONE_ROW, LARGEST / np.sqrt(count.max()))
+    unit = min(ONE_ROW, LARGEST_MARK / np.sqrt(count.max()))
     return np.maximum(unit * np.sqrt(count), SMALLEST)
 
 

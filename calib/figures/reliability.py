@@ -22,7 +22,7 @@ from calib.analysis.curves import (
     BinnedCurve,
     CorpCurve,
     Curve,
-    Histogram,
+    ScoreHistogram,
     SmoothCurve,
     curve_of,
     histogram,
@@ -80,8 +80,8 @@ class Reliability:
 
     curves: Mapping[str, Curve]
     bins: Mapping[str, BinnedCurve]
-    histograms: Mapping[str, Histogram]
-    picked: Mapping[str, Histogram]
+    histograms: Mapping[str, ScoreHistogram]
+    picked: Mapping[str, ScoreHistogram]
     ranges: tuple[tuple[str, float, float], ...]
     leading: tuple[str, ...]
     corner: tuple[str, ...]
@@ -225,7 +225,7 @@ def _certain(predictions: Mapping[str, np.ndarray]) -> str:
     return text
 
 
-def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarray | None) -> Histogram:
+def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarray | None) -> ScoreHistogram:
     """How the predictions of the rows picked are spread."""
     found, bins = evaluation.predictions[key].of(rows), evaluation.recipe.bins
     return histogram(found.y, found.p, bins=bins, edges=edges, sample_weight=found.weight)
@@ -546,7 +546,7 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
     }
 
 
-def _line(key: str, curve: Curve, light: bool, rows: Histogram) -> list[dict[str, Any]]:
+def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram) -> list[dict[str, Any]]:
     """The curve, thin where few rows are near, and straight over points that few rows support."""
     mark, shape = MARKS[key], shape_of(curve)
     style = {
@@ -568,7 +568,7 @@ def _line(key: str, curve: Curve, light: bool, rows: Histogram) -> list[dict[str
     return [whole, {"x": shape.x, "y": strong, **plain, "line": style}]
 
 
-def _near(rows: Histogram, p: np.ndarray) -> np.ndarray:
+def _near(rows: ScoreHistogram, p: np.ndarray) -> np.ndarray:
     """How many rows the histogram has in the bin of each p."""
     return rows.count[np.clip(np.searchsorted(rows.edges, p, "right") - 1, 0, len(rows.count) - 1)]
 
@@ -647,7 +647,7 @@ def _band(key: str, curve: Curve, kind: str) -> dict[str, Any]:
     }
 
 
-def _bars(key: str, counts: Histogram, alpha: float) -> dict[str, Any]:
+def _bars(key: str, counts: ScoreHistogram, alpha: float) -> dict[str, Any]:
     """Counts as a step line, so that several calibrators stay readable over each other."""
     color = MARKS[key].color
     return {

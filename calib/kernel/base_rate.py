@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.kernel.checks import Array, InputError, in_range
-from calib.kernel.formula import Arithmetic, Number, Pieces, Term, pieces
+from calib.kernel.formula import Arithmetic, Expression, Number, Pieces, pieces
 from calib.kernel.weights import are_whole, effective_weights, or_ones
 
 
@@ -51,7 +51,7 @@ class BaseRate:
         """Probabilities of any shape where the stated rate holds; 0 and 1 stay, and so does every order."""
         return move(p, self.ratio)
 
-    def move_term(self, p: Term) -> Term:
+    def move_term(self, p: Expression) -> Expression:
         """Adjust a formula: values of steps are adjusted here, all else where the formula is evaluated."""
         if isinstance(p, Number):
             return Number(float(self.move(p.value)))

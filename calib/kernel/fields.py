@@ -17,7 +17,7 @@ from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 
 MOST_BYTES = 64 * 2**20
-LARGEST = sys.float_info.max
+LARGEST_FLOAT = sys.float_info.max
 INFINITIES = ("Infinity", "-Infinity")
 
 
@@ -190,7 +190,7 @@ class Fields:
         value = self._get(name)
         if infinite and value in INFINITIES:
             return float(value)
-        if type(value) is int and not -LARGEST <= value <= LARGEST:
+        if type(value) is int and not -LARGEST_FLOAT <= value <= LARGEST_FLOAT:
             raise self.refuse(name, "must be a finite number")
         return float(checks.in_range(value, self.at(name), low, high))
 
@@ -208,7 +208,7 @@ class Fields:
         if not all(type(item) in (int, float) or item in words for item in items):
             raise self.refuse(name, "must be a list of numbers")
         # 1e999 and 400 digits are JSON too
-        if not all(item in words or -LARGEST <= item <= LARGEST for item in items):
+        if not all(item in words or -LARGEST_FLOAT <= item <= LARGEST_FLOAT for item in items):
             raise self.refuse(name, "must hold finite numbers only")
         values = np.array([float(item) for item in items])
         if increasing and (np.diff(values) <= 0).any():

@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from calib.kernel.checks import Array
 
-LARGEST = float(np.finfo(np.float64).max)
+LARGEST_FLOAT = float(np.finfo(np.float64).max)
 # Exp of more overflows in some languages, and of less than minus that many is an error in PostgreSQL
 FARTHEST = 700.0
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -31,38 +31,38 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {"ln": np.log, "log1p": np.log1p, "exp": np.exp}
 
 
-class Term:
+class Expression:
     """Part of a formula; ``low`` and ``high`` are the ends of its range."""
 
     low: float
     high: float
     __array_ufunc__ = None  # NumPy's numbers leave arithmetic with terms to them
 
-    def __add__(self, other: Term | float) -> Term:
+    def __add__(self, other: Expression | float) -> Expression:
         return arithmetic("+", self, other)
 
-    def __radd__(self, other: float) -> Term:
+    def __radd__(self, other: float) -> Expression:
         return arithmetic("+", other, self)
 
-    def __sub__(self, other: Term | float) -> Term:
+    def __sub__(self, other: Expression | float) -> Expression:
         return arithmetic("-", self, other)
 
-    def __rsub__(self, other: float) -> Term:
+    def __rsub__(self, other: float) -> Expression:
         return arithmetic("-", other, self)
 
-    def __mul__(self, other: Term | float) -> Term:
+    def __mul__(self, other: Expression | float) -> Expression:
         return arithmetic("*", self, other)
 
-    def __rmul__(self, other: float) -> Term:
+    def __rmul__(self, other: float) -> Expression:
         return arithmetic("*", other, self)
 
-    def __truediv__(self, other: Term | float) -> Term:
+    def __truediv__(self, other: Expression | float) -> Expression:
         return arithmetic("/", self, other)
 
-    def __rtruediv__(self, other: float) -> Term:
+    def __rtruediv__(self, other: float) -> Expression:
         return arithmetic("/", other, self)
 
-    def clip(self, low: float, high: float) -> Term:
+    def clip(self, low: float, high: float) -> Expression:
         """Return the term clipped to [low, high]."""
         if isinstance(self, Number):
             return Number(min(max(self.value, low), high))
@@ -72,7 +72,7 @@ class Term:
 
 
 @dataclass(frozen=True, eq=False)
-class Number(Term):
+class Number(Expression):
     value: float
 
     @property
@@ -85,44 +85,44 @@ class Number(Term):
 
 
 @dataclass(frozen=True, eq=False)
-class Score(Term):
+class Score(Expression):
     """Input of a formula, which has no answer outside [low, high]."""
 
     name: str
-    low: float = -LARGEST
-    high: float = LARGEST
+    low: float = -LARGEST_FLOAT
+    high: float = LARGEST_FLOAT
 
 
 @dataclass(frozen=True, eq=False)
-class Arithmetic(Term):
+class Arithmetic(Expression):
     """left + − · / right, by the ``operator``'s sign."""
 
     operator: str
-    left: Term
-    right: Term
+    left: Expression
+    right: Expression
     low: float
     high: float
 
 
 @dataclass(frozen=True, eq=False)
-class Function(Term):
+class Function(Expression):
     """Function of a term, one of ``FUNCTIONS``; ``log1p`` only for terms at least 2⁻⁵² away from 0."""
 
     name: str
-    of: Term
+    of: Expression
     low: float
     high: float
 
 
 @dataclass(frozen=True, eq=False)
-class Clip(Term):
-    of: Term
+class Clip(Expression):
+    of: Expression
     low: float
     high: float
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces(Term):
+class Pieces(Expression):
     """Polynomials side by side: with i the number of breaks <= x, Σ_k coefficients[i, k] (x − origins[i])^k.
 
     Attributes
@@ -132,7 +132,7 @@ class Pieces(Term):
     coefficients : (t + 1, degree + 1)
     """
 
-    of: Term
+    of: Expression
     breaks: Array
     origins: Array
     coefficients: Array
@@ -157,11 +157,11 @@ class Pieces(Term):
         return low, high
 
 
-def term(value: Term | float) -> Term:
-    return value if isinstance(value, Term) else Number(float(value))
+def term(value: Expression | float) -> Expression:
+    return value if isinstance(value, Expression) else Number(float(value))
 
 
-def arithmetic(sign: str, left: Term | float, right: Term | float) -> Term:
+def arithmetic(sign: str, left: Expression | float, right: Expression | float) -> Expression:
     """The two joined, as simply as it can be: numbers are worked out, and 0 · x, 1 · x and x ± 0 are not written."""
     left, right = term(left), term(right)
     if isinstance(left, Number) and isinstance(right, Number):
@@ -180,7 +180,7 @@ def arithmetic(sign: str, left: Term | float, right: Term | float) -> Term:
     return Arithmetic(sign, left, right, float(low), float(high))
 
 
-def function(name: str, of: Term | float) -> Term:
+def function(name: str, of: Expression | float) -> Expression:
     """ln, log1p or exp of a term; all three rise."""
     of = term(of)
     with np.errstate(all="ignore"):
@@ -188,7 +188,7 @@ def function(name: str, of: Term | float) -> Term:
     return Number(low) if isinstance(of, Number) else Function(name, of, low, high)
 
 
-def falling(x: Term | float) -> Term:
+def falling(x: Expression | float) -> Expression:
     """1 / (1 + exp(x)), which neither overflows nor, beyond ±700, changes by more than 1e-304.
 
     >>> falling(np.log(3)).value
@@ -200,33 +200,33 @@ def falling(x: Term | float) -> Term:
     return 1 / (1 + function("exp", x.clip(-FARTHEST, FARTHEST)))
 
 
-def sigmoid(x: Term | float) -> Term:
+def sigmoid(x: Expression | float) -> Expression:
     """1 / (1 + exp(−x)): the probability of log-odds x."""
     return falling(0 - term(x))
 
 
-def line(x: Term, slope: float, intercept: float) -> Term:
+def line(x: Expression, slope: float, intercept: float) -> Expression:
     """slope · x + intercept for ``falling``, x kept where exp of it is neither 0 nor infinite."""
     if slope == 0 or np.isinf(intercept):
         return Number(intercept)
     with np.errstate(over="ignore"):
         low, high = sorted((far - intercept) / np.float64(slope) for far in (1 - FARTHEST, FARTHEST - 1))
-    return slope * x.clip(max(low, -LARGEST), min(high, LARGEST)) + intercept
+    return slope * x.clip(max(low, -LARGEST_FLOAT), min(high, LARGEST_FLOAT)) + intercept
 
 
-def logit(p: Term, clip: float) -> Term:
+def logit(p: Expression, clip: float) -> Expression:
     """ln(p / (1 − p)), with p kept ``clip`` away from 0 and 1."""
     ln_p, minus_ln_rest = logit_parts(p, clip)
     return ln_p + minus_ln_rest
 
 
-def logit_parts(p: Term, clip: float) -> tuple[Term, Term]:
+def logit_parts(p: Expression, clip: float) -> tuple[Expression, Expression]:
     """ln p and −ln(1 − p), whose sum is the log-odds, with p kept ``clip`` away from 0 and 1."""
     p = p.clip(clip, 1 - clip)
     return function("ln", p), 0 - function("log1p", 0 - p)
 
 
-def pieces(x: Term, breaks: Array, origins: Array, coefficients: Array) -> Term:
+def pieces(x: Expression, breaks: Array, origins: Array, coefficients: Array) -> Expression:
     """Polynomials side by side, without breaks at which nothing changes; one constant alone is a number."""
     reached = int(np.searchsorted(breaks, x.high, side="right"))
     breaks, origins, coefficients = breaks[:reached], origins[: reached + 1], coefficients[: reached + 1]
@@ -241,7 +241,7 @@ def pieces(x: Term, breaks: Array, origins: Array, coefficients: Array) -> Term:
     return Pieces(x, breaks[fresh[1:]], origins[fresh], kept[:, : degree + 1])
 
 
-def steps(x: Term, breaks: Array, values: Array) -> Term:
+def steps(x: Expression, breaks: Array, values: Array) -> Expression:
     """values[number of breaks <= x]; breaks (t,) increasing, values (t + 1,).
 
     >>> steps(Score("s"), np.array([1.0, 2.0]), np.array([0.1, 0.1, 0.3])).breaks
@@ -250,7 +250,7 @@ def steps(x: Term, breaks: Array, values: Array) -> Term:
     return pieces(x, breaks, np.zeros(len(values)), np.asarray(values, dtype=np.float64)[:, None])
 
 
-def lines(x: Term, knots: Array, values: Array) -> Term:
+def lines(x: Expression, knots: Array, values: Array) -> Expression:
     """Straight lines between the points (knots, values), both (k,), and the outermost values beyond them."""
     with np.errstate(over="ignore", divide="ignore"):
         slopes = np.diff(values) / np.diff(knots)

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.kernel import checks
-from calib.kernel.memo import once
+from calib.kernel.cache import once
 from calib.kernel.records import Predictions
 from calib.metrics.base import Metric, NumberOf, takes_weights
 from calib.metrics.registry import METRICS

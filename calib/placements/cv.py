@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from calib.calibrators import merge_pair
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel.checks import InputError
-from calib.kernel.formula import Term, sigmoid, steps
+from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.progress import Watch
 from calib.models import class_one_score
 from calib.placements.base import Outcome, Placement, Scored, rows
@@ -35,7 +35,7 @@ class FoldCalibrators:
     def merge(self) -> str:
         return self.folds[0].merge
 
-    def formula(self, *scores: Term) -> dict[str, Term]:
+    def formula(self, *scores: Expression) -> dict[str, Expression]:
         """p0, p1 and p as formulas of the folds' scores, merged as ``merge_folds`` does."""
         tables = [fold.aligned_steps() for fold in self.folds]
         rules = _log_odds if self.merge == "log" else partial(_as_they_are, rule=self.merge)

@@ -13,7 +13,7 @@ from typing import Any
 
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import Array
-from calib.kernel.formula import Term
+from calib.kernel.formula import Expression
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Moved:
         curves = self.calibrator.step_curves()
         return replace(curves, p0=self.rate.move(curves.p0), p1=self.rate.move(curves.p1))
 
-    def formula(self, *scores: Term) -> Mapping[str, Term]:
+    def formula(self, *scores: Expression) -> Mapping[str, Expression]:
         answers = self.calibrator.formula(*scores)
         return {name: self.rate.move_term(term) for name, term in answers.items()}
 

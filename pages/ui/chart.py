@@ -22,13 +22,13 @@ from calib.figures.many import GREY, all_in_colour
 from calib.figures.projector import PROJECTED, for_a_room
 from calib.figures.theme import controls
 from calib.kernel.checks import InputError
-from pages.ui import current, downloads, headings, jobs, kept, server, stage, state
-from pages.ui.drawn import Drawn
+from pages.ui import current, downloads, headings, jobs, server, session_cache, stage, state
+from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
 WAITS = "The result appears once you answer or skip the question."
-LARGEST = 1_000_000  # bytes of a record whose figure is kept
+MOST_BYTES = 1_000_000  # bytes of a record whose figure is kept
 OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
 
 
@@ -177,7 +177,7 @@ def _pictures(
         places = [place for _ in starts for place in st.columns(columns)]
     rows = len(starts) if state.presenter() else 0
     for i, panel in enumerate(panels):
-        figure = Drawn(_drawn(panel, current.theme(), entry.draw, height, rows))
+        figure = ReadyFigure(_drawn(panel, current.theme(), entry.draw, height, rows))
         own = f"{widget}_panel_{i}" if entry.panels else widget
         follows = _follows(figure, role)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
@@ -188,7 +188,7 @@ def _pictures(
         server.forget_older(own)
 
 
-def _follows(figure: Drawn, role: str) -> str:
+def _follows(figure: ReadyFigure, role: str) -> str:
     """What a chart's height follows of the window, by style: the names with which its container's key begins, or ""."""
     fits = LOW < figure.height <= PROJECTED
     if fits and state.presenter():
@@ -225,7 +225,7 @@ def _drawn(record: Any, theme: Theme, draw: Callable, height: int | None, room: 
         content = pickle.dumps(record)
     except (pickle.PicklingError, AttributeError, TypeError):
         content = None
-    if content is None or len(content) > LARGEST:
+    if content is None or len(content) > MOST_BYTES:
         return _figure(record, theme, draw, height, room)
     inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
@@ -241,7 +241,7 @@ def _packed(figure: dict[str, Any]) -> bytes:
 @st.cache_resource(show_spinner=False)
 def _figures() -> Callable[[tuple, Callable[[], bytes]], bytes]:
     """What draws a figure, or remembers it."""
-    return kept.for_all(lambda key, make: make(), key=lambda key, make: key)
+    return session_cache.for_all(lambda key, make: make(), key=lambda key, make: key)
 
 
 def _figure(record: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:

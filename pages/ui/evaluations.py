@@ -19,7 +19,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from pages.ui import bagging, jobs, kept, stage, state
+from pages.ui import bagging, jobs, session_cache, stage, state
 from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
@@ -99,7 +99,7 @@ def evaluations_of(
         name: (recipe, data[name]) for name, recipe in recipes.items() if isinstance(data[name], Dataset)
     }
     fits = _kept(
-        kept.cache("fits", max(MOST_FITS, 2 * len(recipes))),
+        session_cache.cache("fits", max(MOST_FITS, 2 * len(recipes))),
         {_fit_key(*one): partial(_or_why, fit, *one) for one in there.values()},
         (kind, what),
     )
@@ -128,7 +128,7 @@ def _calibrated(
     fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str
 ) -> dict[str, Evaluation | InputError] | None:
     """What ``evaluations_of`` gives, from fits; those of very many rows are calibrated under progress and Cancel."""
-    results = kept.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
+    results = session_cache.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
     slow = {
         _key(*one): lambda watch, one=one: _or_why(calibrate, *one)
         for one in fitted.values()
@@ -178,11 +178,11 @@ def _many_rows(fitted: Fitted) -> bool:
 
 def fit_of(evaluation: Evaluation) -> Fitted:
     """What an Evaluation was calibrated from."""
-    return kept.cache("fits", MOST_FITS)[_fit_key(evaluation.recipe, evaluation.dataset)]
+    return session_cache.cache("fits", MOST_FITS)[_fit_key(evaluation.recipe, evaluation.dataset)]
 
 
 def is_fitted(recipe: Recipe) -> bool:
-    return _fit_key(recipe, load(recipe)) in kept.cache("fits", MOST_FITS)
+    return _fit_key(recipe, load(recipe)) in session_cache.cache("fits", MOST_FITS)
 
 
 def evaluation(recipe: Recipe) -> Evaluation:

@@ -17,7 +17,7 @@ from pages.ui.text import plain
 BESIDE = [0.58, 0.42]  # of the page's width: the picture, and the numbers and words beside it
 
 
-class Finding(NamedTuple):
+class FindingPlaces(NamedTuple):
     """Where the finding goes: its sentence, the picture below that, and beside the picture its numbers and words."""
 
     picture: Any
@@ -69,7 +69,7 @@ def heading(text: object, anchor: Any = False) -> None:
     write(plain(text), anchor=anchor)
 
 
-def finding(beside: bool = True) -> Finding:
+def finding(beside: bool = True) -> FindingPlaces:
     """The sentence, below it the picture, and beside that its numbers and words; on a phone below it.
 
     In a room all words stand beside the page; without ``beside`` they stand below a picture that needs the width.
@@ -77,11 +77,11 @@ def finding(beside: bool = True) -> Finding:
     block = st.container(key="finding")
     if room := stage.beside_the_page():
         with room:
-            return Finding(block, st.container(), st.container(key="numbers"))
+            return FindingPlaces(block, st.container(), st.container(key="numbers"))
     with block:
         sentence = st.container()
         picture, words = st.columns(BESIDE, gap="medium") if beside else (st.container(), st.container())
-    return Finding(picture, sentence, words.container(key="numbers"))
+    return FindingPlaces(picture, sentence, words.container(key="numbers"))
 
 
 def rows() -> Any:

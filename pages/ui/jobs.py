@@ -18,7 +18,7 @@ import streamlit as st
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.wording import duration, ordinal
-from pages.ui import kept, server, stage
+from pages.ui import server, session_cache, stage
 from pages.ui.text import plain
 from pages.ui.turns import Owner, Ticket, Turns, processors
 
@@ -30,7 +30,7 @@ PAGE = "fits"  # the kind of work that the page itself waits for
 
 def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
     """The session's result of this key, made where there is none."""
-    results = kept.cache(name, size)
+    results = session_cache.cache(name, size)
     if key not in results:
         results[key] = make()
     return results[key]
@@ -110,8 +110,8 @@ def _tab_closed(owner: Owner, session: str) -> None:
     server.forget_when_closed(session)
 
 
-def _jobs(kind: str, size: int = MOST_JOBS) -> kept.Cache:
-    return kept.cache(f"jobs_{kind}", size)
+def _jobs(kind: str, size: int = MOST_JOBS) -> session_cache.Cache:
+    return session_cache.cache(f"jobs_{kind}", size)
 
 
 def page_entered(page: str) -> None:
@@ -119,7 +119,7 @@ def page_entered(page: str) -> None:
 
     So it slows nothing here. And no kind of work has its place on the page yet.
     """
-    kept.enter()
+    session_cache.enter()
     _owner().gone = False  # a connection that was lost may come back
     _while_open(_owner(), server.session_id())
     st.session_state["placed"] = set()

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import streamlit as st
 
-from pages.ui.drawn import Drawn
+from pages.ui.ready_figure import ReadyFigure
 
 AXIS = {"range": [-0.02, 1.02], "fixedrange": True, "constrain": "domain"}
 DIAGONAL = {
@@ -35,7 +35,9 @@ def empty_axes() -> Iterator[None]:
     place = st.empty()
     loading = "calib" not in sys.modules
     if loading:
-        place.plotly_chart(Drawn(AXES), config={"displayModeBar": False}, alt="The first diagram is loading.")
+        place.plotly_chart(
+            ReadyFigure(AXES), config={"displayModeBar": False}, alt="The first diagram is loading."
+        )
     try:
         yield
     finally:

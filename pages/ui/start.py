@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from calib.analysis.recommendation.advice import headline, recommend
-from calib.analysis.recommendation.mark import Mark, telling_mark
+from calib.analysis.recommendation.mark import MarkedBin, telling_mark
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.evaluate import Evaluation
 from calib.figures import DARK, FIGURES, Theme
@@ -114,7 +114,7 @@ def _with_names_alone(record: Reliability, theme: Theme) -> go.Figure:
     return FIGURES["reliability"].draw(replace(record, corner=()), theme).update_layout(showlegend=False)
 
 
-def explain(found: Mark) -> None:
+def explain(found: MarkedBin) -> None:
     """The ringed mark beside the diagram."""
     with st.container(key="mark"):
         headings.heading("How to read one point")

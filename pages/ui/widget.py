@@ -19,7 +19,7 @@ MARK = "__"  # between a widget's key and the number of its name
 
 
 @dataclass(eq=False)
-class Drawn:
+class OpenWidget:
     """A widget on the page: its name, and the value and its labels that page and browser agree on."""
 
     name: str
@@ -67,11 +67,11 @@ def page_entered() -> None:
     st.session_state["widgets"] = {}
 
 
-def _widgets() -> dict[str, Drawn]:
+def _widgets() -> dict[str, OpenWidget]:
     return st.session_state.setdefault("widgets", {})
 
 
-def _drawn(key: str, value: Any, labels: tuple[str, ...]) -> Drawn:
+def _drawn(key: str, value: Any, labels: tuple[str, ...]) -> OpenWidget:
     """The widget as it was drawn before where it still has this value; else a new one, under a name never used."""
     drawn = _widgets().get(key)
     if (
@@ -81,7 +81,7 @@ def _drawn(key: str, value: Any, labels: tuple[str, ...]) -> Drawn:
         or _set(drawn.labels) != _set(labels)
     ):
         number = st.session_state["widget_number"] = st.session_state.get("widget_number", 0) + 1
-        drawn = _widgets()[key] = Drawn(f"{key}{MARK}{number}", value, labels)
+        drawn = _widgets()[key] = OpenWidget(f"{key}{MARK}{number}", value, labels)
     drawn.value = value
     return drawn
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from calib.data import columns, inspect, prepare, read_table, summarise, validate
+from calib.data.column_types import typed_frame
 from calib.data.columns import identifier_name
-from calib.data.typed import typed_frame
 
 RNG = np.random.default_rng(0)
 N = 200

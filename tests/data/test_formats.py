@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from calib.data import DataError, class_counts, formats, prepare, read_table
-from calib.data.typed import typed_objects
+from calib.data.column_types import typed_objects
 
 
 def arff(*lines):

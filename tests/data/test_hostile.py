@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from calib.data import DataError, errors, guess_target, prepare, read_table, summarise, validate
+from calib.data import DataError, guess_target, limits, prepare, read_table, summarise, validate
 from calib.kernel.checks import InputError
 
 NAMES = [
@@ -162,15 +162,15 @@ COSTLY = {
 def test_an_excel_file_that_takes_long_is_refused_before_its_end(costly, monkeypatch):
     """Which is broken, each in its way: who came so far would say that."""
     content = COSTLY[costly]()
-    monkeypatch.setattr(errors, "MOST_EXCEL_CELLS", 2_000)
-    monkeypatch.setattr(errors, "MOST_XML", 1 << 20)
+    monkeypatch.setattr(limits, "MOST_EXCEL_CELLS", 2_000)
+    monkeypatch.setattr(limits, "MOST_XML", 1 << 20)
     with pytest.raises(DataError, match=r"at most 2,000 cells .*and 1 MiB of XML.*CSV or Parquet"):
         read_table(content, "long.xlsx")
 
 
 def test_a_sheet_is_gone_through_once_and_no_other_than_the_one_that_is_read(monkeypatch):
     """Ten cells and their row are 42 tags; the first piece is unpacked twice, to see whether the sheet is filled."""
-    monkeypatch.setattr(errors, "MOST_EXCEL_CELLS", 42 * 1_500 // 4)
+    monkeypatch.setattr(limits, "MOST_EXCEL_CELLS", 42 * 1_500 // 4)
     assert read_table(sheet([HEADER, *[ROW] * 1_001]), "once.xlsx").shape == (1_001, 10)
     book, buffer = openpyxl.Workbook(), io.BytesIO()
     for page in (book.active, book.create_sheet("two"), book.create_sheet("three")):
@@ -187,16 +187,16 @@ def test_the_bounds_stand_in_the_guide():
     assert {
         kind: re.findall(r"\d[\d,]*\d|\d", limit) for kind, limit in rows.items() if re.search(r"\d", limit)
     } == {
-        "file": [f"{errors.LARGEST >> 20}"],
-        "cells in text and Parquet files": [f"{errors.MOST_CELLS:,}"],
-        "cells in an Excel file": [f"{errors.MOST_EXCEL_CELLS:,}", f"{errors.MOST_XML >> 20}"],
-        "cells in an ARFF file": [f"{errors.MOST_ARFF_CELLS:,}"],
-        "cells in a JSON file": [f"{errors.MOST_OBJECTS:,}"],
-        "columns": [f"{errors.MOST_COLUMNS:,}"],
+        "file": [f"{limits.UPLOAD_LIMIT >> 20}"],
+        "cells in text and Parquet files": [f"{limits.MOST_CELLS:,}"],
+        "cells in an Excel file": [f"{limits.MOST_EXCEL_CELLS:,}", f"{limits.MOST_XML >> 20}"],
+        "cells in an ARFF file": [f"{limits.MOST_ARFF_CELLS:,}"],
+        "cells in a JSON file": [f"{limits.MOST_OBJECTS:,}"],
+        "columns": [f"{limits.MOST_COLUMNS:,}"],
         "a compressed file, after expansion": [
-            f"{errors.ALWAYS >> 20}",
-            f"{errors.TIMES}",
-            f"{errors.LARGEST >> 20}",
+            f"{limits.ALWAYS >> 20}",
+            f"{limits.TIMES}",
+            f"{limits.UPLOAD_LIMIT >> 20}",
         ],
     }
 
@@ -218,7 +218,7 @@ def test_a_text_of_several_looks_is_one_text_without_the_way_it_is_spoken():
 
 
 def test_more_columns_than_anyone_can_look_at_are_refused_before_they_are_typed():
-    many = range(errors.MOST_COLUMNS + 1)
+    many = range(limits.MOST_COLUMNS + 1)
     text = ",".join(f"c{i}" for i in many) + "\n" + "\n".join(",".join("1" for _ in many) for _ in range(3))
     sparse = ["@relation r", *(f"@attribute a{i} numeric" for i in many), "@data", *["{7 1}"] * 3]
     nested = json.dumps([{f"c{i}": 1 for i in many}] * 2).encode()
@@ -301,9 +301,9 @@ def _honest() -> bytes:
 
 def _wide(*values: bytes) -> bytes:
     """As many columns as are read, and nearly as many cells."""
-    names = b",".join(b"c%d" % i for i in range(errors.MOST_COLUMNS))
-    rows = [b",".join([value] * errors.MOST_COLUMNS) for value in values]
-    return b"\n".join([names, *rows * (errors.MOST_CELLS // errors.MOST_COLUMNS // len(rows))])
+    names = b",".join(b"c%d" % i for i in range(limits.MOST_COLUMNS))
+    rows = [b",".join([value] * limits.MOST_COLUMNS) for value in values]
+    return b"\n".join([names, *rows * (limits.MOST_CELLS // limits.MOST_COLUMNS // len(rows))])
 
 
 def _attributes() -> bytes:
@@ -372,10 +372,10 @@ def test_a_packed_file_is_read_within_four_times_what_it_unpacks_to_and_500_mega
     content = HONEST["digits.csv"]()
     packed = bytearray(gzip.compress(content, 9))
     packed[3] |= 8  # a name follows the header
-    packed[10:10] = b"x" * (len(content) // errors.TIMES - len(packed)) + b"\0"
+    packed[10:10] = b"x" * (len(content) // limits.TIMES - len(packed)) + b"\0"
     path = tmp_path / "digits.csv.gz"
     path.write_bytes(packed)
-    assert errors.TIMES * len(packed) < 1.01 * len(content)
+    assert limits.TIMES * len(packed) < 1.01 * len(content)
     message, memory = _read(path)
     assert not message
     assert memory < 4 * len(content) + (500 << 20)
@@ -393,7 +393,7 @@ def test_a_last_line_that_is_too_short_is_named_within_the_same_memory(tmp_path)
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.parquet", "a.xlsx"])
 def test_what_is_packed_is_refused_by_what_it_becomes(name, monkeypatch):
-    monkeypatch.setattr(errors, "ALWAYS", 100_000)
+    monkeypatch.setattr(limits, "ALWAYS", 100_000)
     content = {
         "a.csv.gz": lambda: gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000),
         "a.parquet": lambda: parquet({"a": ["x" * 100] * 100_000, "y": ["y"] * 100_000}),

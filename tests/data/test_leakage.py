@@ -7,9 +7,9 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from calib.data import prepare, read_table, validate
+from calib.data.column_types import typed_frame
 from calib.data.columns import inspect
 from calib.data.leakage import NEARLY, _best, _known, leaks
-from calib.data.typed import typed_frame
 from tests import shared
 
 STATED = shared.data_sets()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calib.data import DataError, errors, read_table
+from calib.data import DataError, limits, read_table
 
 TABLE = pd.DataFrame(
     {
@@ -213,7 +213,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_gzip_bomb_is_refused_before_it_fills_the_memory(monkeypatch):
-    monkeypatch.setattr(errors, "ALWAYS", 100_000)
+    monkeypatch.setattr(limits, "ALWAYS", 100_000)
     bomb = gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000)
     assert len(bomb) < 50_000
     with pytest.raises(DataError, match="expands to more than"):
@@ -237,7 +237,7 @@ def test_tables_beyond_the_bounds_are_refused(monkeypatch):
     monkeypatch.setattr("calib.data.formats.MOST_CELLS", 10)
     with pytest.raises(DataError, match="at most 10 cells"):
         read_table(parquet(TABLE), "a.parquet")
-    monkeypatch.setattr(errors, "MOST_CELLS", 10)
+    monkeypatch.setattr(limits, "MOST_CELLS", 10)
     with pytest.raises(DataError, match="at most 10 cells"):
         read_table(CSV.encode(), "a.csv")
     monkeypatch.setattr("calib.data.formats.MOST_OBJECTS", 3)
@@ -248,7 +248,7 @@ def test_tables_beyond_the_bounds_are_refused(monkeypatch):
     for name in ("records.json", "table.arff"):
         with pytest.raises(DataError, match="at most 10 cells"):
             read_table(FILES[name], name)
-    monkeypatch.setattr(errors, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(limits, "MOST_COLUMNS", 3)
     with pytest.raises(DataError, match="4 columns"):
         read_table(CSV.encode(), "a.csv")
 

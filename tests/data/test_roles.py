@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from calib.data import DataError, looks_like_predictions, prepare, prepare_predictions, read_table, validate
+from calib.data.column_types import typed_frame
 from calib.data.join import FILE_PART
 from calib.data.roles import PARTS, SYNONYMS, propose_roles, read_roles
-from calib.data.typed import typed_frame
 from calib.recipe import Recipe
 from calib.sources import load, with_role
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.kernel import memo
+from calib.kernel import cache as memo
 from calib.kernel.memory import size
 from calib.kernel.records import Predictions
 from calib.models import ProbabilityForest

@@ -4,7 +4,7 @@ import pytest
 
 from calib.experiments.ballots import rounds
 from calib.lessons import LESSONS
-from pages.ui.learn import room
+from pages.ui.learn import live_quiz
 from pages.ui.learn.asking import RIGHT, WRONG
 from tests.pages.app import at_once, faults, keys, messages, page, settled
 
@@ -21,9 +21,9 @@ def words(at) -> str:
 @pytest.fixture
 def opened():
     """A room about a lesson; its code and key."""
-    code, key = room.rooms().open(ASKED)
+    code, key = live_quiz.rooms().open(ASKED)
     yield code, key
-    room._move(room.rooms().close, code, key)
+    live_quiz._move(live_quiz.rooms().close, code, key)
 
 
 def teacher(opened):
@@ -45,19 +45,19 @@ def test_a_room_is_opened_from_a_lesson_and_from_a_question_and_a_second_one_clo
     at = page("learn_lessons")
     at.button(key="room_deep_trees").click().run()
     code, key = at.session_state["own_room"]
-    assert room.rooms().look(code).rounds == len(LESSONS[LESSON].steps) + 3
+    assert live_quiz.rooms().look(code).rounds == len(LESSONS[LESSON].steps) + 3
     at = page("learn_cl_gl", **{"cl_gl.n": "50"})
     at.button(key="room_cl_gl").click().run()
     other, _ = at.session_state["own_room"]
-    assert room.rooms().look(other).rounds == 1
+    assert live_quiz.rooms().look(other).rounds == 1
     at.query_params.clear()
     at.switch_page("pages/learn_class.py").run()
     assert f"Room {other} is open." in words(at)
     at.button(key="room_open").click().run()
-    with pytest.raises(room.InputError):
-        room.rooms().look(other)
+    with pytest.raises(live_quiz.InputError):
+        live_quiz.rooms().look(other)
     for one in ((code, key), at.session_state["own_room"]):
-        room.rooms().close(*one)
+        live_quiz.rooms().close(*one)
 
 
 def test_guesses_come_in_are_changed_and_are_met_at_the_reveal(opened):
@@ -78,7 +78,7 @@ def test_guesses_come_in_are_changed_and_are_met_at_the_reveal(opened):
     wrong.run().button(key=f"answer_{number}_2").click().run()
     host.run()
     assert "2 of 2 answered" in words(host)
-    assert room.rooms().look(opened[0]).votes == (0, 1, 1)
+    assert live_quiz.rooms().look(opened[0]).votes == (0, 1, 1)
     host.button(key="room_reveal").click().run()
     assert faults(host) == []
     assert all(why in words(host) for why in asked.why)
@@ -95,19 +95,19 @@ def test_guesses_come_in_are_changed_and_are_met_at_the_reveal(opened):
 
 
 def test_a_page_loaded_again_is_the_same_students_and_keeps_the_answer(opened):
-    room.rooms().go(*opened, 3)
+    live_quiz.rooms().go(*opened, 3)
     at = student(opened)
     at.button(key="answer_3_2").click().run()
     again = student(opened, seat=seat(at))
     assert seat(again) == seat(at)
-    assert room.rooms().look(opened[0]).joined == 1
+    assert live_quiz.rooms().look(opened[0]).joined == 1
     assert "Your answer is in" in words(again)
     assert student(opened, seat="made up").query_params["seat"] != ["made up"]
-    assert room.rooms().look(opened[0]).joined == 2
+    assert live_quiz.rooms().look(opened[0]).joined == 2
 
 
 def test_the_answers_so_far_are_hidden_until_the_teacher_shows_them(opened):
-    room.rooms().go(*opened, 3)
+    live_quiz.rooms().go(*opened, 3)
     student(opened).button(key="answer_3_2").click().run()
     host = teacher(opened)
     alt = [chart.proto.alt for chart in host.get("plotly_chart")]
@@ -117,7 +117,7 @@ def test_the_answers_so_far_are_hidden_until_the_teacher_shows_them(opened):
 
 
 def test_the_class_sees_its_own_calibration_at_the_end_and_a_student_their_score(opened):
-    rooms = room.rooms()
+    rooms = live_quiz.rooms()
     at = student(opened)
     for number, sure in ((7, 0.9), (8, 0.6)):
         rooms.go(*opened, number)

@@ -75,12 +75,12 @@ def test_the_latest_results_are_kept_and_a_cache_grows_with_what_is_asked_of_it(
     def script():
         import streamlit as st
 
-        from pages.ui import jobs, kept
+        from pages.ui import jobs, session_cache
 
         made = []
         for key in (1, 2, 1, 3, 1, 2):
             jobs.cached("numbers", 2, key, lambda key=key: made.append(key) or key)
-        larger = kept.cache("numbers", 5)
+        larger = session_cache.cache("numbers", 5)
         st.text(f"{made} {sorted(larger)} {larger.most}")
 
     at = AppTest.from_function(script).run()

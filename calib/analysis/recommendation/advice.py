@@ -18,8 +18,8 @@ from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, TOO_FEW, verdict_of
 from calib.calibrators import CALIBRATORS, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
+from calib.kernel.cache import once
 from calib.kernel.checks import InputError
-from calib.kernel.memo import once
 from calib.kernel.records import Dataset
 from calib.kernel.wording import briefly, capital, change, listed, moved, number
 from calib.metrics.confidence import View

@@ -29,7 +29,7 @@ import pandas as pd
 from calib.analysis.recommendation.verdict import MISCALIBRATED, verdict_of
 from calib.calibrators import complexity_of
 from calib.evaluate import Evaluation
-from calib.kernel.memo import once
+from calib.kernel.cache import once
 from calib.metrics.losses import log_losses, mean, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS

@@ -17,7 +17,7 @@ from calib.kernel.wording import are_in_class, briefly
 
 
 @dataclass(frozen=True)
-class Mark:
+class MarkedBin:
     """Rows in one bin of a calibrator's predictions.
 
     Attributes
@@ -56,7 +56,7 @@ class Mark:
     def sentence(self) -> str:
         """Compare the prediction with the observed frequency in a sentence.
 
-        >>> Mark("platt", 0.8, 0.85, 9, 0.82, 1.0, "odd").sentence
+        >>> MarkedBin("platt", 0.8, 0.85, 9, 0.82, 1.0, "odd").sentence
         "For these 9 rows Platt scaling predicted 82 % on average; all 9 are in class 'odd' (100 %). It underestimated."
         """
         whose = "the model" if self.calibrator == "none" else name_of(self.calibrator)
@@ -71,7 +71,7 @@ class Mark:
         )
 
 
-def telling_mark(evaluation: Evaluation) -> Mark | None:
+def telling_mark(evaluation: Evaluation) -> MarkedBin | None:
     """Return the mark of the model's own predictions that is farthest from the diagonal, in standard errors.
 
     None where every bin has few rows. The standard error is that of a frequency whose probability is the mean
@@ -92,7 +92,7 @@ def telling_mark(evaluation: Evaluation) -> Mark | None:
     )
     worth = rows / sampling_effect(evaluation, key)
     sure = _chance(worth, predicted, observed) < 0.05 / len(enough)
-    return Mark(key, low, high, rows, predicted, observed, evaluation.dataset.classes[1], sure)
+    return MarkedBin(key, low, high, rows, predicted, observed, evaluation.dataset.classes[1], sure)
 
 
 def _chance(rows: float, predicted: float, observed: float) -> float:

@@ -19,7 +19,7 @@ from calib.analysis.chance import ece_range
 from calib.analysis.differences import reference_of
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation
-from calib.kernel.memo import once
+from calib.kernel.cache import once
 from calib.kernel.pav import pool_ties
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.kernel.wording import (

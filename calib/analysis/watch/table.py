@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from calib.analysis.watch.watcher import Watched, shown_moment
+from calib.data.column_types import typed_frame
 from calib.data.errors import DataError
 from calib.data.target import coded_labels
-from calib.data.typed import typed_frame
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted, number

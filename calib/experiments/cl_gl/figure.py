@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.experiments.cl_gl.simulation import AGAINST, Groups, Point, Sweep
+from calib.experiments.cl_gl.simulation import AGAINST, Groups, OneModel, Sweep
 from calib.experiments.shared.findings import Finding, both_classes
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import LEAF_NAMES
@@ -308,7 +308,7 @@ def prepare_sweep(found: Sweep, loss: str = "brier") -> Stacked:
     )
 
 
-def _leaf_grouping(point: Point, loss: str) -> float:
+def _leaf_grouping(point: OneModel, loss: str) -> float:
     return np.nan if point.leaf_grouping is None or loss != "brier" else point.leaf_grouping
 
 

@@ -47,7 +47,7 @@ NO_GROUP = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class OneModel:
     """One model on one plane.
 
     Attributes
@@ -87,7 +87,7 @@ def one_point(
     depth: int | None,
     leaves: int | None,
     leaf: str,
-) -> Point:
+) -> OneModel:
     """Fit and evaluate one model; a pure function of numbers and strings, so that it can be cached."""
     plane = draw_plane(covariances, n, random_state)
     fitted = plane.fit(
@@ -101,7 +101,7 @@ def one_point(
         loss: loss_decomposition(plane.posterior, p, loss, groups=groups, corrected=False) for loss in LOSSES
     }
     by_leaf = _leaf_grouping(fitted.apply(plane.test), plane.posterior) if model == "tree" else None
-    return Point(plane, p, grid_p, count, len(members), groups, losses, by_leaf)
+    return OneModel(plane, p, grid_p, count, len(members), groups, losses, by_leaf)
 
 
 def _leaf_grouping(leaf: Array, posterior: Array) -> float:
@@ -124,7 +124,7 @@ class Groups:
         Group of each cell; NO_GROUP if no test row has its prediction.
     """
 
-    point: Point
+    point: OneModel
     table: pd.DataFrame
     grid_group: Array
 
@@ -133,7 +133,7 @@ class Groups:
         return self.point.plane
 
 
-def groups_of(point: Point) -> Groups:
+def groups_of(point: OneModel) -> Groups:
     """Compute the groups of a model with their contributions to the losses."""
     if point.binned is None:
         values, index = np.unique(point.p, return_inverse=True)
@@ -163,7 +163,7 @@ def groups_of(point: Point) -> Groups:
 
 
 def one_model(
-    settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., Point] = one_point
+    settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., OneModel] = one_point
 ) -> Groups:
     """Fit one model on two Gaussians, and compute its groups.
 
@@ -194,12 +194,12 @@ class Sweep:
 
     against: str
     values: tuple[Any, ...]
-    points: tuple[Point, ...]
+    points: tuple[OneModel, ...]
     own: Any
 
 
 def sweep(
-    settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., Point] = one_point
+    settings: Mapping[str, Any], random_state: int, watch: Watch, point: Callable[..., OneModel] = one_point
 ) -> Sweep:
     """Evaluate the model for all values of the setting that ``against`` names; the chosen value is only recorded.
 

@@ -221,18 +221,18 @@ def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn(Finding):
+class FourSteps(Finding):
     found: DrawnSteps
 
 
-def prepare_data(found: DrawnSteps) -> Drawn:
+def prepare_data(found: DrawnSteps) -> FourSteps:
     """Prepare the rows of four steps."""
     how = "without projection" if found.d == 2 else f"projected by {EMBEDDINGS[found.embedding]}"
     frames = [
         pd.DataFrame({"step": step, "distance": distance, "class": y, "u": at[:, 0], "v": at[:, 1]})
         for step, distance, at, y in found.steps
     ]
-    return Drawn(
+    return FourSteps(
         title=f"The data in {found.d} dimensions at four of the twenty steps, {how}",
         caption="Panels show both classes by the two features, with the same scale."
         if found.d == 2
@@ -248,7 +248,7 @@ def prepare_data(found: DrawnSteps) -> Drawn:
     )
 
 
-def draw_data(record: Drawn, theme: Theme = LIGHT) -> go.Figure:
+def draw_data(record: FourSteps, theme: Theme = LIGHT) -> go.Figure:
     """Draw four scatter plots, with one scale if the axes are the features."""
     steps = record.found.steps
     everything = np.vstack([at for _, _, at, _ in steps])

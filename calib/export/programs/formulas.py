@@ -10,7 +10,7 @@ from typing import Any
 from calib.calibrators import CALIBRATORS
 from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel.checks import InputError, text
-from calib.kernel.formula import Arithmetic, Clip, Function, Pieces, Score, Term
+from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Pieces, Score
 from calib.placements.cv import FoldCalibrators
 from calib.placements.moved import unmoved
 
@@ -30,7 +30,7 @@ class Formulas:
     """
 
     scores: tuple[Score, ...]
-    answers: Mapping[str, Term]
+    answers: Mapping[str, Expression]
     label: str
     source: str
     notes: tuple[str, ...] = ()
@@ -93,18 +93,18 @@ def _names(score: str | Sequence[str], columns: int) -> tuple[str, ...]:
     return names
 
 
-def parts(term: Term) -> tuple[Term, ...]:
+def parts(term: Expression) -> tuple[Expression, ...]:
     """The terms that a term is made of."""
     if isinstance(term, Arithmetic):
         return term.left, term.right
     return (term.of,) if isinstance(term, (Function, Clip, Pieces)) else ()
 
 
-def uses(terms: Sequence[Term]) -> Counter[int]:
+def uses(terms: Sequence[Expression]) -> Counter[int]:
     """Count how often each term occurs in these formulas, by its id."""
     counted: Counter[int] = Counter()
 
-    def visit(term: Term) -> None:
+    def visit(term: Expression) -> None:
         counted[id(term)] += 1
         if counted[id(term)] == 1:
             for part in parts(term):

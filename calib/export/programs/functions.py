@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calib.export.programs.formulas import Formulas, formulas_of, uses
-from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Term
+from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Number, Pieces
 from calib.kernel.version import __version__
 
 PYTHON_PLACE = '''def _place(breaks, x):
@@ -77,7 +77,7 @@ class Body:
         self._terms = dict(names)
         self._known: dict[str, str] = {}
 
-    def write(self, term: Term) -> str:
+    def write(self, term: Expression) -> str:
         """Write the term as an expression; repeated terms become variables first."""
         if id(term) not in self._terms:
             written = self._expression(term)
@@ -86,7 +86,7 @@ class Body:
             self._terms[id(term)] = written
         return self._terms[id(term)]
 
-    def _expression(self, term: Term) -> str:
+    def _expression(self, term: Expression) -> str:
         match term:
             case Number():
                 return number(term.value)

@@ -17,7 +17,7 @@ import numpy as np
 
 from calib.export.programs.formulas import formulas_of
 from calib.kernel.checks import InputError
-from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Term
+from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Number, Pieces
 from calib.kernel.version import __version__
 
 IR_VERSION, OPSET = 8, 17
@@ -81,13 +81,13 @@ class Graph:
         self._nodes: list[bytes] = []
         self._constants: dict[bytes, tuple[str, bytes]] = {}
 
-    def write(self, term: Term) -> str:
+    def write(self, term: Expression) -> str:
         """The name of the term's values; each term is written once."""
         if id(term) not in self._terms:
             self._terms[id(term)] = self._written(term)
         return self._terms[id(term)]
 
-    def _written(self, term: Term) -> str:
+    def _written(self, term: Expression) -> str:
         match term:
             case Number():
                 return self.number(term.value)

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from calib.export.programs.formulas import formulas_of
-from calib.kernel.formula import Arithmetic, Clip, Function, Number, Pieces, Score, Term
+from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Number, Pieces, Score
 
 BRANCHES = 8
 SMALLEST = 1e-307  # of a product that is worked out
@@ -116,11 +116,11 @@ def literal(value: float) -> str:
     return digits if "e" in digits else f"{digits}e0"
 
 
-def _answer(term: Term) -> str:
+def _answer(term: Expression) -> str:
     return _double(literal(term.value)) if isinstance(term, Number) else _written(term, "  ")
 
 
-def _written(term: Term, indent: str) -> str:
+def _written(term: Expression, indent: str) -> str:
     return WRITERS[type(term)](term, indent)
 
 
@@ -145,7 +145,7 @@ def _arithmetic(term: Arithmetic, indent: str) -> str:
     return f"({left} {term.operator} {right})"
 
 
-def _factor(term: Term, other: Term, indent: str) -> str:
+def _factor(term: Expression, other: Expression, indent: str) -> str:
     """A term to multiply by another: 0 if PostgreSQL would refuse the product as too small."""
     same_sign = other.low > 0 or other.high < 0
     least = max(min(abs(other.low), abs(other.high)) if same_sign else 0.0, NEAREST)
@@ -157,7 +157,7 @@ def _factor(term: Term, other: Term, indent: str) -> str:
     return f"CASE{_tiny(written, least)} ELSE {written} END"
 
 
-def _may_be_tiny(term: Term) -> bool:
+def _may_be_tiny(term: Expression) -> bool:
     """Whether a term is a score, or differs from one by what may be 0, so that nothing keeps it away from 0."""
     if isinstance(term, Arithmetic) and term.operator in "+-":
         sides = term.left, term.right
@@ -208,7 +208,7 @@ def _tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
     return "\n".join(["CASE", *when, f"{inner}ELSE {branches[-1]}", f"{indent}END"])
 
 
-def _polynomial(term: Term, x: str, origin: float, coefficients: np.ndarray) -> str:
+def _polynomial(term: Expression, x: str, origin: float, coefficients: np.ndarray) -> str:
     """Horner's rule for a term that is written as x."""
     kept = np.trim_zeros(coefficients, "b")
     written = literal(kept[-1]) if len(kept) else literal(0.0)
@@ -223,7 +223,7 @@ def _polynomial(term: Term, x: str, origin: float, coefficients: np.ndarray) -> 
     return written
 
 
-WRITERS: dict[type[Term], Any] = {
+WRITERS: dict[type[Expression], Any] = {
     Number: _number,
     Score: _score,
     Arithmetic: _arithmetic,

@@ -21,9 +21,9 @@ from calib.data import (
     summarise,
     target_candidates,
 )
-from calib.data.errors import LARGEST
+from calib.data.column_types import typed_frame
+from calib.data.limits import UPLOAD_LIMIT
 from calib.data.target import MOST_CLASSES, spelt_alike
-from calib.data.typed import typed_frame
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
@@ -31,14 +31,14 @@ from calib.kernel.wording import counted, listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import controls, evaluations, frame, headings, kept, state, tables
+from pages.ui import controls, evaluations, frame, headings, session_cache, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
 
 KEPT_FILES, KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 4, 6, 6, 2
-MEGABYTES = min(LARGEST >> 20, st.get_option("server.maxUploadSize"))
+MEGABYTES = min(UPLOAD_LIMIT >> 20, st.get_option("server.maxUploadSize"))
 FORMATS = f"CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped, up to {MEGABYTES} MiB"
 
 
@@ -97,7 +97,7 @@ def _keep_file(key: str, file: state.Upload | state.Model) -> None:
     files[key] = file
     for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_FILES)]:
         del files[other]
-    kept.within(files, kept.OF_UPLOADS, needed)
+    session_cache.within(files, session_cache.OF_UPLOADS, needed)
 
 
 def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: str, help: str) -> bool:

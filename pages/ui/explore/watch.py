@@ -14,9 +14,9 @@ from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.export.calibrators import write_calibrator
+from calib.kernel.cache import is_known, once
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
-from calib.kernel.memo import is_known, once
 from calib.kernel.period import write_period
 from calib.kernel.wording import counted, number
 from calib.recipe import DEFAULT_DATA, Recipe

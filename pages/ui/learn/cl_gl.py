@@ -11,7 +11,7 @@ import streamlit as st
 from calib.experiments import EXPERIMENTS
 from calib.experiments.cl_gl.simulation import one_point
 from calib.recipe import Recipe
-from pages.ui import chart, kept
+from pages.ui import chart, session_cache
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
 
@@ -22,7 +22,7 @@ def points() -> Callable[..., Any]:
 
     In a class that follows one link, only the first reader waits for each fit.
     """
-    return kept.for_all(one_point)
+    return session_cache.for_all(one_point)
 
 
 def own() -> dict[str, Own]:

@@ -19,8 +19,8 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.lessons.glossary import GLOSSARY
 from calib.recipe import Recipe
-from pages.ui import browser, chart, controls, headings, jobs, kept, stage, state
-from pages.ui.learn import asking, play, room
+from pages.ui import browser, chart, controls, headings, jobs, session_cache, stage, state
+from pages.ui.learn import asking, live_quiz, play
 from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.text import plain
 
@@ -94,7 +94,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         last = way.last(result) if way.last is not None and ready else None
         with player:
             play.show(experiment, play.frames(experiment, last), values[experiment.plays], ready=ready)
-    shown_last = kept.cache("experiment_shown", 1)
+    shown_last = session_cache.cache("experiment_shown", 1)
     if ready:
         shown_last[experiment.key] = recipe, values, result
     else:
@@ -407,4 +407,4 @@ def _tell(experiment: Experiment, guess: str) -> None:
                 on_click=partial(_guess, experiment, COVER, usual=True),
                 help="For a class: the copied link then shows the picture only after an answer.",
             )
-            room.offer(experiment.key)
+            live_quiz.offer(experiment.key)

@@ -14,7 +14,7 @@ from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from pages.ui import browser, current, downloads, headings, jobs, stage, state
-from pages.ui.learn import asking, handout, room
+from pages.ui.learn import asking, handout, live_quiz
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
@@ -254,6 +254,6 @@ def listed() -> None:
                         st.page_link(
                             f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query
                         )
-                room.offer(lesson.key)
+                live_quiz.offer(lesson.key)
                 if st.button("Start", key=f"start_{lesson.key}", type="primary"):
                     open_step(lesson, 1)

@@ -14,7 +14,7 @@ import streamlit as st
 from calib.experiments import shown
 from calib.experiments.shared.grown_trees import grow
 from calib.recipe import Recipe
-from pages.ui import chart, kept
+from pages.ui import chart, session_cache
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
 
@@ -22,7 +22,7 @@ from pages.ui.learn.experiments import Own
 @st.cache_resource
 def forests() -> Callable[..., Any]:
     """Return ``grow`` with a cache."""
-    return kept.for_all(grow)
+    return session_cache.for_all(grow)
 
 
 SETTINGS = {"tree_depth": "depth", "tree_count": "trees", "leaf_estimates": "curtail"}

@@ -12,7 +12,7 @@ from calib.experiments.which_model.simulation import fit_one
 from calib.figures import FIGURES
 from calib.kernel.wording import number
 from calib.recipe import Recipe
-from pages.ui import headings, kept
+from pages.ui import headings, session_cache
 from pages.ui.grid import grid
 from pages.ui.learn import experiments
 from pages.ui.learn.experiments import Own
@@ -22,7 +22,9 @@ from pages.ui.learn.experiments import Own
 def models() -> Callable[..., Any]:
     """Return ``fit_one`` with a cache for all sessions."""
 
-    return kept.for_all(lambda *what, watch: fit_one(*what, watch=watch), key=lambda *what, watch: what)
+    return session_cache.for_all(
+        lambda *what, watch: fit_one(*what, watch=watch), key=lambda *what, watch: what
+    )
 
 
 COLUMNS = {

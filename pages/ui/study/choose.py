@@ -35,7 +35,7 @@ from calib.study import (
 from calib.study.data import TARGET, stem
 from calib.study.protocol import DataRules
 from calib.synthetic import SYNTHETIC
-from pages.ui import controls, jobs, kept, state
+from pages.ui import controls, jobs, session_cache, state
 from pages.ui.text import about_file, plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
@@ -154,7 +154,7 @@ def _take(content: bytes, name: str) -> None:
     except UnicodeDecodeError:
         raise InputError(f"{name} is not UTF-8 text. Choose a TOML file.") from None
     protocols()[digest(content)] = found
-    kept.latest(protocols(), KEPT_PROTOCOLS)
+    session_cache.latest(protocols(), KEPT_PROTOCOLS)
     key = f"{UPLOAD}{digest(content)}"
     if state.recipe().setting("run.protocol") != key:  # else a link waited for it
         state.update(**_opening(key, found))
@@ -315,7 +315,7 @@ def _keep(name: str, frame: pd.DataFrame) -> None:
     for other in [other for other in tables() if _file(other) == _file(name)]:
         del tables()[other]
     tables()[name] = frame
-    kept.latest(tables(), KEPT_FILES)
+    session_cache.latest(tables(), KEPT_FILES)
 
 
 def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> Study:

@@ -46,7 +46,7 @@ from calib.study import (
 from calib.study.published import nothing_beside
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
-from pages.ui import chart, current, headings, jobs, kept, state
+from pages.ui import chart, current, headings, jobs, session_cache, state
 from pages.ui.downloads import button
 from pages.ui.grid import grid
 from pages.ui.text import plain
@@ -144,8 +144,8 @@ def take(content: bytes, name: str) -> None:
     found = rows_of(content, name)
     key = digest(content)
     files()[key] = found
-    kept.latest(files(), KEPT_FILES)
-    kept.within(files(), kept.OF_UPLOADS, {key})
+    session_cache.latest(files(), KEPT_FILES)
+    session_cache.within(files(), session_cache.OF_UPLOADS, {key})
     state.say(None)
     if state.recipe().setting("results.rows") != f"{UPLOAD}:{key}":  # else a link waited for it
         state.update(**_opening(f"{UPLOAD}:{key}", found))
@@ -334,7 +334,7 @@ def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
         )
 
 
-def diagrams(summary: MetricSummary, place: headings.Finding) -> None:
+def diagrams(summary: MetricSummary, place: headings.FindingPlaces) -> None:
     """The critical-difference diagram as the page's finding; then win-rates and pairs."""
     for i, drawing in enumerate(drawings(summary)):
         with nullcontext() if i else place.picture:

@@ -25,7 +25,7 @@ from calib.export import (
     write_sql,
 )
 from calib.kernel.checks import InputError
-from calib.kernel.formula import Term, sigmoid
+from calib.kernel.formula import Expression, sigmoid
 from calib.placements.cv import FoldCalibrators, merge_folds
 from calib.sources import load
 from tests.export.programs.engines import ENGINES, run
@@ -260,7 +260,7 @@ class Squared(ScoreCalibrator):
 class Told(Squared):
     key, label = "told", "Told"
 
-    def _formula(self, score: Term) -> Term:
+    def _formula(self, score: Expression) -> Expression:
         return sigmoid(self.a_ * score * score)
 
 

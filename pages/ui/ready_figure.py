@@ -7,7 +7,7 @@ from typing import Any
 from plotly.basedatatypes import BaseFigure
 
 
-class Drawn(BaseFigure):
+class ReadyFigure(BaseFigure):
     """A figure as its dictionary, which Plotly would check and copy whenever it is shown. Nobody may change it.
 
     To check it Plotly also asks what numpy and pandas are, where something has begun to load them: on a fresh server

@@ -1,6 +1,6 @@
 """Live quiz: the room on the projector, the phone of a student, and the page where both begin.
 
-``calib.lessons.room`` says what a room holds and who may do what. The address names the room, and with a key its
+``calib.lessons.live_quiz`` says what a room holds and who may do what. The address names the room, and with a key its
 teacher. Pages of an open room poll for news every second or two; nothing else runs for it.
 """
 
@@ -25,7 +25,7 @@ from calib.figures.theme import controls
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
-from calib.lessons.room import LENGTH, Rooms, Round, Seen, Vote
+from calib.lessons.live_quiz import LENGTH, Rooms, Round, Seen, Vote
 from pages.ui import browser, chart, current, jobs, state
 from pages.ui.grid import grid
 from pages.ui.learn import handout

@@ -22,8 +22,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calib.data.errors import DataError, check_names
-from calib.kernel.memo import is_known, once
+from calib.data.errors import DataError
+from calib.data.limits import check_names
+from calib.kernel.cache import is_known, once
 from calib.kernel.memory import LARGE, give_back
 
 MISSING = (

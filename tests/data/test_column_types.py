@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import DataError, class_counts, read_table
-from calib.data import typed as typed_module
-from calib.data.typed import label, typed_frame, typed_objects, typed_text
+from calib.data import column_types as typed_module
+from calib.data.column_types import label, typed_frame, typed_objects, typed_text
 
 
 def typed(*cells):
@@ -147,8 +147,8 @@ def test_pandas_is_only_asked_for_the_form_that_dates_have(cell, form, monkeypat
 )
 def test_what_is_read_in_parts_is_one_column_to_its_last_row(last, form, monkeypatch):
     """As pandas reads all of it in one form; of two that fit the day comes first."""
-    monkeypatch.setattr("calib.data.typed.FEW_ROWS", 100)
-    monkeypatch.setattr("calib.data.typed.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("calib.data.column_types.FEW_ROWS", 100)
+    monkeypatch.setattr("calib.data.column_types.ROWS_AT_ONCE", 100)
     cells = [f"{1 + i % 12:02d}/{1 + i % 7:02d}/2020 {i % 24:02d}:30:00" for i in range(1500)]
     cells = [*cells, *["?"] * 150, last]
     found = typed_text(pa.chunked_array([cells[:700], cells[700:]]), "t")
@@ -162,7 +162,7 @@ def test_what_is_read_in_parts_is_one_column_to_its_last_row(last, form, monkeyp
 
 @pytest.mark.parametrize("first", ["1999-12-01", "1500-01-01"])
 def test_a_nanosecond_in_the_last_row_is_kept_and_years_that_know_none_make_words(first, monkeypatch):
-    monkeypatch.setattr("calib.data.typed.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("calib.data.column_types.ROWS_AT_ONCE", 100)
     cells = [first] * 1500 + ["2020-01-01T00:00:00.123456789+02:00"]
     column = typed(*cells)
     assert (column.dtype == "M8[ns]") == (first > "1677")

@@ -17,7 +17,7 @@ from weakref import WeakSet
 import streamlit as st
 from cachetools import LRUCache, cached
 
-from calib.kernel.memo import once
+from calib.kernel.cache import once
 from calib.kernel.memory import held, size, total
 
 # The bounds, in bytes. What the page that is open needs is kept in any case: it would be computed in every run.
@@ -28,7 +28,7 @@ FOR_ALL = 64_000_000  # each of the caches that all sessions share
 IDLE = 60.0  # seconds without a run after which a session gives way to others
 
 
-class Kept:
+class SessionCache:
     """What a session has computed, by the name of a cache and a key."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Kept:
 class Cache(MutableMapping):
     """One cache of a session: the last ``most`` things."""
 
-    def __init__(self, kept: Kept, name: str, most: int) -> None:
+    def __init__(self, kept: SessionCache, name: str, most: int) -> None:
         self._things, self._used, self._counted = kept._things, kept._used, kept._counted
         self.name, self.most = name, most
 
@@ -123,10 +123,10 @@ def _held(thing: Any) -> dict[int, int]:
         return held(thing)
 
 
-def session() -> Kept:
+def session() -> SessionCache:
     """What this session keeps."""
     if "kept" not in st.session_state:
-        st.session_state["kept"] = Kept()
+        st.session_state["kept"] = SessionCache()
         _sessions().add(st.session_state["kept"])
     return st.session_state["kept"]
 
@@ -137,7 +137,7 @@ def cache(name: str, most: int) -> Cache:
 
 
 @st.cache_resource
-def _sessions() -> WeakSet[Kept]:
+def _sessions() -> WeakSet[SessionCache]:
     return WeakSet()
 
 

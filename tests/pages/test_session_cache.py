@@ -6,15 +6,15 @@ import pytest
 from calib import Recipe
 from calib.data import DataError
 from calib.kernel.memory import size
-from pages.ui import evaluations, kept, state
-from pages.ui.kept import Kept
+from pages.ui import evaluations, session_cache, state
+from pages.ui.session_cache import SessionCache
 from tests.pages.app import at_once, bring, faults, headline, messages, page, settled
 
 MEGABYTE = 125_000  # numbers
 
 
 def filled(*names, most=10):
-    session = Kept()
+    session = SessionCache()
     for i, name in enumerate(names):
         session.cache(name, most)[i] = np.full(MEGABYTE, float(i))
     return session
@@ -40,8 +40,8 @@ def test_a_models_refusal_is_kept_until_a_file_is_brought_or_where_a_network_may
     monkeypatch, data, times
 ):
     """A graph may take the time and memory it is allowed before it is refused, and a page runs at every touch."""
-    session, brought, asked, counts = Kept(), dict.fromkeys(["00ff"]), [], []
-    monkeypatch.setattr(kept, "session", lambda: session)
+    session, brought, asked, counts = SessionCache(), dict.fromkeys(["00ff"]), [], []
+    monkeypatch.setattr(session_cache, "session", lambda: session)
     monkeypatch.setattr(state, "held", lambda: brought)
     recipe = Recipe(data=data, content="predictions", onnx="upload:11ff", onnx_file="slow.onnx")
 
@@ -68,7 +68,7 @@ def test_what_a_page_needs_stays_until_another_run_does_without_it():
 
 
 def test_what_grows_is_counted_anew_and_what_is_shared_once():
-    session, growing, shared = Kept(), {}, np.zeros(MEGABYTE)
+    session, growing, shared = SessionCache(), {}, np.zeros(MEGABYTE)
     session.cache("points", 2)["sweep"] = growing
     session.cache("one", 2)[0] = [shared]
     session.cache("two", 2)[0] = [shared, shared]
@@ -90,15 +90,15 @@ def test_what_serves_all_sessions_is_bounded_and_made_again():
         made.append(key)
         return np.full(MEGABYTE * 30, float(key))
 
-    remembered = kept.for_all(make, key=lambda key, watch: key)
+    remembered = session_cache.for_all(make, key=lambda key, watch: key)
     for key in (1, 2, 2, 3, 1):
         assert remembered(key, watch=None)[0] == key
     assert made == [1, 2, 3, 1]
-    assert size([remembered(1, watch=None), remembered(3, watch=None)]) < kept.FOR_ALL + 1000
+    assert size([remembered(1, watch=None), remembered(3, watch=None)]) < session_cache.FOR_ALL + 1000
 
 
 def test_a_session_holds_to_its_bound_and_shows_the_same_after_what_had_to_go(monkeypatch):
-    monkeypatch.setattr(kept, "OF_SESSION", 4_000_000)
+    monkeypatch.setattr(session_cache, "OF_SESSION", 4_000_000)
     at = page("explore_reliability", model="naive_bayes")
     first = headline(at)
     for model in ("logistic_regression", "decision_tree", "random_forest"):
@@ -106,7 +106,7 @@ def test_a_session_holds_to_its_bound_and_shows_the_same_after_what_had_to_go(mo
     at = settled(at.run())
     fits = at.session_state["kept"].cache("fits", 0)
     assert len(fits) < 4
-    assert size(*at.session_state["kept"].things()) < 2 * kept.OF_SESSION
+    assert size(*at.session_state["kept"].things()) < 2 * session_cache.OF_SESSION
     at = settled(at.selectbox(key="model").set_value("naive_bayes").run())
     assert faults(at) == []
     assert headline(at) == first
@@ -115,8 +115,8 @@ def test_a_session_holds_to_its_bound_and_shows_the_same_after_what_had_to_go(mo
 def test_sessions_share_what_the_server_keeps_and_idle_ones_give_way(monkeypatch):
     idle = page("explore_reliability", model="naive_bayes")
     before, first = size(*idle.session_state["kept"].things()), headline(idle)
-    monkeypatch.setattr(kept, "OF_ALL_SESSIONS", 1_000_000)
-    monkeypatch.setattr(kept, "IDLE", -1.0)
+    monkeypatch.setattr(session_cache, "OF_ALL_SESSIONS", 1_000_000)
+    monkeypatch.setattr(session_cache, "IDLE", -1.0)
     idle.session_state["kept"]._used.clear()  # nothing that its last run used
     at_once("explore_reliability", model="naive_bayes")
     assert size(*idle.session_state["kept"].things()) < before / 2
@@ -124,7 +124,7 @@ def test_sessions_share_what_the_server_keeps_and_idle_ones_give_way(monkeypatch
 
 
 def test_the_oldest_of_large_uploads_goes_and_is_asked_for_by_its_name(monkeypatch):
-    monkeypatch.setattr(kept, "OF_UPLOADS", 100_000)
+    monkeypatch.setattr(session_cache, "OF_UPLOADS", 100_000)
     at, links = page("explore_data"), []
     files = {f"{i}.csv": f"y,x{i}\n".encode() + b"0,1.5\n1,2.5\n" * 3000 for i in (1, 2, 3)}
     for name, content in files.items():

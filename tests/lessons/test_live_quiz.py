@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from calib.kernel.checks import InputError
-from calib.lessons import room as rooms_module
-from calib.lessons.room import LETTERS, MOST_ROOMS, MOST_SEATS, SILENCE, UNFIT, Rooms, Round, Vote
+from calib.lessons import live_quiz as rooms_module
+from calib.lessons.live_quiz import LETTERS, MOST_ROOMS, MOST_SEATS, SILENCE, UNFIT, Rooms, Round, Vote
 
 ROUNDS = (
     Round("One", "A?", ("a", "b", "c"), 2, ("no", "yes", "no")),
