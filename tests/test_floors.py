@@ -163,7 +163,9 @@ def test_contributing_shows_the_same_floors():
 
 def test_what_contributing_says_is_in_a_file_is_defined_there():
     """A first guess must hit: the table of places is held to the tree."""
-    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Where is …?")[1].split("\n## ")[0]
+    section = (
+        (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Where is …?")[1].split("\n## ")[0]
+    )
     rows = re.findall(r"^\| .+ \| `(.+\.py)` \| `(\w+)` \|$", section, re.M)
     assert len(rows) == section.count("\n| ") - 1
     for file, name in rows:
