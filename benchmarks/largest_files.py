@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks._ratios import Verdicts
-from calib.data import errors, limits, prepare, read_table, summarise, validate
+from calib.data import limits, prepare, read_table, summarise, validate
 from tests.data.test_hostile import HEADER, ROW, sheet
 
 LONGEST_WAIT = 10  # seconds
@@ -58,7 +58,7 @@ def text(part: float, columns: int, values: Sequence[str]) -> bytes:
     """Rows of so many columns, the last of them a label, up to the cells or bytes that are read."""
     some = [",".join([*RNG.choice(values, columns - 1), str(i % 2)]).encode() + b"\n" for i in range(400)]
     names = ",".join([*(f"c{i}" for i in range(columns - 1)), "y"]).encode() + b"\n"
-    most = min(limits.MOST_CELLS // columns, (errors.LARGEST - len(names)) // max(map(len, some)))
+    most = min(limits.MOST_CELLS // columns, (limits.UPLOAD_LIMIT - len(names)) // max(map(len, some)))
     return names + b"".join(some[i] for i in RNG.integers(0, len(some), int(part * most)))
 
 
@@ -68,14 +68,14 @@ def days() -> Iterator[str]:
 
 def measured(part: float) -> bytes:
     """Few columns of many different numbers."""
-    rows = int(part * errors.LARGEST) // 31
+    rows = int(part * limits.UPLOAD_LIMIT) // 31
     table = pd.DataFrame(RNG.random((rows, 4)), columns=list("abcd")).assign(y=RNG.integers(0, 2, rows))
     return table.to_csv(index=False, float_format="%.4f", lineterminator="\n").encode()
 
 
 def named(part: float) -> bytes:
     """A text in every row that occurs nowhere else."""
-    rows = range(int(part * errors.LARGEST) // 35)
+    rows = range(int(part * limits.UPLOAD_LIMIT) // 35)
     lines = (b"x%09d w%d,text here %07d,%d\n" % (i, i % 9, i * 7919 % 1_000_003, i % 2) for i in rows)
     return b"id,t,y\n" + b"".join(lines)
 

@@ -382,7 +382,6 @@ def _table(table: pd.DataFrame, key: str) -> None:
         key=key,
         hide_index=True,
         width="stretch",
-        placeholder="–",
         column_order=[name for name in COLUMNS if name in shown],
         column_config={
             name: st.column_config.NumberColumn(format="%.3g", width=66)
