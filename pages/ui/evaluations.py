@@ -19,13 +19,10 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
-from pages.ui import bagging, jobs, session_cache, stage, state
+from pages.ui import bagging, jobs, session_cache, stage, state, style
 from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
-# Everything below the heading (frame.py; in a lesson, what stands beside its text), but not what is running
-GREYED = """<style>:is(.st-key-results, [class*="st-key-results_"])
-.stElementContainer:not([class*="st-key-running_"] *) {opacity: .35}</style>"""
 AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress being shown
 
 
@@ -209,7 +206,7 @@ def or_last(name: str, found: Any | None) -> Any | None:
     if found is not None:
         results[name] = found
     elif name in results:
-        st.html(GREYED)
+        style.add("outdated")
     return results.get(name)
 
 

@@ -27,11 +27,11 @@ from pages.ui import (
     evaluations,
     headings,
     jobs,
-    legible,
     server,
     stage,
     start,
     state,
+    style,
 )
 from pages.ui.learn import lessons
 from pages.ui.text import plain
@@ -44,92 +44,7 @@ WORDMARK = (
     'font-family="Georgia, Gelasio, Source Serif 4, Noto Serif, Liberation Serif, serif" fill="{ink}">{name}</text>'
     "</svg>"
 )
-# For a room: all of Streamlit's sizes follow the root's; the page begins higher up; headline numbers get more
-# width. The sidebar is a drawer, closed at first, whose button says what is in it. It opens over the words, all
-# of their column (stage.ROOM): the picture beside them stays as it is.
-LARGE = """<style>:root {font-size: 130%} .stMainBlockContainer {padding: 3.75rem 3rem}
-.stElementContainer:has(.stMetric) {min-width: 13rem}
-.st-key-answered {flex-direction: column; align-items: stretch; > * {flex: none}}
-.stSidebar[data-collapsed=false] {width: 24rem !important; max-width: 100%}
-@media (min-width: 1100px) {
-    .stSidebar[data-collapsed=false] {position: absolute !important; width: 34.5vw !important;
-        height: 100dvh !important; overflow-y: auto; box-shadow: 0 0 1.5rem rgb(0 0 0 / .3)}
-}
-[data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .75rem; border: 1px solid; border-radius: .5rem}
-[data-testid=stExpandSidebarButton]::after {content: "Settings" / ""; font-size: 1rem}
-[data-testid=stButtonGroup] > div {flex-wrap: wrap}
-[class*="st-key-projected_"] {flex: none; height: min(780px, calc(100dvh - 5rem))}
-[class*="st-key-projected_"] .stElementContainer, .stElementContainer > div:has(> .stPlotlyChart) {height: 100%}
-@media (max-height: 900px) {[class*="st-key-projected_"] svg text {font-size: 16px !important}}</style>"""
-# A link to one's own file. And a telephone, where the sidebar stands over the page and would cover it after a
-# choice: there it takes the upper part of the window, and the page goes on below it. Headline numbers stand
-# two by two, below the chart, which is on the first screen. A square diagram above a histogram has no gap between
-# them: its chart is as high as its width allows. The toolbar of a chart, which a touch screen always shows, would
-# cover marks, and that of a table the words above it: it waits for a tap on the table. While a question is open, and
-# in a lesson, a row of panels is a strip to be moved sideways, so that its answers and what is said of them are near.
-# Why the browser does not upload a file is read without pointing at it.
 OWN = "The link contains the settings and the file’s name, but not the file. Anyone who opens it must upload the file."
-NARROW = """.stSidebar h2 {font-size: 1.1rem}
-.stMainBlockContainer {padding: 4.25rem 2.5rem 4rem}
-.st-key-heading h1 {padding: 0}
-.st-key-heading {row-gap: 0}
-.stMain h2 {padding: .25rem 0}
-.st-key-finding h2 {padding: 0 0 .25rem}
-.st-key-tools {gap: .25rem 1rem}
-.st-key-heading .stElementContainer:has(.stCaptionContainer) {flex: 1 1 8rem}
-@media (min-width: 900px) {
-    .st-key-invitation > :last-child {margin-left: auto}
-    :has(> .st-key-tools) {position: fixed; top: .65rem; right: 3.5rem; z-index: 999991; width: auto}
-}
-.st-key-invitation {row-gap: .5rem}
-.st-key-told {gap: 1.25rem}
-.st-key-told :is(p, a) {font-size: 1.2rem; line-height: 1.5}
-.st-key-told .stCaptionContainer p {font-size: 1rem}
-.st-key-scheme, .st-key-top, [class*="st-key-focus_"], [class*="st-key-live_"] {position: absolute}
-.stMain {scroll-padding-top: 4rem}
-.stFileChip[aria-invalid=true] {flex-wrap: wrap; height: auto; max-width: 100%}
-.stFileChip [role=alert] {position: static !important; width: auto !important; height: auto !important;
-    clip: auto !important; clip-path: none !important; margin: 0 !important; white-space: normal !important}
-.stMain .katex-display {padding: 0 3px}
-.st-key-headline {border-top: 1px solid GRID}
-.st-key-headline .stMetric > div {display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 .75rem;
-    padding: .3rem 0; border-bottom: 1px solid GRID; > div {width: auto}}
-.st-key-headline .stMetric label {flex: 1 1 6.5rem; min-height: 0; height: auto}
-.st-key-headline [data-testid="stMetricValue"] {font-size: 1.05rem; line-height: 1.4; padding: 0}
-.st-key-headline .stMetric :is(div, p) {white-space: normal; overflow-wrap: anywhere; text-overflow: clip}
-.stSidebar :has(> .st-key-view) {position: sticky; bottom: 0; z-index: 1}
-.st-key-view {padding: .75rem 0; background: SIDE; border-top: 1px solid GRID}
-@media (min-width: 1100px) {
-    [class*="st-key-first_"] {flex: none; height: clamp(28rem, 100dvh - 9.5rem, 46rem)}
-    [class*="st-key-under_"] {flex: none; height: clamp(27rem, 100dvh - 20.5rem, 46rem)}
-    :is([class*="st-key-first_"], [class*="st-key-under_"]) :is(.stElementContainer, .stPlotlyChart) {height: 100%}
-    .st-key-first [class*="st-key-first_"] {height: clamp(26rem, 100dvh - 12.5rem, 46rem)}
-}
-@media (min-width: 641px) and (min-height: 700px) {
-    .st-key-picture :has(> .st-key-answers_guess) {position: sticky; bottom: 0; z-index: 1}
-    .st-key-answers_guess {padding: .5rem 0; background: PAPER; border-top: 1px solid GRID}
-}
-@media (max-width: 640px) {
-    .modebar-container, :not(:focus-within) > .stElementToolbar {display: none}
-    .stMainBlockContainer {padding: 4rem 1rem 2rem}
-    .stAppToolbar > div > :last-child {flex: 1; min-width: 0; width: auto}
-    [data-testid=stExpandSidebarButton] {width: auto; padding: .25rem .5rem}
-    [data-testid=stExpandSidebarButton]::after {content: "Menu" / ""; font-size: 1rem}
-    .stMainBlockContainer h1 {font-size: 1.4rem; padding: 0}
-    .stMainBlockContainer h2 {font-size: 1.15rem; padding: .5rem 0 1rem}
-    .stMain .katex-display {font-size: .88em}
-    [class*="st-key-strip_"] .stHorizontalBlock
-        {flex-wrap: nowrap; overflow-x: auto; scroll-snap-type: x proximity;
-        > .stColumn:not(:only-child) {flex: none; width: 82%; min-width: 0; scroll-snap-align: start}}
-    [class*="square_chart_"] {flex: none; height: calc(131.6vw + 17px)}
-    .st-key-first [class*="square_chart_"] {height: calc(131.6vw - 71px)}
-    [class*="square_chart_"] .stElementContainer, [class*="square_chart_"] .stPlotlyChart {height: 100%}
-    .stAppViewContainer:has(> .stSidebar[data-collapsed=false]) {flex-direction: column}
-    .stSidebar[data-collapsed=false] {width: 100% !important; height: 45dvh !important; max-width: none}
-    .stSidebar[data-collapsed=false] > [data-testid=stSidebarContent] {height: 100%; overflow-y: auto}
-    .stSidebar[data-collapsed=false] ~ div {flex: 1; min-height: 0; position: relative; width: 100%}
-    .stSidebar[data-collapsed=false] ~ div .stMain {height: 100%; min-height: 0}
-}"""
 
 
 LOST = (
@@ -207,7 +122,7 @@ def open_page(script: str) -> Recipe:
         st.switch_page(first, query_params=state.here())
     _set_up(script, page.name, presenter)
     if presenter:
-        st.html(LARGE)
+        style.add("presenter")
     browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
     stage.clear()
     headings.clear()
@@ -282,7 +197,7 @@ def _set_up(script: str, title: str, presenter: bool) -> None:
     """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
     theme = current.theme()
     jobs.page_entered(script)
-    st.html(f"<style>{legible.css(theme)} {legible.coloured(NARROW, theme)}</style>")
+    style.begin(theme)
     if presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = presenter
         st.rerun()  # the navigation was drawn before this was known

@@ -19,7 +19,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.lessons.glossary import GLOSSARY
 from calib.recipe import Recipe
-from pages.ui import browser, chart, controls, headings, jobs, session_cache, stage, state
+from pages.ui import browser, chart, controls, headings, jobs, session_cache, stage, state, style
 from pages.ui.learn import asking, live_quiz, play
 from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.text import plain
@@ -28,8 +28,6 @@ SHORT = 14  # most letters of all choices together for buttons side by side
 SAME_SEED = "The same seed gives the same picture here, in a notebook and on the command line."
 IN_SIGHT = 2  # settings under the picture; an experiment names them first, the others are folded
 IN_A_ROW = 4  # of the folded settings
-# The old pictures stay where they are, so that the page does not jump to its top
-DIMMED = "<style>.stMain .stPlotlyChart, .stMain .stDataFrame {opacity: .35}</style>"
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         result = way.so_far(recipe, experiment, values)
         if result is None and experiment.key in shown_last:
             recipe, values, result = shown_last[experiment.key]
-            st.html(DIMMED)
+            style.add("dimmed")
     with picture:
         draw_all = way.pictures or partial(draw, experiment)
         records = [] if result is None else draw_all(recipe, values, result)

@@ -13,7 +13,7 @@ from calib.export.cards import lesson_card
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import browser, current, downloads, headings, jobs, stage, state
+from pages.ui import browser, downloads, headings, jobs, stage, state, style
 from pages.ui.learn import asking, handout, live_quiz
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
@@ -27,32 +27,6 @@ FIRST = {
     "decide": "costs",
     "watch": "watch_evidence",
 }
-# The step's title has the largest type. The chart is beside the text and stays visible; if there is no room beside
-# it, the chart is above the text, so that a phone shows it on its first screen. In a low window the chart is lower.
-BESIDE = """.stMainBlockContainer {padding: 3.75rem 2.5rem 2rem}
-.st-key-lesson {gap: .5rem}
-.st-key-lesson h1 {font-size: 2.1rem; padding: 0 0 1.25rem}
-.st-key-lesson :is(h2, h3) {font-size: 1.05rem; padding: 0}
-.st-key-lesson .st-key-answered {flex-direction: column; align-items: stretch; > * {flex: none}}
-.st-key-lesson_beside .stColumn:last-child {position: sticky; top: 3.75rem; align-self: flex-start}
-@media (min-width: 1100px) {
-    :has(> .st-key-lesson_moves) {position: sticky; bottom: 0; z-index: 1}
-    .st-key-lesson_moves {padding: .5rem 0; background: PAPER}
-}
-@media (min-width: 1100px) and (max-height: 899px) {
-    [class*="st-key-beside_"] {flex: none; height: max(24rem, 100dvh - 14.5rem)}
-    [class*="st-key-beside_"] .stElementContainer, [class*="st-key-beside_"] .stPlotlyChart {height: 100%}
-}
-@media (max-width: 1099px) {
-    .st-key-lesson_beside > * > .stHorizontalBlock {flex-direction: column-reverse; flex-wrap: nowrap}
-    .st-key-lesson_beside > * > .stHorizontalBlock > .stColumn {width: 100%; flex: none; position: static}
-}
-@media (max-width: 640px) {
-    .stMainBlockContainer {padding: 3.75rem 1rem 1rem}
-    .st-key-lesson_place {gap: .25rem 1rem; > :first-child {flex: 0 0 100%}}
-    .st-key-lesson_place button {min-height: 0}
-    .st-key-lesson h1 {font-size: 1.5rem}
-}"""
 LIST = "pages/learn_lessons.py"
 AT_THE_END = "What have you learnt?"  # the title at the end of a lesson
 
@@ -75,8 +49,7 @@ def panel(script: str) -> bool:
 
 def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """Draw the step's title above its text and, beside the text, the chart that it names."""
-    theme = current.theme()
-    st.html(f"<style>{BESIDE.replace('PAPER', theme.paper)}</style>")
+    style.add("lesson")
     _place(lesson, number, step)
     title = st.container()
     with st.container(key="lesson_beside"):

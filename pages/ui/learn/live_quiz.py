@@ -26,7 +26,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.live_quiz import LENGTH, Rooms, Round, Seen, Vote
-from pages.ui import browser, chart, current, jobs, state
+from pages.ui import browser, chart, current, jobs, state, style
 from pages.ui.grid import grid
 from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
@@ -35,17 +35,6 @@ from pages.ui.text import plain
 SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two polls
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
-# The code is legible from the back row; answers are as large as a thumb.
-STYLE = """<style>
-.st-key-room_code h1 {font-size: 6rem; letter-spacing: .15em; padding: 0}
-.st-key-room_link p {font-size: 1.4rem; overflow-wrap: anywhere}
-.st-key-room_qr img {width: 100% !important; max-width: 22rem; image-rendering: pixelated}
-.st-key-room_answers button {min-height: 3.6rem}
-.st-key-room_answers button p {font-size: 1.1rem}
-</style>"""
-# On a projector all sizes scale with the width of the window.
-PROJECTED = """<style>:root {font-size: clamp(110%, 1.35vw, 300%)}
-.stMainBlockContainer {padding: 4rem 3rem 1rem}</style>"""
 HIGHEST = 700  # pixels, of a picture on a projector
 
 
@@ -67,7 +56,7 @@ def named() -> str:
 def show(code: str) -> None:
     """Draw this room for its teacher or a student."""
     key = st.query_params.get("key")
-    st.html(STYLE)
+    style.add("live_quiz")
     try:
         if key is None:
             _student(code)
@@ -170,7 +159,7 @@ def _enter(code: str) -> None:
 
 def _teacher(code: str, key: str) -> None:
     rooms().check(code, key)
-    st.html(PROJECTED)
+    style.add("projected")
     st.session_state["own_room"] = code, key
     seen = rooms().look(code)
     _moves(code, key, seen)

@@ -1,0 +1,3 @@
+export default function ({ parentElement }) {
+    parentElement.closest(".stVerticalBlock").setAttribute("aria-live", "polite")
+}

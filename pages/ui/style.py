@@ -1,0 +1,36 @@
+"""The stylesheets of the pages: each is a file in ``styles/``, and the theme's colours are its variables."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from calib.figures import DARK, Theme
+
+STYLES = Path(__file__).parent / "styles"
+
+
+@cache
+def rules(name: str) -> str:
+    return (STYLES / f"{name}.css").read_text(encoding="utf-8")
+
+
+def add(name: str) -> None:
+    """Add a stylesheet to the page until its next run."""
+    st.html(f"<style>{rules(name)}</style>")
+
+
+def begin(theme: Theme) -> None:
+    """Add what every page has."""
+    names = ("page", "legible", "dark") if theme is DARK else ("page", "legible")
+    st.html(f"<style>{_variables(theme)}{''.join(map(rules, names))}</style>")
+
+
+def _variables(theme: Theme) -> str:
+    word, value = ("#7cc4ee", "#6fcfa9") if theme is DARK else ("#005f96", "#00694a")
+    side = st.get_option(f"theme.{theme.name}.sidebar.backgroundColor") or theme.paper
+    colours = {"ink": theme.ink, "muted": theme.muted, "paper": theme.paper, "grid": theme.grid}
+    colours |= {"side": side, "word": word, "value": value}
+    return f":root {{{'; '.join(f'--{name}: {colour}' for name, colour in colours.items())}}}\n"
