@@ -51,7 +51,7 @@ def called(node: ast.Call) -> set[str]:
     return {whole, whole.rpartition(".")[2] if whole.split(".")[0] != "re" else whole}
 
 
-STYLES = {"rules", "name", "names", "map", "theme", "_variables"}  # in pages/ui/style.py
+STYLES = {"rules", "sheet", "sheets", "map", "theme", "_variables"}  # in pages/ui/style.py
 
 
 def suspicious(source: str) -> list[str]:

@@ -13,19 +13,19 @@ STYLES = Path(__file__).parent / "styles"
 
 
 @cache
-def rules(name: str) -> str:
-    return (STYLES / f"{name}.css").read_text(encoding="utf-8")
+def rules(sheet: str) -> str:
+    return (STYLES / f"{sheet}.css").read_text(encoding="utf-8")
 
 
-def add(name: str) -> None:
+def add(sheet: str) -> None:
     """Add a stylesheet to the page until its next run."""
-    st.html(f"<style>{rules(name)}</style>")
+    st.html(f"<style>{rules(sheet)}</style>")
 
 
 def begin(theme: Theme) -> None:
     """Add what every page has."""
-    names = ("page", "legible", "dark") if theme is DARK else ("page", "legible")
-    st.html(f"<style>{_variables(theme)}{''.join(map(rules, names))}</style>")
+    sheets = ("page", "legible", "dark") if theme is DARK else ("page", "legible")
+    st.html(f"<style>{_variables(theme)}{''.join(map(rules, sheets))}</style>")
 
 
 def _variables(theme: Theme) -> str:
