@@ -20,6 +20,7 @@ from streamlit.testing.v1 import AppTest
 from benchmarks._ratios import Verdicts
 from calib import Recipe, evaluate
 from calib.analysis.decision import decide
+from calib.analysis.watch import watch
 from calib.calibrators import VennAbers
 from calib.comparison import bergmann_hommel
 from calib.export import drawings, readable
@@ -40,6 +41,8 @@ def main(rows: int = 1_000_000) -> int:
         ("Venn–Abers: another colour, 100 200 test rows", 1, colouring),
         ("Reliability: other bins, 30 000 test rows", 1, lambda: binning(100_000)),
         (f"Reliability: other bins, {0.3 * rows:,.0f} test rows", 5, lambda: binning(rows)),
+        (f"watching {rows:,} rows, one by one", 5, lambda: watching(rows)),
+        (f"Watch: the whole page, {rows:,} rows", 5, lambda: watch_page(rows)),
     ):
         print(f"{name}, seconds: {verdict(median(waits()), bound)}", flush=True)
     return verdict.status
@@ -108,6 +111,26 @@ def binning(rows: int) -> list[float]:
     """The slowest of the three curves."""
     at = go(with_predictions(rows), "explore_reliability")
     return max((rebinned(at, curve) for curve in ("binned", "corp", "smoothed")), key=median)
+
+
+def watching(rows: int) -> list[float]:
+    rng = np.random.default_rng(0)
+    p = rng.random(rows)
+    y = rng.random(rows) < p
+    return [seconds(lambda: watch(y, p))]
+
+
+def watch_page(rows: int) -> list[float]:
+    """From an upload that was read, with a day per 2,000 rows: fits of the calibrators, evidence and three charts."""
+    rng = np.random.default_rng(0)
+    p = rng.random(rows).round(6)
+    day = np.datetime64("2023-01-01") + np.arange(rows) // 2000
+    table = pd.DataFrame({"day": day, "score": p, "label": (rng.random(rows) < p).astype(int)})
+    at = page("explore_data")
+    bring(at, "days.csv", table.to_csv(index=False).encode())
+    at.session_state["recipe"] = at.session_state["recipe"].replace(time="day")
+    settled(at.run())
+    return [seconds(lambda: go(at, "explore_watch"))]
 
 
 def rebinned(at: AppTest, curve: str) -> list[float]:

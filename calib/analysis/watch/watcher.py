@@ -32,7 +32,7 @@ ALPHA = 0.05
 ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on it
 CAUSES = ("level", "slope", "shape")
 ADVICE = {None: "nothing", "level": "offset", "slope": "recalibration", "shape": "recalibration"}
-FLAT = 0.5  # a slope below which a model has lost much of what it knew: refit
+FLAT = 0.25  # slope below which a model has lost much of what it knew: refit. At an alarm it is estimated too low
 Interval = tuple[float, float, float]
 
 

@@ -214,6 +214,20 @@ FEW = [("level + 0.5", 0, 0), ("level − 0.8", 500, 0), ("level + 0.5", 500, 20
 
 
 @pytest.mark.parametrize(
+    ("line", "advice"),
+    [((0, 1.0), "nothing"), ((0.7, 1.0), "offset"), ((0, 0.65), "recalibration"), ((0, 0.1), "refit")],
+)
+def test_the_advice_depends_on_what_is_left_of_the_model(line, advice):
+    said = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(0, 1.5, 4000)
+        y = rng.random(4000) < expit(np.where(np.arange(4000) < 1500, x, line[0] + line[1] * x))
+        said.append(watch(y, expit(x)).advice)
+    assert said.count(advice) >= 5, said
+
+
+@pytest.mark.parametrize(
     ("name", "calm", "by_day", "runs"),
     [(*each, 25) for each in FEW] + [pytest.param(*each, 200, marks=pytest.mark.soak) for each in CHANGES],
 )
