@@ -3,7 +3,8 @@
 ``python -m scripts.watch_intervals [--runs 500] [--changes 200] [--markdown FILE]``. The interval of the beginning is
 that of the first alarm; runs with a false alarm before the change are left out. The other intervals are looked at after
 every row of 5,000: a run counts as covered if no interval of it ever misses. What is covered is the mean of E(y − p) so
-far, that of the Brier score, and the slope, whose joint set with the intercept is checked at the true line.
+far, that of the Brier score, and the slope, whose joint set with the intercept is checked at the true line. The last
+table shows how often a refit is advised if the slope changes after 1,500 calibrated rows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from calib.analysis.watch import Watcher
+from calib.analysis.watch import Watcher, watch
 from calib.analysis.watch.bets import EDGE, Block, softplus
 from calib.analysis.watch.sequences import Lines, Means, log_wealth
 from scripts.watch_false_alarms import ALPHA, ROWS, drawn
@@ -31,6 +32,10 @@ LINES = {
     "slope 2": (0.0, 2.0),
 }
 BEGINS = (0, 100, 500, 2000)
+SLOPES, SPREADS = (
+    (0.65, 0.5, 0.35, 0.2),
+    (0.8, 1.3, 2.0),
+)  # true slopes, and standard deviations of the log-odds
 STREAMS = ("normal", "uniform", "rare events", "ties")
 
 
@@ -52,6 +57,15 @@ def beginning(seed: int, line: tuple[float, float], calm: int, by_day: int = 0) 
         return None
     low, high = found.earliest_moment, found.latest_moment
     return bool(low <= day[calm] <= high)
+
+
+def refit(seed: int, slope: float) -> bool | None:
+    """Whether an alarm after 1,500 calibrated rows advises a refit; None without an alarm after them."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(-0.5, SPREADS[seed % len(SPREADS)], 4000)
+    y = rng.random(4000) < expit(np.where(np.arange(4000) < 1500, x, slope * x))
+    found = watch(y, expit(x)).found
+    return None if found is None or found.row < 1500 else found.advice == "refit"
 
 
 def ever_missed(y: np.ndarray, p: np.ndarray, truth: np.ndarray) -> dict[str, bool]:
@@ -113,6 +127,11 @@ def main() -> None:
             ]
             lines.append(f"| {kind}, {what} | " + " | ".join(cells) + " |")
             print(lines[-1], flush=True)
+    lines += ["", "| true slope | advised to refit |", "| --- | --- |"]
+    for slope in SLOPES:
+        advised = [each for seed in range(args.changes) if (each := refit(seed, slope)) is not None]
+        lines.append(f"| {slope:g} | {100 * np.mean(advised):.0f} % of {len(advised)} |")
+        print(lines[-1], flush=True)
     if args.markdown:
         args.markdown.write_text("\n".join(lines) + "\n")
 
