@@ -140,6 +140,17 @@ def test_the_next_step_is_above_the_problems_and_says_how_many_there_are():
     assert (features.value, features.delta) == ("30", "")
 
 
+def test_a_remedy_of_several_columns_is_said_once():
+    texts = {
+        name: [f"{name} no. {i // k} of the ward" for i in range(N)] for name, k in (("note", 1), ("plan", 2))
+    }
+    at = brought({**texts, "x": X, "target": Y})
+    (said,) = [text for text in stripped(at) if "note" in text]
+    assert said.count("Looks like free text") == 2
+    assert said.count("Turn the text into numbers or categories.") == 1
+    assert said.index("plan: Looks like free text") < said.index("For each of these: The column is excluded.")
+
+
 def test_if_no_column_looks_like_a_label_the_page_says_so():
     at = brought({"x": X, "z": RNG.normal(size=N)})
     assert any("No column looks like a label" in text for text in messages(at)), messages(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -530,7 +530,7 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
                     fixes, (action, *_) = zip(*remedies, strict=True)
                     button = f"fix_{action}_{group[0].column}"
                     st.button(plain(action), key=button, on_click=_apply, args=(fixes,))
-        lines = [_line(group) for group in alike if group[0].fix is None]
+        lines = list(_lines([group for group in alike if group[0].fix is None]))
         if lines:
             show("\n".join(lines))
     if any(problem.severity == "error" for problem in found):
@@ -577,10 +577,21 @@ def _alike(found: list[Problem]) -> list[list[Problem]]:
     return list(groups.values())
 
 
-def _line(group: list[Problem]) -> str:
+def _lines(groups: list[list[Problem]]) -> Iterator[str]:
+    """One line for each group; a remedy of several is said once, after the last of them."""
+    by_remedy: dict[str, list[list[Problem]]] = {}
+    for group in groups:
+        by_remedy.setdefault(group[0].remedy, []).append(group)
+    for remedy, (*others, last) in by_remedy.items():
+        yield from (_line(group, "") for group in others)
+        yield _line(last, f"For each of these: {remedy}" if others else remedy)
+
+
+def _line(group: list[Problem], remedy: str | None = None) -> str:
     """One line for problems that are alike, naming all the columns that have it."""
     names = [problem.column for problem in group if problem.column]
-    return f"- {f'**{plain(_some(names))}**: ' if names else ''}{plain(group[0].message)} {plain(group[0].remedy)}"
+    remedy = group[0].remedy if remedy is None else remedy
+    return f"- {f'**{plain(_some(names))}**: ' if names else ''}{plain(group[0].message)} {plain(remedy)}".rstrip()
 
 
 def _some(names: list[str], most: int = 12) -> str:
