@@ -97,7 +97,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"Each row of marks is one model with its settings, each mark a calibrator; the ring marks the "
+        f"Each row is one model, each mark a calibrator; the ring marks the "
         f"best value.{_bars(table)} {_same_rows(evaluations)} {what.label}: {what.help}",
         f"{what.label} side by side. {summary}.",
         _recommended(table, metric, evaluations),

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from calib import sources
+from calib.analysis.clipped import clipped_sentence
 from calib.analysis.optimism import random_recipe
 from calib.analysis.side_by_side import answer
 from calib.data import read_table
@@ -204,6 +205,9 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
         key="side_by_side_table",
         alt="Metrics of all settings",
     )
+    explained = {clipped_sentence(each.metrics) for each in evaluations.values()} - {""}
+    if explained:
+        st.caption(explained.pop())
     tables.download("Metrics (CSV)", lambda: safe_csv(side_by_side_table(evaluations)), "side_by_side.csv")
     if len(evaluations) > 1:
         headings.heading("Diagrams")
