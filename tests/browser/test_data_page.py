@@ -68,3 +68,18 @@ def test_the_label_is_asked_for_where_several_columns_could_be_it(tab):
     tab.segment("likely_target", "lesion")
     assert tab.recipe_query()["target"] == "lesion"
     assert tab.headline()["Rows"].startswith(str(N))
+
+
+def test_on_a_phone_the_next_step_is_on_the_first_screen_and_no_toolbar_covers_a_table_before_a_tap(new_tab):
+    tab = new_tab(width=390)
+    table = pd.DataFrame({"code": [f"c{i}" for i in range(N)], "x": X, "target": Y})
+    tab.open("explore_data").upload("mine.csv", files.as_csv(table))
+    tab.page.locator(".stMain").evaluate("main => main.scrollTo(0, 0)")
+    button = tab.by_key("see_diagram").bounding_box()
+    assert button["y"] + button["height"] < 800
+    grid = tab.page.locator(".stDataFrame").first
+    grid.hover()  # as a finger that scrolls
+    toolbar = grid.locator(".stElementToolbar")
+    assert not toolbar.is_visible()
+    grid.click()
+    toolbar.wait_for(state="visible")

@@ -135,7 +135,7 @@ def test_options_go_with_their_calibrator_and_settings_with_their_model():
     assert "(5" in removed(at)
     at.selectbox(key="model").set_value("naive_bayes").run()
     assert settled(at).session_state["recipe"].params == ()
-    assert "(laplace)" in removed(at)
+    assert "(Laplace)" in removed(at)
     assert faults(at) == []
 
 
