@@ -51,11 +51,12 @@ from calib.export import (
     study_archive,
     write_program,
 )
+from calib.export.playground import SETTINGS, playground_html
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import read
 from calib.kernel.progress import Watch
-from calib.kernel.records import Dataset, Problem
+from calib.kernel.records import Dataset, Parameter, Problem
 from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
@@ -86,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Evaluate, simulate, study, export and watch calibration from the command line.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for add in (_add_evaluate, _add_simulate, _add_study, _add_export, _add_watch):
+    for add in (_add_evaluate, _add_simulate, _add_playground, _add_study, _add_export, _add_watch):
         add(commands)
     return parser
 
@@ -134,13 +135,7 @@ def _add_simulate(commands: Any) -> None:
     command.add_argument(
         "--list", action="store_true", help="list all experiments, or the settings of EXPERIMENT"
     )
-    command.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="change a setting from its default; may be repeated",
-    )
+    _add_set(command)
     command.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
     _add_file(command, "--html", "write the figures as one self-contained HTML page")
     _add_file(
@@ -149,6 +144,25 @@ def _add_simulate(commands: Any) -> None:
         "write the numbers as CSV; further figures get their own files, with the figure's key in the name",
     )
     command.set_defaults(run=_simulate)
+
+
+def _add_set(command: Any) -> None:
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="change a setting from its default; may be repeated",
+    )
+
+
+def _add_playground(commands: Any) -> None:
+    command = commands.add_parser(
+        "playground", help="write the playground as one HTML file that needs neither a server nor a network"
+    )
+    command.add_argument("--html", type=Path, metavar="FILE", required=True, help="file to write")
+    _add_set(command)
+    command.set_defaults(run=_playground)
 
 
 def _add_export(commands: Any) -> None:
@@ -500,14 +514,7 @@ def _simulate(args: argparse.Namespace) -> int:
         return 0
     _check_folders(args.html, args.csv)
     allowed = {parameter.name: parameter for parameter in _experiment(args.experiment).parameters}
-    settings: dict[str, Any] = {}
-    for text in args.set:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise InputError(f"--set needs NAME=VALUE, but is {text!r}.")
-        if name in settings:
-            raise InputError(f"--set: {name!r} appears twice. Set it once.")
-        settings[name] = read(value, allowed[name]) if name in allowed else value
+    settings = _set(args.set, allowed)
     run = run_experiment(
         args.experiment, settings, args.seed, Watch(_progress if sys.stderr.isatty() else None)
     )
@@ -520,6 +527,25 @@ def _simulate(args: argparse.Namespace) -> int:
             _write(path, _csv(chart.record.to_frame()))
     if args.html:
         _write(args.html, experiment_html(run))
+    return 0
+
+
+def _set(texts: Sequence[str], allowed: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Read what --set says; unknown names and values are left for the check of the settings."""
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set needs NAME=VALUE, but is {text!r}.")
+        if name in settings:
+            raise InputError(f"--set: {name!r} appears twice. Set it once.")
+        settings[name] = read(value, allowed[name]) if name in allowed else value
+    return settings
+
+
+def _playground(args: argparse.Namespace) -> int:
+    _check_folders(args.html)
+    _write(args.html, playground_html(_set(args.set, SETTINGS)))
     return 0
 
 

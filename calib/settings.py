@@ -325,6 +325,74 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
     "lessons": (
         Parameter("end", "End of a lesson", "choice", None, choices=lambda: (None, *lessons.LESSONS)),
     ),
+    "playground": (
+        Parameter(
+            "level", "Level", "number", 0.0, -3.0, 3.0, help="Log-odds of the true frequency where p = 50 %."
+        ),
+        Parameter(
+            "slope",
+            "Slope",
+            "number",
+            1.0,
+            0.1,
+            4.0,
+            help="A slope below 1 means that the model is overconfident, above 1 underconfident.",
+        ),
+        Parameter(
+            "rows",
+            "Rows",
+            "integer",
+            500,
+            50,
+            5000,
+            help="Number of test rows. As many other rows fit the calibrator.",
+        ),
+        Parameter(
+            "prevalence",
+            "Prevalence",
+            "number",
+            0.5,
+            0.02,
+            0.98,
+            help="Expected frequency of the positive class.",
+        ),
+        Parameter(
+            "spread",
+            "Spread",
+            "number",
+            1.5,
+            0.2,
+            4.0,
+            help="Standard deviation of the predictions, in log-odds.",
+        ),
+        Parameter(
+            "noise",
+            "Noise",
+            "number",
+            0.0,
+            0.0,
+            3.0,
+            help="Standard deviation, in log-odds, of the true probabilities of rows with equal predictions.",
+        ),
+        Parameter("bins", "Bins", "integer", 15, 2, 50, help="Number of bins of equal width."),
+        Parameter(
+            "calibrator",
+            "Calibrator",
+            "choice",
+            "none",
+            choices={
+                "none": "None",
+                "platt": "Platt scaling",
+                "isotonic": "Isotonic regression",
+                "venn_abers": "Venn–Abers",
+            },
+            help="The calibrator is fitted in your browser.",
+        ),
+        Parameter("seed", "Seed", "integer", 0, 0, 10_000, help="Another seed simulates other rows."),
+        Parameter(
+            "curve", "Drawn curve", "text", None, optional=True, help="True frequencies at 0, 0.05, …, 1."
+        ),
+    ),
     "run": (
         Parameter(
             "protocol",

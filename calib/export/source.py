@@ -11,6 +11,7 @@ from calib.analysis.depth import DRAWN_DEPTH, LEAVES
 from calib.analysis.explain import Explained
 from calib.evaluate import Evaluation
 from calib.recipe import Recipe
+from calib.settings import PAGE_SETTINGS
 from calib.sources import reading
 
 FILE = "YOUR FILE"
@@ -44,6 +45,12 @@ for term in GLOSSARY.values():
 """,
 }
 """By page: those that compute nothing print their words."""
+
+PLAYGROUND = """from calib.export.playground import playground_html
+
+with open("playground.html", "wb") as file:
+    file.write(playground_html({}))
+"""
 
 
 def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str] | None = None) -> str:
@@ -145,6 +152,10 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         return _results_source(recipe)
     if page in WORD_SOURCES:
         return WORD_SOURCES[page]
+    if page == "playground":
+        return PLAYGROUND.format(
+            recipe.given("playground", *(one.name for one in PAGE_SETTINGS["playground"]))
+        )
     if page not in PAGE_BODIES:
         return python_source(recipe, files)
     head, uploads = _imports([recipe], files or {})

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from calib.experiments import shown
-from calib.export import WORD_SOURCES, page_source
+from calib.experiments import EXPERIMENTS, shown
+from calib.export import page_source
 from calib.figures import DARK, LIGHT, Theme
 from pages.ui import browser, state
 
@@ -83,6 +83,7 @@ PAGES = {
     ),
     "Learn": (
         Page("pages/learn_lessons.py", "Lessons", "Where should I begin?"),
+        Page("pages/learn_playground.py", "Playground", "When does a probability tell the truth?"),
         Page("pages/learn_class.py", "Live quiz", "What does the whole class think?"),
         Page(
             "pages/learn_cl_gl.py",
@@ -128,7 +129,7 @@ def python() -> str:
     """Python that gives the numbers of the page that is open."""
     recipe = state.recipe()
     page = of(st.session_state["page"])
-    if page in PAGES["Learn"] and page.key not in WORD_SOURCES:
+    if page.key in {one.page for one in EXPERIMENTS.values()}:
         return shown(dict(recipe.settings), page.key).to_python(dict(recipe.settings), recipe.seed)
     return page_source(page.key, recipe, state.files())
 

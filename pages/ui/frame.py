@@ -139,7 +139,7 @@ def open_page(script: str) -> Recipe:
             st.warning(plain(message))
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
-    elif presenter and page.key not in WORD_SOURCES:
+    elif presenter and page.key not in (*WORD_SOURCES, "playground"):  # it has its words beside it
         words, rest = st.columns(stage.ROOM, gap="medium")
         stage.set_up({"room": words})
         st.session_state["fold"].enter_context(rest)

@@ -13,12 +13,13 @@ from typing import Any
 
 import streamlit as st
 
+from calib.export.playground import ISOTONIC
 from calib.figures.theme import MARKS
 from pages.ui import current, state
 from pages.ui.text import plain
 
 HERE = Path(__file__).parent
-SCRIPTS = ("arithmetic.js", "picture.js")
+SCRIPTS = (ISOTONIC, HERE / "arithmetic.js", HERE / "picture.js")
 HTML = '<p class="said"></p><svg role="group"></svg><div class="live" role="status"></div>'
 HOW = (
     "Drag a point, or select it with Tab and move it with the arrow keys (ten steps with Shift). A click, Enter or the "
@@ -36,14 +37,15 @@ class Point:
     rows: int = 1
 
 
+def script(*files: Path) -> str:
+    """Return the text of these files, by default of all."""
+    return "".join(file.read_text(encoding="utf-8") for file in files or SCRIPTS)
+
+
 @st.cache_resource
 def _component():
-    js, css = "".join(map(_read, SCRIPTS)), _read("style.css")
+    js, css = script(), (HERE / "style.css").read_text(encoding="utf-8")
     return st.components.v2.component("calibration_explorer_points", html=HTML, css=css, js=js)
-
-
-def _read(name: str) -> str:
-    return (HERE / name).read_text(encoding="utf-8")
 
 
 def show(key: str, points: Sequence[Point], then: Callable[[list[Point]], None], **more: Any) -> None:

@@ -1,0 +1,226 @@
+// The numbers of the playground: simulated rows, bins, scores, and calibrators fitted in the page.
+// They equal those of calib for the same rows; tests/export/test_playground.py compares them.
+
+const GRID = 20  // steps of a curve that is drawn by hand: its values stand at 0, 1/20, …, 1
+const expit = x => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x)))
+const logit = p => Math.log(p) - Math.log1p(-p)
+const total = values => values.reduce((a, b) => a + b, 0)
+
+// Uniform numbers in (0, 1) from a seed (mulberry32).
+function uniforms(seed) {
+    let state = (seed * 2654435761) >>> 0
+    return () => {
+        state = (state + 0x6d2b79f5) >>> 0
+        let t = Math.imul(state ^ (state >>> 15), state | 1)
+        t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+        return (((t ^ (t >>> 14)) >>> 0) + 0.5) / 4294967296
+    }
+}
+
+// The chance of n rows: two normal numbers and a uniform one each. It stays while a setting is dragged, so that marks
+// move smoothly. The last sets are kept.
+const CHANCES = new Map()
+function chances(seed, n) {
+    const key = `${seed} ${n}`
+    if (!CHANCES.has(key)) {
+        const next = uniforms(seed), rows = []
+        for (let i = 0; i < n; i++) {
+            const radius = Math.sqrt(-2 * Math.log(next())), angle = 2 * Math.PI * next()
+            rows.push([radius * Math.cos(angle), radius * Math.sin(angle), next()])
+        }
+        if (CHANCES.size > 5) CHANCES.delete(CHANCES.keys().next().value)
+        CHANCES.set(key, rows)
+    }
+    return CHANCES.get(key)
+}
+
+// The true frequency at a prediction p: the curve drawn by hand, or logit π = level + slope · logit p.
+function frequency({ curve, level, slope }, p) {
+    if (!curve) return expit(level + slope * logit(p))
+    const at = Math.min(Math.floor(p * GRID), GRID - 1), share = p * GRID - at
+    return curve[at] * (1 - share) + curve[at + 1] * share
+}
+
+// The true probability of one row: at its prediction, true log-odds vary by the noise.
+function truth(settings, p, deviation) {
+    const at = frequency(settings, p)
+    return settings.noise ? expit(logit(at) + settings.noise * deviation) : at
+}
+
+// Where the predictions have their centre, in log-odds, so that the mean true probability is the prevalence.
+function centre(settings, rows) {
+    const some = rows.slice(0, 400)
+    let low = -25, high = 25
+    for (let i = 0; i < 40; i++) {
+        const middle = (low + high) / 2
+        const mean = total(some.map(([z, e]) => truth(settings, expit(middle + settings.spread * z), e))) / some.length
+        if (mean < settings.prevalence) low = middle
+        else high = middle
+    }
+    return (low + high) / 2
+}
+
+// Predictions p and labels y of n rows; stream 0 is the test set, stream 1 fits the calibrator.
+function simulate(settings, stream) {
+    const middle = centre(settings, chances(2 * settings.seed, settings.rows)), p = [], y = []
+    for (const [z, e, u] of chances(2 * settings.seed + stream, settings.rows)) {
+        const at = expit(middle + settings.spread * z)
+        p.push(at)
+        y.push(u < truth(settings, at, e) ? 1 : 0)
+    }
+    return { p, y }
+}
+
+// Bins of equal width: rows, positives, sum of p, and the variance Σ p(1 − p) of the positives of a calibrated model.
+function binned({ p, y }, bins) {
+    const found = Array.from({ length: bins }, () => ({ rows: 0, ones: 0, sum: 0, variance: 0 }))
+    p.forEach((value, i) => {
+        const bin = found[Math.min(bins - 1, Math.floor(value * bins + 1e-9))]
+        bin.rows += 1
+        bin.ones += y[i]
+        bin.sum += value
+        bin.variance += value * (1 - value)
+    })
+    return found
+}
+
+// Where 95 % of the frequencies of a bin fall if the model is calibrated (normal approximation).
+function band({ rows, sum, variance }) {
+    const half = 1.959963984540054 * Math.sqrt(variance) / rows
+    return [Math.max(0, sum / rows - half), Math.min(1, sum / rows + half)]
+}
+
+// Scores of the rows. ``byChance`` is the mean ECE of a calibrated model with these predictions (normal approximation):
+// the mean of |x| is √(2/π) standard deviations.
+function scores(rows, bins) {
+    const { p, y } = rows, n = p.length, ones = total(y), cells = binned(rows, bins)
+    const brier = total(p.map((value, i) => (value - y[i]) ** 2)) / n
+    const logLoss = total(p.map((value, i) => 0 - (y[i] ? Math.log(value) : Math.log1p(-value)))) / n
+    const pools = pooled(tied(p.map((value, i) => [value, y[i], 1])))
+    const recalibrated = total(pools.map(({ rows, ones }) => ones * (1 - ones / rows))) / n
+    const uncertainty = (ones / n) * (1 - ones / n)
+    return {
+        brier, logLoss, uncertainty, prevalence: ones / n,
+        ece: total(cells.map(({ ones, sum }) => Math.abs(ones - sum))) / n,
+        byChance: total(cells.map(({ variance }) => Math.sqrt((2 / Math.PI) * variance))) / n,
+        miscalibration: brier - recalibrated, discrimination: uncertainty - recalibrated,
+    }
+}
+
+// A sigmoid of log-odds for Platt's targets, by Newton's method with halved steps.
+function platt({ p, y }) {
+    const ones = total(y), zeros = y.length - ones
+    const apart = p.map(value => Math.min(value, 1 - value)).filter(value => value > 0)
+    const clip = Math.max(2 ** -52, Math.min(0.5, ...apart) / 2)
+    const x = p.map(value => logit(Math.min(Math.max(value, clip), 1 - clip)))
+    const targets = y.map(label => (label ? (ones + 1) / (ones + 2) : 1 / (zeros + 2)))
+    const loss = (a, b) => total(x.map((value, i) => {
+        const at = a + b * value
+        return Math.max(at, 0) + Math.log1p(Math.exp(-Math.abs(at))) - targets[i] * at
+    }))
+    let a = 0, b = 0, now = loss(a, b)
+    for (let round = 0; round < 100; round++) {
+        let g0 = 0, g1 = 0, h00 = 0, h01 = 0, h11 = 0
+        x.forEach((value, i) => {
+            const q = expit(a + b * value), gap = q - targets[i], weight = q * (1 - q)
+            g0 += gap
+            g1 += gap * value
+            h00 += weight
+            h01 += weight * value
+            h11 += weight * value * value
+        })
+        const size = h00 * h11 - h01 * h01
+        if (!(size > 0) || Math.hypot(g0, g1) < 1e-12 * y.length) break
+        const d0 = (h11 * g0 - h01 * g1) / size, d1 = (h00 * g1 - h01 * g0) / size
+        let step = 1
+        while (step > 1e-10 && loss(a - step * d0, b - step * d1) > now + 1e-13 * Math.abs(now)) step /= 2
+        a -= step * d0
+        b -= step * d1
+        now = loss(a, b)
+    }
+    return value => expit(a + b * logit(Math.min(Math.max(value, clip), 1 - clip)))
+}
+
+// Isotonic regression: the pools' shares, with straight lines between the fitted scores.
+function isotonic({ p, y }) {
+    const at = [], shares = []
+    for (const { low, high, rows, ones } of pooled(tied(p.map((value, i) => [value, y[i], 1]))))
+        for (const end of low === high ? [low] : [low, high]) {
+            at.push(end)
+            shares.push(ones / rows)
+        }
+    return value => {
+        const above = upper(at, value)
+        if (above === 0) return shares[0]
+        if (above === at.length) return shares.at(-1)
+        const share = (value - at[above - 1]) / (at[above] - at[above - 1])
+        return shares[above - 1] + share * (shares[above] - shares[above - 1])
+    }
+}
+
+// How many of the increasing numbers are at most the value.
+function upper(numbers, value) {
+    let low = 0, high = numbers.length
+    while (low < high) {
+        const middle = (low + high) >> 1
+        if (numbers[middle] <= value) low = middle + 1
+        else high = middle
+    }
+    return low
+}
+
+// Venn–Abers: p0 and p1 are the isotonic fits to all calibration rows and (value, 0) or (value, 1). The pools left and
+// right of the new row are those of the fits to the rows before and behind it, which are worked out once.
+function vennAbers({ p, y }) {
+    const entries = tied(p.map((value, i) => [value, y[i], 1])), k = entries.length
+    const at = entries.map(({ high }) => high), rows = [0], ones = [0]
+    for (const entry of entries) {
+        rows.push(rows.at(-1) + entry.rows)
+        ones.push(ones.at(-1) + entry.ones)
+    }
+    // Whether the pool [a, b) has at least the share of the pool [c, d)
+    const falls = (a, b, c, d) => (ones[b] - ones[a]) * (rows[d] - rows[c]) >= (ones[d] - ones[c]) * (rows[b] - rows[a])
+    const begins = [0], ends = Array(k + 1).fill(k)  // of the last pool of the first j, of the first pool from j on
+    for (let j = 1; j <= k; j++) {
+        let begin = j - 1
+        while (begin > 0 && falls(begins[begin], begin, begin, j)) begin = begins[begin]
+        begins.push(begin)
+    }
+    for (let j = k - 1; j >= 0; j--) {
+        let end = j + 1
+        while (end < k && falls(j, end, end, ends[end])) end = ends[end]
+        ends[j] = end
+    }
+    const fit = (value, label) => {
+        const behind = upper(at, value)
+        let begin = behind > 0 && at[behind - 1] === value ? behind - 1 : behind, end = behind
+        for (;;) {
+            const n = rows[end] - rows[begin] + 1, positives = ones[end] - ones[begin] + label
+            const left = begin > 0 ? begins[begin] : -1, right = end < k ? ends[end] : -1
+            if (left >= 0 && (ones[begin] - ones[left]) * n >= positives * (rows[begin] - rows[left])) begin = left
+            else if (right >= 0 && positives * (rows[right] - rows[end]) >= (ones[right] - ones[end]) * n) end = right
+            else return positives / n
+        }
+    }
+    return value => [fit(value, 0), fit(value, 1)]
+}
+
+// What each calibrator says at a prediction: [p] or [p, p0, p1].
+const CALIBRATORS = {
+    none: () => value => [value],
+    platt: rows => { const map = platt(rows); return value => [map(value)] },
+    isotonic: rows => { const map = isotonic(rows); return value => [map(value)] },
+    venn_abers: rows => {
+        const pair = vennAbers(rows)
+        return value => { const [p0, p1] = pair(value); return [merged(p0, p1, "log"), p0, p1] }
+    },
+}
+
+// Everything that the picture shows; a calibrator needs rows of both classes.
+function explored(settings) {
+    const test = simulate(settings, 0), calibration = simulate(settings, 1), positives = total(calibration.y)
+    const fits = positives > 0 && positives < settings.rows ? settings.calibrator : "none"
+    const map = CALIBRATORS[fits](calibration)
+    const after = fits === "none" ? test : { p: test.p.map(value => map(value)[0]), y: test.y }
+    return { test, calibration, fits, map, after, before: scores(test, settings.bins), now: scores(after, settings.bins) }
+}

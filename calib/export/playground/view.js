@@ -1,0 +1,298 @@
+// The picture, the controls and the words of the playground, in a given element. Nothing is asked of a server.
+
+const SIDE = 440, LEFT = 56, TOP = 16, UNDER = 96  // of the square diagram and of the histogram below it, in units
+const FEW = 10  // rows of a bin from which on its band is drawn: for fewer the normal approximation is too rough
+const STEEP = 2  // log-odds at which the handle of the slope stands
+const percent = value => `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`
+const brief = value => (Number.isFinite(value) ? value.toPrecision(value < 0.1 ? 2 : 3) : "∞")
+const within = (value, low, high) => Math.min(Math.max(value, low), high)
+
+function element(tag, attributes = {}, ...children) {
+    const svg = ["svg", "g", "path", "circle", "rect", "line", "text"].includes(tag)
+    const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag)
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
+    made.append(...children)
+    return made
+}
+
+const across = p => LEFT + SIDE * p
+const up = q => TOP + SIDE * (1 - q)
+const path = points => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("")
+
+// A curve as the text of an address, and back; anything else is no curve.
+const written = curve => (curve ? curve.map(value => value.toFixed(3)).join(" ") : null)
+function readCurve(text) {
+    const values = String(text ?? "").trim().split(/[ ,+]+/).map(Number)
+    return values.length === GRID + 1 && values.every(value => value >= 0 && value <= 1) ? values : null
+}
+
+// The settings in their ranges: those by default, with those that are given as texts or numbers.
+function settled(told, given) {
+    const found = {}
+    for (const { name, low, high, value, whole } of told.settings) {
+        const number = given[name] === undefined || given[name] === "" ? NaN : Number(given[name])
+        if (low === null) found[name] = given[name] ?? value
+        else found[name] = Number.isFinite(number) ? within(whole ? Math.round(number) : number, low, high) : value
+    }
+    found.curve = readCurve(found.curve)
+    if (!told.calibrators.some(({ key }) => key === found.calibrator)) found.calibrator = "none"
+    return found
+}
+
+function playground(root, told, given, changed) {
+    const settings = settled(told, given), still = matchMedia("(prefers-reduced-motion: reduce)")
+    let shift = 1, waiting = null, asked = false, chosen = GRID / 2
+    const layer = name => element("g", { class: name })
+    const parts = Object.fromEntries(
+        ["axes", "band", "interval", "diagonal", "truth", "map", "ghost", "marks", "histogram", "handles"].map(n => [n, layer(n)]))
+    const svg = element("svg", { viewBox: `0 0 ${LEFT + SIDE + 14} ${TOP + SIDE + UNDER + 78}`, role: "group",
+        "aria-label": "Reliability diagram with a curve to drag" }, ...Object.values(parts))
+    const said = element("p", { class: "said", role: "status" }), table = element("tbody")
+    const beside = element("div", { class: "beside" })
+    root.replaceChildren(element("div", { class: "playground" }, element("div", { class: "picture" }, svg), beside))
+
+    axes()
+    const line = name => parts[name].appendChild(element("path"))
+    const [bandPath, intervalPath, truthPath, mapPath, barPath] = ["band", "interval", "truth", "map", "histogram"].map(line)
+    const handle = (label, move) => {
+        const made = parts.handles.appendChild(element("circle", { r: 9, tabindex: 0, role: "slider", "aria-label": label }))
+        dragged(made, move)
+        made.addEventListener("keydown", event => {
+            const step = { ArrowUp: 0.1, ArrowRight: 0.1, ArrowDown: -0.1, ArrowLeft: -0.1 }[event.key]
+            if (!step) return
+            event.preventDefault()
+            move(null, step * (event.shiftKey ? 5 : 1))
+        })
+        return made
+    }
+    const limits = Object.fromEntries(told.settings.map(one => [one.name, one]))
+    const set = (name, value) => {
+        const { low, high } = limits[name]
+        settings[name] = Math.round(within(value, low, high) * 1000) / 1000
+        settings.curve = null
+        draw()
+    }
+    const level = handle("Level", (point, step) => set("level", point ? logit(point.q) : settings.level + step))
+    const slope = handle("Slope",
+        (point, step) => set("slope", point ? (logit(point.q) - settings.level) / STEEP : settings.slope + step))
+    const pencil = parts.handles.appendChild(element("circle", { r: 9, tabindex: 0, role: "slider", "aria-label": "Drawn curve" }))
+    pencil.addEventListener("keydown", event => {
+        const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key], by = { ArrowUp: 0.05, ArrowDown: -0.05 }[event.key]
+        if (!along && !by) return
+        event.preventDefault()
+        chosen = within(chosen + (along ?? 0), 0, GRID)
+        settings.curve[chosen] = within(settings.curve[chosen] + (by ?? 0) / (event.shiftKey ? 5 : 1), 0, 1)
+        draw()
+    })
+    // Drawn by hand: every step of the grid between two positions of the pointer
+    let before = null
+    dragged(svg, point => {
+        if (!settings.curve || !point) return
+        const from = before ?? point, cells = Math.max(1, Math.ceil(Math.abs(point.p - from.p) * GRID * 2))
+        for (let i = 0; i <= cells; i++) {
+            const share = i / cells, p = from.p + share * (point.p - from.p)
+            settings.curve[Math.round(p * GRID)] = from.q + share * (point.q - from.q)
+        }
+        before = point
+        draw()
+    }, () => { before = null })
+
+    const radios = calibrators(), ranges = sliders()
+    const drawing = button("Draw a curve", "Draw the true frequencies by hand", () => {
+        settings.curve = settings.curve ? null : Array.from({ length: GRID + 1 }, (_, i) => frequency(settings, within(i / GRID, 1e-9, 1 - 1e-9)))
+        draw()
+    })
+    beside.append(said, radios, element("table", {}, element("thead", {}, element("tr", {},
+        ...["", "before", "after"].map(text => element("th", { scope: "col" }, text)))), table), ranges,
+        element("div", { class: "buttons" }, drawing,
+            button("Simulate other rows", "Same settings, other chance", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
+            button("Reset", "Back to the beginning", () => { Object.assign(settings, settled(told, given)); draw() })))
+    draw()
+    return { settings, draw }
+
+    function button(label, title, act) {
+        const made = element("button", { type: "button", title }, label)
+        made.addEventListener("click", act)
+        return made
+    }
+
+    function axes() {
+        const add = (...all) => parts.axes.append(...all)
+        for (const value of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
+            add(element("line", { x1: across(value), x2: across(value), y1: TOP, y2: TOP + SIDE }),
+                element("line", { x1: LEFT, x2: LEFT + SIDE, y1: up(value), y2: up(value) }),
+                element("text", { x: across(value), y: TOP + SIDE + UNDER + 36, "text-anchor": "middle" }, String(value)),
+                element("text", { x: LEFT - 8, y: up(value) + 4, "text-anchor": "end" }, String(value)))
+        }
+        add(element("text", { x: LEFT + SIDE / 2, y: TOP + SIDE + UNDER + 60, "text-anchor": "middle" }, "Predicted probability"),
+            element("text", { transform: `translate(14 ${TOP + SIDE / 2}) rotate(-90)`, "text-anchor": "middle" }, "Observed frequency"),
+            element("text", { transform: `translate(14 ${TOP + SIDE + 16 + UNDER / 2}) rotate(-90)`, "text-anchor": "middle" }, "Rows"))
+        parts.diagonal.append(element("path", { d: `M${across(0)} ${up(0)}L${across(1)} ${up(1)}` }))
+    }
+
+    function dragged(target, move, end) {
+        const place = event => {
+            const box = svg.getBoundingClientRect(), unit = svg.viewBox.baseVal.width / box.width
+            return { p: within(((event.clientX - box.left) * unit - LEFT) / SIDE, 0, 1),
+                q: within(1 - ((event.clientY - box.top) * unit - TOP) / SIDE, 0.002, 0.998) }
+        }
+        let held = false
+        target.addEventListener("pointerdown", event => {
+            if (target === svg && !settings.curve) return
+            held = true
+            target.setPointerCapture(event.pointerId)
+            event.stopPropagation()
+            if (target === svg) move(place(event))
+        })
+        target.addEventListener("pointermove", event => held && move(place(event)))
+        for (const name of ["pointerup", "pointercancel"])
+            target.addEventListener(name, () => { held = false; end?.() })
+    }
+
+    function calibrators() {
+        const set = element("fieldset", {}, element("legend", {}, "Calibrator"))
+        for (const { key, label } of told.calibrators) {
+            const input = element("input", { type: "radio", name: "calibrator", value: key })
+            input.addEventListener("change", () => { settings.calibrator = key; moved() })
+            set.append(element("label", {}, input, element("span", {}, label)))
+        }
+        return set
+    }
+
+    function sliders() {
+        const all = element("div", { class: "sliders" })
+        for (const { name, label, low, high, whole, help } of told.settings.filter(one => one.low !== null && one.name !== "seed")) {
+            const input = element("input", { type: "range", min: low, max: high, step: whole ? 1 : 0.01, "data-name": name })
+            input.addEventListener("input", () => {
+                settings[name] = Number(input.value)
+                if (name === "level" || name === "slope") settings.curve = null
+                draw()
+            })
+            all.append(element("label", { title: help }, element("span", {}, label), input, element("output")))
+        }
+        return all
+    }
+
+    // The marks go from where they were to where the calibrator moves them.
+    function moved() {
+        if (still.matches || settings.calibrator === "none") return draw()
+        const begin = performance.now(), step = now => {
+            shift = within((now - begin) / 500, 0, 1)
+            paint()
+            if (shift < 1) requestAnimationFrame(step)
+        }
+        shift = 0
+        requestAnimationFrame(step)
+        later()
+    }
+
+    function draw() {
+        if (asked) return
+        asked = true
+        requestAnimationFrame(() => { asked = false; paint() })
+        later()
+    }
+
+    function later() {
+        clearTimeout(waiting)
+        waiting = setTimeout(() => {
+            told_in_words()
+            changed({ ...settings, curve: written(settings.curve) })
+        }, 400)
+    }
+
+    function paint() {
+        const found = explored(settings), filled = rows => binned(rows, settings.bins).filter(one => one.rows)
+        const colour = told.calibrators.find(({ key }) => key === found.fits).colour
+        svg.style.setProperty("--calibrator", colour)
+        const points = Array.from({ length: 201 }, (_, i) => within(i / 200, 1e-6, 1 - 1e-6))
+        truthPath.setAttribute("d", path(points.map(p => [across(p), up(frequency(settings, p))])))
+        const maps = found.fits === "none" ? [] : points.map(p => [p, ...found.map(p)])
+        mapPath.setAttribute("d", path(maps.map(([p, q]) => [across(p), up(q)])))
+        const pairs = maps.filter(one => one.length > 2)
+        intervalPath.setAttribute("d", pairs.length ? path([...pairs.map(([p, , , high]) => [across(p), up(high)]),
+            ...pairs.toReversed().map(([p, , low]) => [across(p), up(low)])]) + "Z" : "")
+        const p = found.fits === "none" ? found.test.p : found.test.p.map((at, i) => at + shift * (found.after.p[i] - at))
+        const here = { p, y: found.test.y }
+        const ends = filled(here).filter(({ rows }) => rows >= FEW).map(bin => [across(bin.sum / bin.rows), ...band(bin)])
+        bandPath.setAttribute("d", ends.length < 2 ? "" : path([...ends.map(([x, , high]) => [x, up(high)]),
+            ...ends.toReversed().map(([x, low]) => [x, up(low)])]) + "Z")
+        marks(parts.ghost, found.fits === "none" ? [] : filled(found.test))
+        marks(parts.marks, filled(here))
+        histogram(here)
+        handles()
+        numbers(found)
+        for (const input of ranges.querySelectorAll("input")) {
+            const { name } = input.dataset, value = settings[name]
+            input.value = value
+            input.nextSibling.textContent = name === "prevalence" ? percent(value) : String(Math.round(value * 100) / 100)
+        }
+        for (const input of radios.querySelectorAll("input")) input.checked = input.value === settings.calibrator
+        drawing.textContent = settings.curve ? "Use level and slope" : "Draw a curve"
+    }
+
+    function marks(into, cells) {
+        const most = Math.max(1, ...cells.map(({ rows }) => rows))
+        while (into.childElementCount < cells.length) into.append(element("circle"))
+        while (into.childElementCount > cells.length) into.lastChild.remove()
+        cells.forEach(({ rows, ones, sum }, i) => {
+            const mark = into.children[i]
+            mark.setAttribute("cx", across(sum / rows).toFixed(2))
+            mark.setAttribute("cy", up(ones / rows).toFixed(2))
+            mark.setAttribute("r", (2.5 + 7 * Math.sqrt(rows / most)).toFixed(2))
+        })
+    }
+
+    function histogram(rows) {
+        const counts = binned(rows, settings.bins).map(one => one.rows), most = Math.max(1, ...counts)
+        const foot = TOP + SIDE + 16 + UNDER, width = SIDE / settings.bins
+        barPath.setAttribute("d", counts.map((count, i) => count &&
+            `M${(LEFT + i * width + 0.5).toFixed(2)} ${foot}v${(-UNDER * count / most).toFixed(2)}h${(width - 1).toFixed(2)}V${foot}Z`)
+            .filter(Boolean).join(""))
+    }
+
+    function handles() {
+        const place = (made, p, q, value, text) => {
+            made.setAttribute("cx", across(p))
+            made.setAttribute("cy", up(q))
+            made.setAttribute("aria-valuenow", value)
+            made.setAttribute("aria-valuetext", text)
+        }
+        const at = expit(STEEP), own = Boolean(settings.curve)
+        for (const made of [level, slope]) made.toggleAttribute("hidden", own)
+        pencil.toggleAttribute("hidden", !own)
+        svg.classList.toggle("drawing", own)
+        if (own) {
+            const value = settings.curve[chosen]
+            return place(pencil, chosen / GRID, value, value, `at ${percent(chosen / GRID)}: ${percent(value)}`)
+        }
+        place(level, 0.5, frequency(settings, 0.5), settings.level, `${settings.level.toFixed(2)} in log-odds`)
+        place(slope, at, frequency(settings, at), settings.slope, settings.slope.toFixed(2))
+    }
+
+    function numbers({ fits, before, now }) {
+        const rows = [
+            ["Brier score", "brier", "Mean squared error of the probabilities"],
+            ["miscalibration", "miscalibration", "Part of the Brier score that recalibration would remove"],
+            ["− discrimination", "discrimination", "What separating the classes gains"],
+            ["+ uncertainty", "uncertainty", "Brier score of always predicting the overall frequency"],
+            ["ECE", "ece", "Expected calibration error: mean difference between prediction and frequency over bins"],
+            ["ECE by chance", "byChance", "Mean ECE of a calibrated model with these predictions"],
+            ["Log loss", "logLoss", "Mean −ln of the probability of the true label"],
+        ]
+        table.replaceChildren(...rows.map(([label, name, title]) => element("tr", { title },
+            element("th", { scope: "row" }, label), element("td", {}, brief(before[name])),
+            element("td", {}, fits === "none" ? "–" : brief(now[name])))))
+    }
+
+    // One sentence or three, for everybody and for a screen reader; once the settings rest.
+    function told_in_words() {
+        const { fits, before, now } = explored(settings), label = told.calibrators.find(({ key }) => key === fits).label
+        const clear = before.ece > 1.5 * before.byChance
+        said.textContent = `${settings.rows.toLocaleString("en")} rows. The ECE is ${brief(before.ece)}; `
+            + `a calibrated model would show ${brief(before.byChance)} on average${clear ? "" : ", so chance may explain it"}. `
+            + (fits !== "none" ? `${label} changes the Brier score from ${brief(before.brier)} to ${brief(now.brier)}.`
+                : settings.calibrator === "none" ? "Drag the two handles, or choose a calibrator."
+                    : "The calibration rows have only one class, so no calibrator can be fitted.")
+    }
+}

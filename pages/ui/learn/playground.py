@@ -1,0 +1,50 @@
+"""The playground on its page: the files of ``calib.export.playground`` as a component, its settings in the address."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from calib.export.playground import SETTINGS, STYLE, described, playground_html, script
+from calib.recipe import Recipe
+from pages.ui import state, tables
+
+PAGE = "playground"
+# Called again after every run of the page; a picture that already shows what Python knows stays as it is
+BEGIN = """
+const OPEN = new WeakMap()
+export default function ({ data, parentElement, setTriggerValue }) {
+    const root = parentElement.querySelector(".root"), open = OPEN.get(root), given = settled(data.told, data.given)
+    if (open && JSON.stringify(given) === JSON.stringify(open.settings)) return
+    OPEN.set(root, playground(root, data.told, data.given, settings => setTriggerValue("changed", settings)))
+}"""
+
+
+@st.cache_resource
+def _component():
+    return st.components.v2.component(
+        "calibration_explorer_playground",
+        html='<div class="root"></div>',
+        css=STYLE.read_text(encoding="utf-8"),
+        js=script() + BEGIN,
+    )
+
+
+def show(recipe: Recipe) -> None:
+    """Draw the playground with the settings of the address, and offer it as a file."""
+    values = {name: recipe.setting(f"{PAGE}.{name}") for name in SETTINGS}
+
+    def changed() -> None:
+        found: dict[str, Any] = st.session_state[PAGE].changed or {}
+        state.update(**{f"{PAGE}.{name}": found[name] for name in SETTINGS if name in found})
+
+    _component()(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
+    st.caption(
+        "Simulated data. Each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
+        "95 % of the frequencies of a calibrated model are in the gray band. Hollow points: before calibration."
+    )
+    stated = {name: value for name, value in values.items() if value is not None}
+    tables.download(
+        "Download as one HTML file", lambda: playground_html(stated), "playground.html", "text/html"
+    )

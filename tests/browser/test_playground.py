@@ -1,0 +1,88 @@
+"""The playground in a browser: handles, address and file; its numbers are tested in tests/export/test_playground.py."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from calib.export.playground import playground_html
+from tests.waiting import until
+
+
+def brier(page) -> float:
+    return float(page.locator(".playground tbody td").first.inner_text())
+
+
+def test_a_handle_changes_the_numbers_at_once_and_the_address_after_it(tab):
+    tab.open("learn_playground", **{"playground.slope": "0.5", "playground.calibrator": "isotonic"})
+    level, slope = (
+        tab.page.get_by_role("slider", name=name, exact=True).first for name in ("Level", "Slope")
+    )
+    expect(slope).to_have_attribute("aria-valuenow", "0.5")
+    expect(tab.page.get_by_role("radio", name="Isotonic regression")).to_be_checked()
+    before = brier(tab.page)
+    level.focus()
+    for _ in range(10):
+        tab.page.keyboard.press("ArrowUp")
+    expect(level).to_have_attribute("aria-valuenow", "1")
+    assert brier(tab.page) != before
+    until(
+        lambda: tab.page.wait_for_timeout(50) or float(tab.recipe_query().get("playground.level", 0)) == 1,
+        "the address has the level",
+    )
+    shown = brier(tab.page)
+    tab.page.reload()
+    until(lambda: tab.page.wait_for_timeout(50) or brier(tab.page) == shown, "the same after a reload")
+    assert tab.faults() == []
+
+
+def test_a_handle_is_dragged_and_a_curve_is_drawn_with_the_pointer(tab):
+    tab.open("learn_playground")
+    slope = tab.page.get_by_role("slider", name="Slope", exact=True).first
+    box = slope.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x, y + 60, steps=4)
+    tab.page.mouse.up()
+    until(
+        lambda: tab.page.wait_for_timeout(50) or 0.1 <= float(slope.get_attribute("aria-valuenow")) < 0.9,
+        "a flatter curve",
+    )
+    tab.page.get_by_role("button", name="Draw a curve").click()
+    pencil = tab.page.get_by_role("slider", name="Drawn curve")
+    expect(pencil).to_be_visible()
+    picture = tab.page.locator(".playground svg").bounding_box()
+    left, width, top = picture["x"], picture["width"], picture["y"]
+    tab.page.mouse.move(left + 0.3 * width, top + 0.3 * width)
+    tab.page.mouse.down()
+    tab.page.mouse.move(left + 0.7 * width, top + 0.3 * width, steps=6)
+    tab.page.mouse.up()
+    until(
+        lambda: (
+            tab.page.wait_for_timeout(50) or len(tab.recipe_query().get("playground.curve", "").split()) == 21
+        ),
+        "the address has the curve",
+    )
+    assert tab.faults() == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_file_runs_alone_and_keeps_its_settings_in_its_address(new_tab, tmp_path, scheme):
+    file = tmp_path / "playground.html"
+    file.write_bytes(playground_html({"slope": 0.5}))
+    page = new_tab(color_scheme=scheme).page
+    asked, errors = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"file://{file}#rows=1000&calibrator=venn_abers")
+    expect(page.locator(".playground .said")).to_contain_text("1,000 rows")
+    expect(page.get_by_role("radio", name="Venn–Abers")).to_be_checked()
+    level = page.get_by_role("slider", name="Level", exact=True).first
+    level.focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_url(re.compile("level=-0.1"))
+    page.reload()
+    expect(level).to_have_attribute("aria-valuenow", "-0.1")
+    assert errors == []
+    assert all(url.startswith("file://") for url in asked)

@@ -1,0 +1,128 @@
+"""The playground's numbers are calib's for the rows that it simulates."""
+
+import json
+import math
+import subprocess
+
+import numpy as np
+import pytest
+
+from calib.calibrators import Isotonic, Platt, VennAbers
+from calib.export import playground
+from calib.kernel.checks import InputError
+from calib.metrics import brier_score, corp_decomposition, expected_calibration_error, log_loss
+from tests.export.programs.engines import NODE
+
+CASES, MANY = 60, 1000
+PROGRAM = """
+for (const settings of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
+    const { test, calibration, map, fits, before, now } = explored(settings)
+    const maps = {}
+    if (total(calibration.y) > 0 && total(calibration.y) < settings.rows)
+        for (const key of ["platt", "isotonic", "venn_abers"]) {
+            const one = CALIBRATORS[key](calibration)
+            maps[key] = [0, 1, ...calibration.p.slice(0, 5), ...test.p.slice(0, 20)].map(one)
+        }
+    const bands = binned(test, settings.bins).filter(({ rows }) => rows).map(band)
+    console.log(JSON.stringify({ test, calibration, maps, fits, before, now, bands,
+        truth: settings.curve ? [] : test.p.map(p => frequency(settings, p)) }))
+}"""
+
+
+def javascript(cases: list[dict]) -> list[dict]:
+    code = "".join(file.read_text(encoding="utf-8") for file in playground.NUMBERS) + PROGRAM
+    done = subprocess.run([NODE, "-e", code], input=json.dumps(cases), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def settings(seed: int, **changes) -> dict:
+    rng = np.random.default_rng(seed)
+    return {
+        "level": rng.uniform(-3, 3),
+        "slope": rng.uniform(0.1, 4),
+        "rows": int(rng.integers(5, 2000 if seed % 20 == 0 else 200)),
+        "prevalence": rng.uniform(0.02, 0.98),
+        "spread": rng.uniform(0.2, 4),
+        "noise": rng.choice([0.0, rng.uniform(0, 3)]),
+        "bins": int(rng.integers(2, 51)),
+        "calibrator": str(rng.choice(["none", "platt", "isotonic", "venn_abers"])),
+        "seed": seed,
+        "curve": list(rng.uniform(0, 1, 21)) if seed % 5 == 0 else None,
+    } | changes
+
+
+@pytest.mark.parametrize("count", [CASES, pytest.param(MANY, marks=pytest.mark.soak)])
+def test_scores_and_calibrators_are_those_of_calib(count):
+    cases = [settings(seed) for seed in range(count)]
+    fitted = 0
+    for case, found in zip(cases, javascript(cases), strict=True):
+        p, y = np.array(found["test"]["p"]), np.array(found["test"]["y"])
+        before, corp = found["before"], corp_decomposition(y, p)
+        mine = [
+            brier_score(y, p),
+            log_loss(y, p),
+            expected_calibration_error(y, p, case["bins"]),
+            corp.miscalibration,
+            corp.discrimination,
+            corp.uncertainty,
+        ]
+        names = ("brier", "logLoss", "ece", "miscalibration", "discrimination", "uncertainty")
+        shown = [math.inf if before[name] is None else before[name] for name in names]  # JSON has no infinity
+        np.testing.assert_allclose(shown, mine, rtol=0, atol=1e-12)
+        if found["maps"]:
+            fitted += 1
+            _same_calibrators(found)
+    assert fitted > count / 2
+
+
+def _same_calibrators(found):
+    p, y = (np.array(found["calibration"][name]) for name in "py")
+    at = np.array([0, 1, *p[:5], *found["test"]["p"][:20]])
+    isotonic = Isotonic().fit(p, y).predict(at)
+    np.testing.assert_allclose([one[0] for one in found["maps"]["isotonic"]], isotonic, rtol=0, atol=1e-12)
+    pairs = VennAbers().fit(p, y)
+    mine = np.column_stack([pairs.predict(at), pairs.predict_interval(at)])
+    np.testing.assert_allclose(found["maps"]["venn_abers"], mine, rtol=0, atol=1e-12)
+    platt = Platt(on="log-odds").fit(p, y).predict(at)
+    np.testing.assert_allclose([one[0] for one in found["maps"]["platt"]], platt, rtol=0, atol=1e-9)
+
+
+def test_labels_have_the_frequencies_of_the_curve_and_the_prevalence_that_was_chosen():
+    for seed in range(1, 5):
+        case = settings(seed, rows=5000, noise=0.0, prevalence=0.3, curve=None)
+        (found,) = javascript([case])
+        truth, y = np.array(found["truth"]), np.array(found["test"]["y"])
+        error = math.sqrt((truth * (1 - truth)).sum()) / len(y)
+        assert abs(y.mean() - truth.mean()) < 4 * error
+        assert truth.mean() == pytest.approx(0.3, abs=0.04)
+        p = np.array(found["test"]["p"])
+        np.testing.assert_allclose(
+            np.log(truth / (1 - truth)), case["level"] + case["slope"] * np.log(p / (1 - p)), atol=1e-6
+        )
+
+
+def test_the_band_and_the_ece_by_chance_are_what_calibrated_labels_give():
+    """Against labels drawn from the predictions themselves; both are normal approximations."""
+    case = settings(7, rows=2000, bins=10, spread=1.5, prevalence=0.5, level=0.0, slope=1.0, curve=None)
+    (found,) = javascript([case])
+    p, rng = np.array(found["test"]["p"]), np.random.default_rng(0)
+    index = np.minimum(9, (p * 10).astype(int))
+    labels = rng.random((4000, len(p))) < p
+    rows = np.bincount(index, minlength=10)
+    frequencies = np.stack([np.bincount(index, row, 10) for row in labels]) / rows
+    low, high = np.array(found["bands"]).T
+    inside = ((low <= frequencies) & (frequencies <= high)).mean(axis=0)
+    assert np.all(np.abs(inside - 0.95) < 0.03), inside
+    gaps = np.abs(frequencies - np.bincount(index, p, 10) / rows) @ (rows / len(p))
+    assert found["before"]["byChance"] == pytest.approx(gaps.mean(), rel=0.02)
+
+
+def test_a_setting_that_does_not_exist_or_is_out_of_range_is_refused_by_name():
+    for wrong, words in (
+        ({"slop": 1}, "slop"),
+        ({"slope": 9}, "slope"),
+        ({"calibrator": "beta"}, "calibrator"),
+    ):
+        with pytest.raises(InputError, match=words):
+            playground.playground_html(wrong)
