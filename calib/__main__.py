@@ -141,7 +141,7 @@ def _add_simulate(commands: Any) -> None:
     _add_file(
         command,
         "--csv",
-        "write the numbers as CSV; further figures get their own files, with the figure's key in the name",
+        "write the data of the first figure as CSV, and the data of each further figure to a file named after its key",
     )
     command.set_defaults(run=_simulate)
 

@@ -184,13 +184,18 @@ class Recipe:
         check=_pairs,
     )
     file: str | None = _field(
-        "data", "text", None, "File", "Name of the uploaded file, used to ask for it again.", optional=True
+        "data",
+        "text",
+        None,
+        "File",
+        "Name of the uploaded file, so that the program can ask you to upload it again.",
+        optional=True,
     )
     content: str = _field(
         "data",
         "choice",
         "features",
-        "The other columns hold",
+        "Content of the other columns",
         "Whether the data are features to train a model, or predictions to evaluate.",
         choices=CONTENTS,
     )
@@ -287,7 +292,7 @@ class Recipe:
         "text",
         None,
         "The other file",
-        "Name of the file to evaluate on, used to ask for it again.",
+        "Name of the file to evaluate on, so that the program can ask you to upload it again.",
         optional=True,
         about="columns",
     )
@@ -304,7 +309,7 @@ class Recipe:
         "text",
         None,
         "The model's file",
-        "Name of the ONNX file, used to ask for it again.",
+        "Name of the ONNX file, so that the program can ask you to upload it again.",
         optional=True,
     )
     model: str = _field(

@@ -1,4 +1,4 @@
-"""Learn · Which model: a forest, a support-vector machine and logistic regression against the true probabilities."""
+"""Learn · Model comparison: forest, support-vector machine and logistic regression against true probabilities."""
 
 import pages.ui.everything
 from pages.ui import frame

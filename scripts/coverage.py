@@ -292,9 +292,9 @@ correlated predictions (correlation 0.3) and correlated labels beyond that (0.2)
 labels."""
 OF_TESTS = """The table shows how often, in %, a test at the 5 % level rejects a true hypothesis. Bold marks rates
 clearly above 8 %, given the number of draws."""
-OF_SETS = """Each simulated data set has its own level, and methods differ on it by chance. In the last row of the first
-table, one method is better by one standard deviation. The second table shows how often, in %, tests at the 5 % level
-find a difference that does not exist."""
+OF_SETS = """In each simulated data set, all methods share a random level of loss, and each method deviates from it by
+chance. In the last row of the first table, one method is better by one standard deviation. The second table shows how
+often, in %, tests at the 5 % level find a difference that does not exist."""
 OF_ERRORS = """The Learn pages show ± two standard errors over repetitions. The coverage of these intervals, in %, is
 known without simulation:"""
 

@@ -370,9 +370,7 @@ def test_the_notes_say_what_platt_was_fitted_on(data):
     ):
         assert words in evaluate(SMALL.replace(**changes), data).notes
     votes = [note for note in evaluate(SMALL, data).notes if "Platt scaling: scores" in note]
-    assert votes == [
-        "Platt scaling: scores within 0.025 of 0 or 1 are clipped to that distance, so that log-odds stay finite."
-    ]
+    assert votes == ["Platt scaling: scores are clipped to [0.025, 0.975], so that log-odds stay finite."]
 
 
 # Scores outside those that calibrated

@@ -131,7 +131,8 @@ class Platt(ScoreCalibrator):
             return ()
         if self.on == "score":
             return ("fitted on the unchanged scores.",)
-        kept = f"scores within {self.clip_:.2g} of 0 or 1 are clipped to that distance, so that log-odds stay finite."
+        low = float(f"{self.clip_:.2g}")
+        kept = f"scores are clipped to [{low:g}, {1 - low:.10g}], so that log-odds stay finite."
         return ("fitted on the log-odds of the scores.", *([kept] if self.clip_ > CLIP else []))
 
     def _line(self, scores: Array) -> Array:

@@ -223,7 +223,7 @@ def named_as(name: str) -> str | None:
 
 
 def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> None:
-    held = {target: "the label"}
+    held = {target: "label"}
     for role, name in given.items():
         if name not in typed.columns:
             raise DataError(
@@ -231,7 +231,7 @@ def _check_names(typed: pd.DataFrame, given: Mapping[str, str], target: str) -> 
             )
         if name in held:
             raise DataError(
-                f"{role}: {name!r} is already {held[name]}.",
+                f"{role}: column {name!r} already has the role {held[name]}.",
                 "A column can have only one role: choose another column.",
             )
         held[name] = role

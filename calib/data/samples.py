@@ -76,8 +76,8 @@ SAMPLES: dict[str, Sample] = {
             "Orders by date, with a rising return rate",
             "dated.csv.gz",
             "returned",
-            "The return rate rises over time. A split by time reveals this, and a random split hides it. "
-            "Assign the role Date or time on the Data page.",
+            "The return rate rises over time. A split by time reveals this, and a random split hides it. On the Data "
+            "page, choose the column “ordered” under “Date or time”.",
         ),
         Sample(
             "customers",

@@ -133,8 +133,8 @@ def _caption(series: Sequence[Series], event: str) -> str:
     text = (
         "Bars run from the mean lower to the mean upper end of the intervals of the test rows. Diamonds are the "
         f"observed frequencies with their 95 % Wilson intervals. The upper part compares the probability of {event} "
-        "with its frequency, the lower part the probability of the predicted label with the accuracy. The diamond "
-        "of a valid method lies on its bar, up to the sampling error of test and calibration rows. Validity is "
+        "with its frequency, the lower part the probability of the predicted label with the accuracy. If a method is "
+        "valid, its diamond lies on its bar, apart from the sampling error of test and calibration rows. Validity is "
         "guaranteed only in expectation and over all rows."
     )
     if any(s.design_effect > 1 for s in series):

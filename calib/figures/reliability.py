@@ -292,8 +292,8 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
         )
     if recipe.curve == "smoothed":
         text += (
-            " Lines are local linear smooths of the nearest half of the rows, thin above histogram bars of fewer than "
-            f"{FEW} rows. Marks are bins, larger for more rows."
+            " Lines are local linear smooths; each point uses the nearest half of the rows. Lines are thin where the "
+            f"histogram bar has fewer than {FEW} rows. Marks are bins, larger for more rows."
         )
     if recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
@@ -342,7 +342,7 @@ def shape_of(curve: Curve) -> Shape:
     band = curve.lower, curve.upper
     if isinstance(curve, BinnedCurve):
         low, high = np.r_[0.0, curve.edges[1:-1]], np.r_[curve.edges[1:-1], 1.0]
-        hover = "%{customdata[3]:,d} rows from %{customdata[1]:.3g} to %{customdata[2]:.3g}"
+        hover = "%{customdata[3]:,d} rows with predictions from %{customdata[1]:.3g} to %{customdata[2]:.3g}"
         consistency = curve.band_lower, curve.band_upper
         return Shape(curve.mean_p, curve.observed, low, high, curve.count, band, consistency, hover)
     if isinstance(curve, SmoothCurve):

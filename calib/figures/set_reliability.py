@@ -75,9 +75,9 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
         found,
         f"{f'{data}: r' if data else 'R'}eliability over 100 bins {low_to_high(found)}",
         f"Panels show observed frequency against prediction in {bins} bins, with all folds and repeats pooled "
-        f"({rows:,} predictions per setup). Below each name is the setup's reliability (Murphy, 100 bins); smaller "
-        "is better. But bins with few rows inflate reliability, and setups with few different probabilities have "
-        f"few such bins. Faint marks have fewer than {FEW} rows.",
+        f"({rows:,} predictions per setup). Below each name is the setup's reliability (Murphy, 100 bins); smaller is "
+        "better. Bins with few rows inflate reliability, so setups with many different probabilities look worse than "
+        f"they are. Faint marks have fewer than {FEW} rows.",
         f"Reliability diagrams of {data or 'one data set'}, reliability: {values}.",
     )
 

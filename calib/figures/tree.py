@@ -119,9 +119,9 @@ def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, 
 
 def _caption(tree: GrownTree, hidden: int, lit: bool) -> str:
     text = (
-        "Each line is a node with its condition, number of training rows n, predicted class, and p. The interval "
-        f"[p0, p1] by {label_of(tree.method)} is drawn at the right. An inner node shows its prediction as if it "
-        "were a leaf. An interval is wide if few calibration rows have such scores. A ring at the right is the "
+        "Each line shows one node: its condition, number of training rows n, predicted class and probability p. The "
+        f"interval [p0, p1] by {label_of(tree.method)} is drawn at the right. An inner node shows its prediction as if "
+        "it were a leaf. An interval is wide if few calibration rows have such scores. A ring at the right is the "
         "node's own estimate; if it lies outside the interval, the calibration rows contradict it."
     )
     if lit:

@@ -66,7 +66,8 @@ def basis_of_intervals(table: pd.DataFrame, evaluation: Evaluation) -> str:
     sources = "; ".join(f"{listed(labels)}: {how}" for how, labels in ways.items())
     clustered = evaluation.cluster is not None
     by = (
-        " Each cluster counts as one draw, and Student’s t has one degree of freedom fewer than there are clusters."
+        " Each cluster counts as one independent observation; Student’s t has as many degrees of freedom as clusters, "
+        "minus 1."
         if clustered
         else ""
     )

@@ -115,8 +115,8 @@ def both_classes(y: Array, who: str) -> None:
     if y.size == 0 or y.min() == y.max():
         got = "no row" if y.size == 0 else f"only class {int(y[0])} ({y.size} rows)"
         raise InputError(
-            f"{who} needs rows of both classes to be fitted, but got {got}. "
-            "Use more calibration rows, or isotonic regression, Venn or Venn–Abers, which accept one class."
+            f"{who} needs rows of both classes to be fitted, but got {got}. Use more calibration rows, or choose a "
+            "calibrator that accepts rows of a single class: isotonic regression, Venn or Venn–Abers."
         )
 
 
@@ -423,8 +423,9 @@ def _point_on_line(part: str, name: str) -> tuple[float, float, int | None]:
         x = pi = np.nan
     if not abs(x) <= FARTHEST or label not in ("", "0", "1"):
         raise InputError(
-            f"{name} must be points such as 2:0.7 or 3:0.9:1, but {shown(part)} is not. A point is a position (at most "
-            f"{FARTHEST:,.0f}), the probability of class 1 there and, for a training row, its label 0 or 1."
+            f"{name} must be points such as 2:0.7 or 3:0.9:1, but {shown(part)} is not. Write each point as "
+            "position:probability, or as position:probability:label for a training row. Positions lie between "
+            f"−{FARTHEST:,.0f} and {FARTHEST:,.0f}; labels are 0 or 1."
         )
     if not 0 <= pi <= 1:
         raise InputError(

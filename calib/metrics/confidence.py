@@ -395,7 +395,8 @@ DISTANCE = "conservative bounds for noisy gaps"
 INTERVALS: Mapping[str, Interval] = {
     "auc": Interval(_auc, "DeLong, on the log-odds of the area, with Student's t"),
     "observed_expected": Interval(
-        _observed_expected, "Wilson for the observed events, divided by the expected events"
+        _observed_expected,
+        "Wilson interval for the number of observed events, divided by the expected number",
     ),
     "in_the_large": Interval(_of_line("in_the_large"), WALD),
     "slope": Interval(_of_line("slope"), WALD),

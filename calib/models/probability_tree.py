@@ -197,7 +197,7 @@ ENTRY = ModelEntry(
         *depth_parameters(5),
         Parameter(
             "min_samples_split",
-            "Rows to split",
+            "Minimum rows to split a node",
             "integer",
             2,
             2,

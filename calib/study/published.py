@@ -393,4 +393,4 @@ def nothing_beside(metric: str, paper: str) -> str:
     if metric not in known:
         there = listed([measure(key).label for key in known], last="or")
         return f"{label} contains no table of {name}. Choose {there}."
-    return f"{label} contains a table of {name}, but none of your data sets and setups appears in it by name."
+    return f"{label} contains a table of {name}, but it does not name any of your data sets or setups."

@@ -145,7 +145,10 @@ def t_table(summary: MetricSummary) -> Table:
     """One-sided p-values, and a word if a value is infinite."""
     infinite, n = np.isin(summary.setups, list(summary.infinite)), len(summary.compared)
     frame = _without_diagonal(summary.t_tests.astype(object).mask(infinite[:, None] | infinite, INFINITE))
-    note = f"A small p-value means that the row's setup beats the column's on average over {counted(n, 'data set')}."
+    note = (
+        "A small p-value is evidence that the setup in the row is better on average than the setup in the column "
+        f"({counted(n, 'data set')})."
+    )
     if summary.infinite:
         note += (
             f" Values of {listed(list(summary.infinite))} are infinite on at least one data set, so mean "

@@ -442,9 +442,9 @@ def _base_rate(recipe: Recipe) -> None:
             min_value=lowest,
             max_value=highest,
             format="%g",
-            help="Set this rate if positives are rarer or more frequent in deployment. All odds are multiplied by one "
-            "ratio, and test rows are weighted to match. “Base rate” on the Reliability page estimates the rate from "
-            "unlabelled rows.",
+            help="Set this rate if positives are rarer or more frequent in deployment. All odds are multiplied by the "
+            "same factor, and test rows are weighted to match this rate. “Base rate” on the Reliability page "
+            "estimates the rate from unlabelled rows.",
             store=lambda percent: percent / 100,
         )
 

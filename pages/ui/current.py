@@ -97,7 +97,7 @@ PAGES = {
         ),
         Page(
             "pages/learn_which_model.py",
-            "Which model",
+            "Model comparison",
             "Which models give calibrated probabilities, and when?",
         ),
         Page("pages/learn_overlap.py", "Overlap", "Where does calibrating a forest help?"),

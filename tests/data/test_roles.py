@@ -169,8 +169,8 @@ def test_a_row_without_a_cluster_is_its_own_and_one_without_a_time_or_part_is_le
     ("roles", "message"),
     [
         ({"time": "day"}, "time: there is no column 'day'"),
-        ({"time": "target"}, "time: 'target' is already the label"),
-        ({"time": "when", "cluster": "when"}, "cluster: 'when' is already time"),
+        ({"time": "target"}, "time: column 'target' already has the role label"),
+        ({"time": "when", "cluster": "when"}, "cluster: column 'when' already has the role time"),
     ],
 )
 def test_a_column_has_one_role(roles, message):

@@ -83,6 +83,7 @@ ELSEWHERE = {
         "The selected probability is m/l": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
         "In exactly this share": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
         "A Venn predictor ignores the order": "order/test_simulation.py::test_counts_and_probabilities_are",
+        "If this predictor contained": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
         "The predictor is therefore": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all",
     },
     "theorem": {
@@ -481,7 +482,7 @@ def test_the_caption_says_at_which_share_each_method_first_beats_the_forest():
     "A calibrator that has settled",
     "The thick line is the same",
     "In these draws PPA",
-    "Rank needs 496",
+    "To get below the thick line",
 )
 def test_they_beat_no_calibration_only_with_hundreds_of_rows():
     below = beats_none(by_share(), "tce")

@@ -135,4 +135,4 @@ def test_both_pictures_of_gl_say_their_groups_and_hold_the_other_kind_too(groups
     )
     stacked = record("cl_gl_sweep", "cl_gl", n=200)
     assert "Groups are rows with equal predictions." in stacked.caption
-    assert "as on the page Tree depth" in stacked.caption
+    assert "as on the Tree depth page" in stacked.caption

@@ -347,7 +347,7 @@ def test_a_report_answers_what_reviewers_of_a_validation_ask(evaluations):
         ),
         (
             {"data": "sample:customers", "cluster": "customer_id", "split": "cluster"},
-            "Each cluster counts as one draw",
+            "Each cluster counts as one independent observation",
         ),
     ],
     ids=["time", "counts", "cluster"],

@@ -1,4 +1,4 @@
-"""Which model: two rows of panels with their numbers; a model joins in without the others being fitted again."""
+"""Model comparison: two rows of panels with their numbers; a model joins in without the others being fitted again."""
 
 import importlib
 

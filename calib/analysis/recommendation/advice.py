@@ -190,7 +190,7 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if line.upper < 0:
         return f"{score} on the {evaluation.judged_by}."
     if table.infinite["none"]:
-        return f"The uncalibrated model {WRONG}, so its log loss is infinite; {name} never did. {score}."
+        return f"The uncalibrated model {WRONG}, so its log loss is infinite; the log loss of {name} is finite. {score}."
     if found.miscalibrated:
         return f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. {score}."
     if table.sure["none"]:
@@ -351,7 +351,7 @@ def _certain(found: Choice) -> tuple[str, ...]:
     if not infinite:
         return ()
     were, their = ("were", "their") if len(infinite) > 1 else ("was", "its")
-    kept = "" if found.choice in infinite else f"; {name_of(found.choice)} never did"
+    kept = "" if found.choice in infinite else f"; the log loss of {name_of(found.choice)} is finite"
     who = capital(listed([name_of(key) for key in infinite]))
     return (
         f"{who} predicted exactly 0 or 1 and {were} wrong at least once, so {their} log loss is infinite{kept}.",

@@ -182,7 +182,7 @@ def summary(found: OverTime) -> str:
     """The finding in one sentence."""
     alarm = found.watched.found
     if alarm is None:
-        return f"No alarm: still calibrated, as far as {counted(found.watched.rows, 'row')} show"
+        return f"No alarm in {counted(found.watched.rows, 'row')}: no clear evidence of miscalibration"
     at = f"{'on' if found.kind == 'date' else 'at'} {found.shown(alarm.moment)}"
     if found.from_the_start:
         return f"Alarm {at}: miscalibrated, possibly from the start"

@@ -66,12 +66,11 @@ EXPERIMENT = Experiment(
         "Methods with one to three parameters (PPA, temperature, Platt scaling, beta) settle after a few dozen rows. "
         "Isotonic regression, Venn–Abers and rank can follow any rising curve, and need about two hundred.",
         "A calibrator that has settled is not always better than no calibration. The thick line is the same tuned "
-        "forest, "
-        "uncalibrated. In these draws PPA gets below this line with 400 rows and beta with 464, but only "
-        "temporarily. Rank "
-        "needs 496 rows, Venn–Abers 672 and isotonic regression 704; Platt scaling never gets below it. The gain is "
-        "small: with 800 rows no calibrator lowers the error by more than a tenth. With other draws the gain is up "
-        "to a fifth, and some calibrators never get below the thick line.",
+        "forest, uncalibrated. In these draws PPA gets below this line with 400 rows and beta with 464, but only "
+        "temporarily. To get below the thick line, rank calibration needs 496 rows, Venn–Abers 672 and isotonic "
+        "regression 704; Platt scaling stays above it. The gain is small: with 800 rows no calibrator lowers the "
+        "error by more than a tenth. With other draws the gain is up to a fifth, and some calibrators never get below "
+        "the thick line.",
         "The paper orders methods by data needs: PPA, beta, Platt scaling, Venn–Abers, isotonic regression, rank. Here "
         "Platt scaling settles before beta, but at a higher error, because its curve does not fit. More rows do not "
         "help.",

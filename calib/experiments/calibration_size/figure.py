@@ -155,7 +155,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
             height=640,
             legend={"y": -0.2},  # on a phone too it is below the title of the axis
             xaxis={
-                "title": {"text": "Calibration rows, share of the training rows"},
+                "title": {"text": "Calibration rows (% of the number of training rows)"},
                 **percent_ticks(np.linspace(0, 1, 6)),
                 "range": [0, 1.02],
             },

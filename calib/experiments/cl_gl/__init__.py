@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="cl_gl",
     page="cl_gl",
     name="CL and GL on Gaussians",
-    question="A tree grows on 1,000 points until every leaf holds only one class, in more than a hundred "
-    "leaves. How many groups of equal predictions do these leaves form?",
+    question="A tree is grown on 1,000 points until each of its more than 100 leaves holds only one class. How many "
+    "groups of equal predictions do these leaves form?",
     answers=("As many as leaves", "About twenty", "Two"),
     right=3,
     why=(
@@ -66,9 +66,8 @@ EXPERIMENT = Experiment(
         "Lower the depth: the two groups of a stump (depth 1) are well calibrated (small CL), but each mixes "
         "different rows (large GL). Deeper trees make more groups, and GL is lowest at a middle depth. Beyond this "
         "depth both GL and CL rise, because more leaves are pure, and all pure leaves of a class form one group.",
-        "Here a group contains all rows with the same prediction. If each leaf is a group, as on the page Tree "
-        "depth, GL falls to almost nothing in a deep tree. CL then rises by the same amount, because their sum does "
-        "not change.",
+        "Here a group contains all rows with the same prediction. If each leaf is a group, as on the Tree depth page, "
+        "GL is almost zero in a deep tree. CL then rises by the same amount, because their sum does not change.",
         "IL is the same for every model, because it comes from chance in the labels. The three parts add up to the "
         "expected loss.",
     ),

@@ -27,8 +27,8 @@ from calib.metrics.decomposition import LossDecomposition
 LOSSES = {"brier": "Brier score", "log": "log loss"}
 MOST_SHOWN = 500  # training rows drawn over the heat map
 OTHER_GROUPS = (
-    " Short black lines (white in dark mode) show where GL would end if each leaf were a group, as on the page Tree "
-    "depth. Pure leaves form only two groups here; with each leaf as a group, most of their loss would be CL."
+    " Short black lines (white in dark mode) show where GL would end if each leaf were a group, as on the Tree depth "
+    "page. Pure leaves form only two groups here; with each leaf as a group, most of their loss would be CL."
 )
 
 

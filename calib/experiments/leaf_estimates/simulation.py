@@ -36,7 +36,7 @@ def with_leaves(
         for name, leaf, curtail in (
             ("frequency", "frequency", 0),
             ("Laplace", "laplace", 0),
-            (f"curtailed below {settings['curtail']}", "frequency", settings["curtail"]),
+            (f"curtailed below {settings['curtail']} rows", "frequency", settings["curtail"]),
         ):
             shown.append(PredictionErrors(f"{who}, {name}", grown.plane.posterior, grown.p(leaf, curtail)))
     return SideBySide(tuple(shown), len(LEAVES), settings)

@@ -47,7 +47,8 @@ EXPERIMENT = Experiment(
         "Every ordering of the labels is equally likely. The selected probability is m/l if the first label is 0, and "
         "(m − 1)/l if it is 1. In exactly this share of these orderings, class 1 comes last.",
         "The predictor is therefore perfectly calibrated, yet it contains no Venn predictor. A Venn predictor ignores "
-        "the order, so it could only predict k/l, the value that both cases share.",
+        "the order. If this predictor contained one, it would have to predict k/l, the only value that occurs in both "
+        "cases.",
         "Theorem 2 is about predictors that ignore the order of the training rows. If such a predictor has the "
         "guarantee of theorem 1, it contains a Venn predictor. This example shows why the theorem needs this "
         "condition.",

@@ -21,8 +21,8 @@ EXPERIMENT = Experiment(
     why=(
         "At complete overlap every true probability is one half. Yet the forest predicts below 0.3 or above 0.7 for "
         "more than a quarter of the rows.",
-        "This is true in many dimensions. In two dimensions, the forest is furthest from the truth if there is "
-        "nothing to learn.",
+        "With many features, half-way would be right. In two dimensions, the forest is furthest from the truth if "
+        "there is nothing to learn.",
         "With hardly any overlap there is almost nothing to correct: a forest that predicts 0 or 1 is right.",
     ),
     parameters=(

@@ -104,8 +104,8 @@ def panels_of(record: TruthPanels) -> list[TruthPanels]:
             record,
             shown=(j,),
             columns=1,
-            alt=f"Predicted against true probability, {j.name}: {_note(j)}.",
-            drawn="" if record.told else f"Predicted against true probability, {j.name}.",
+            alt=f"{j.name}, predicted against true probability: {_note(j)}.",
+            drawn="" if record.told else f"{j.name}, predicted against true probability.",
         )
         for j in record.shown
     ]

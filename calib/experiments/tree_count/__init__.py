@@ -16,9 +16,10 @@ EXPERIMENT = Experiment(
     answers=("About as much again", "Far less", "Far more"),
     right=2,
     why=(
-        "The disagreement of trees falls in proportion to 1/T for T trees. Even if disagreement were the whole "
-        "error, the step from 50 to 500 would gain only a tenth of the step from 5 to 50.",
-        "The disagreement of trees falls in proportion to 1/T for T trees, so the first trees remove nearly all of it.",
+        "The part of the error that more trees can remove falls in proportion to 1/T for T trees. Therefore the step "
+        "from 50 to 500 gains only about a tenth of the step from 5 to 50.",
+        "The part of the error that more trees can remove falls in proportion to 1/T for T trees. The first 50 trees "
+        "remove nearly all of it.",
         "The gain does not grow: the step to 500 trees gains at most a fifth of the step to 50.",
     ),
     parameters=(

@@ -36,7 +36,7 @@ def at_depths(settings: Mapping[str, Any], random_state: int, watch: Watch, grow
     """
     depths = sorted({*DEPTHS, settings["depth"]}, key=DEPTH.choices.index)
     shown = []
-    for depth in watch.loop(depths, "depths"):
+    for depth in watch.loop(depths, "tree depths"):
         grown = grown_for(settings, random_state, grow, depth=depth)
         name = "No limit" if depth is None else f"Depth {depth}"
         shown.append(
@@ -54,7 +54,7 @@ def curve_by_depth(
     cases p is constant in a group, so both pairs add up to TCE.
     """
     rows: dict[str, list[dict[str, float]]] = {model: [] for model in MODELS}
-    for depth in watch.loop(DEPTH.choices, "depths"):
+    for depth in watch.loop(DEPTH.choices, "tree depths"):
         for model in MODELS:
             grown = grown_for(settings, random_state, grow, model=model, depth=depth)
             errors = PredictionErrors(

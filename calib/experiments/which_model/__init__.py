@@ -1,4 +1,4 @@
-"""Which model: whose probabilities are right if its assumption holds, and if it does not."""
+"""Model comparison: whose probabilities are right if its assumption holds, and if it does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from calib.kernel.records import Parameter
 EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
-    name="Which model",
+    name="Model comparison",
     question="Logistic regression assumes equal covariances: true in the upper row, false in the lower one. "
     "Which model comes closest to the true probabilities in the lower row?",
     answers=("The forest", "The support-vector machine", "Logistic regression"),

@@ -360,7 +360,7 @@ def _columns(calibrator: SavedCalibrator, names: list[str]) -> list[str]:
     """The score column, or as many as the calibrator needs."""
     if calibrator.columns > 1:
         return st.multiselect(
-            f"The {calibrator.columns} score columns, in their order",
+            f"The {calibrator.columns} score columns, in the order that the calibrator expects",
             names,
             default=names[: calibrator.columns],
             key="score_columns",

@@ -198,7 +198,7 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
             found.to_frame(),
             hide_index=True,
             width="stretch",
-            alt="Inputs of the model and the columns that fit",
+            alt="Model inputs and matching columns",
         )
     if not found.fit:
         leave_out = ", or exclude columns that the model does not need" if found.by_position else ""
@@ -263,7 +263,7 @@ def reading(recipe: Recipe, place: Any) -> None:
         found = upload.file.read(**asked).attrs
     except InputError:
         found = upload.frame.attrs  # what is wrong is said below
-    with place, st.expander("How the file is read", expanded=bool(asked), key="reading"):
+    with place, st.expander("File reading options", expanded=bool(asked), key="reading"):
         sheets = found.get("sheets", ())
         if len(sheets) > 1:
             sheet = asked.get("sheet", found["sheet"])
@@ -351,7 +351,7 @@ def _content(recipe: Recipe) -> None:
         st.segmented_control,
         "content",
         recipe.content,
-        "The other columns hold",
+        "Content of the other columns",
         ["features", "predictions"],
         format_func={"features": "Features", "predictions": "Predictions"}.get,
         required=True,
@@ -490,7 +490,7 @@ def _repeated(recipe: Recipe) -> None:
             "data_params.drop_repeated",
             True,
             "Leave out rows that repeat an earlier row",
-            help="Of identical rows, only the first is used.",
+            help="Only the first of several identical rows is used.",
         )
 
 

@@ -140,7 +140,7 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
                 "position": st.column_config.NumberColumn("Position", required=True),
                 "posterior": st.column_config.NumberColumn("True probability of class 1", required=True),
                 "label": st.column_config.SelectboxColumn("Label", options=[0, 1]),
-                "cut": st.column_config.CheckboxColumn("Cut after it", default=False),
+                "cut": st.column_config.CheckboxColumn("Cut after this point", default=False),
             },
             alt="The table lists each point with its position, true probability and label, and whether a cut follows.",
         )
