@@ -294,7 +294,7 @@ def _standing(running: Sequence[Job], share: float, says_left: bool) -> str:
     else:
         doing = running[places.index(0)].doing or "starting"
         left = f", about {seconds / share * (1 - share):.0f} s left" if share > 0.02 and not says_left else ""
-    return f"{running[0].what}: {doing}, {seconds:.0f} s so far{left}"
+    return f"{running[0].what}: {doing} · {seconds:.0f} s so far{left}"
 
 
 def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
