@@ -190,7 +190,8 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     if line.upper < 0:
         return f"{score} on the {evaluation.judged_by}."
     if table.infinite["none"]:
-        return f"The uncalibrated model {WRONG}, so its log loss is infinite; the log loss of {name} is finite. {score}."
+        finite = f"the log loss of {name} is finite"
+        return f"The uncalibrated model {WRONG}, so its log loss is infinite; {finite}. {score}."
     if found.miscalibrated:
         return f"The model is miscalibrated, and {name} corrects it without a clear change in Brier score. {score}."
     if table.sure["none"]:
