@@ -22,14 +22,17 @@ from calib.analysis.watch.sequences import Lines, Means, log_wealth
 from scripts.watch_false_alarms import ALPHA, ROWS, drawn
 
 AFTER, STEP = 4000, 500
-LINES = {
-    "level + 0.3": (0.3, 1.0),
-    "level + 0.5": (0.5, 1.0),
-    "level − 0.8": (-0.8, 1.0),
-    "level + 1.2": (1.2, 1.0),
-    "level + 2": (2.0, 1.0),
-    "slope 0.5": (0.0, 0.5),
-    "slope 2": (0.0, 2.0),
+LINES = {  # intercept and slope of the truth after the change, and the predictions
+    "level + 0.3": ((0.3, 1.0), "normal"),
+    "level + 0.5": ((0.5, 1.0), "normal"),
+    "level − 0.8": ((-0.8, 1.0), "normal"),
+    "level + 1.2": ((1.2, 1.0), "normal"),
+    "level + 2": ((2.0, 1.0), "normal"),
+    "slope 0.5": ((0.0, 0.5), "normal"),
+    "slope 2": ((0.0, 2.0), "normal"),
+    "level + 0.5, uniform": ((0.5, 1.0), "uniform"),
+    "level + 0.5, ties": ((0.5, 1.0), "ties"),
+    "level + 0.5, rare events": ((0.5, 1.0), "rare events"),
 }
 BEGINS = (0, 100, 500, 2000)
 SLOPES, SPREADS = (
@@ -39,24 +42,23 @@ SLOPES, SPREADS = (
 STREAMS = ("normal", "uniform", "rare events", "ties")
 
 
-def beginning(seed: int, line: tuple[float, float], calm: int, by_day: int = 0) -> bool | None:
+def beginning(name: str, seed: int, calm: int, by_day: int = 0) -> bool | None:
     """Whether the interval contains the beginning of the change; None without an alarm after it."""
-    rng = np.random.default_rng([seed, calm])
-    x = rng.normal(0, 1, calm + AFTER)
-    row = np.arange(len(x))
-    y = rng.random(len(x)) < expit(np.where(row < calm, x, line[0] + line[1] * x))
+    (a, b), kind = LINES[name]
+    _, p = drawn(seed, rows=calm + AFTER, kind=kind)
+    x, row = np.log(p) - np.log1p(-p), np.arange(len(p))
+    truth = expit(np.where(row < calm, x, a + b * x))
+    y = (np.random.default_rng([seed, calm]).random(len(p)) < truth).astype(float)
     day = row // by_day if by_day else row
     watcher, found = Watcher(), None
-    for a in range(0, len(x), STEP):  # rows after an alarm change nothing of it
-        found = watcher.add(
-            y[a : a + STEP], expit(x[a : a + STEP]), day[a : a + STEP] if by_day else None
-        ).found
+    for first in range(0, len(p), STEP):  # rows after an alarm change nothing of it
+        part = slice(first, first + STEP)
+        found = watcher.add(y[part], p[part], day[part] if by_day else None).found
         if found is not None:
             break
     if found is None or found.row < calm:
         return None
-    low, high = found.earliest_moment, found.latest_moment
-    return bool(low <= day[calm] <= high)
+    return bool(found.earliest_moment <= day[calm] <= found.latest_moment)
 
 
 def refit(seed: int, slope: float) -> bool | None:
@@ -105,10 +107,10 @@ def main() -> None:
         + " | days of 20 rows, after 500 |"
     ]
     lines.append("| --- " * (len(BEGINS) + 2) + "|")
-    for name, line in LINES.items():
+    for name in LINES:
         cells = []
         for calm, by_day in [*((calm, 0) for calm in BEGINS), (500, 20)]:
-            inside: list[Any] = [beginning(seed, line, calm, by_day) for seed in range(args.changes)]
+            inside: list[Any] = [beginning(name, seed, calm, by_day) for seed in range(args.changes)]
             known = [each for each in inside if each is not None]
             cells.append(f"{100 * np.mean(known):.1f} % of {len(known)}")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")

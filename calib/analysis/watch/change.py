@@ -4,7 +4,7 @@ Of the rows since each candidate the log-likelihood of a new level, slope and be
 predictions; with normal priors its integral has a closed form. All candidates are equally likely beforehand.
 
 An alarm picks a moment at which the rows look worst, so that the likeliest 95 % of the posterior would contain the
-beginning too seldom. The interval spans the likeliest 99.5 %: by simulation it then contains the beginning of a sudden
+beginning too seldom. The interval spans the likeliest 99.9 %: by simulation it then contains the beginning of a sudden
 change in at least 95 % of runs (``scripts/watch_intervals.py``). A slow change has no such row.
 """
 
@@ -21,7 +21,7 @@ from calib.kernel.checks import Array
 KEPT = 64  # candidates on each scale; the scales are 1, 2, 4 … batches
 SCALES = 40
 SUMS = 8
-SHARE = 0.995  # of the posterior within the interval
+SHARE = 0.999  # of the posterior within the interval
 PRIOR_SD = np.array([0.7, 0.6, 0.3])
 
 

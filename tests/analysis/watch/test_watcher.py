@@ -232,7 +232,7 @@ def test_the_advice_depends_on_what_is_left_of_the_model(line, advice):
     [(*each, 25) for each in FEW] + [pytest.param(*each, 200, marks=pytest.mark.soak) for each in CHANGES],
 )
 def test_the_interval_of_a_sudden_change_contains_its_beginning(name, calm, by_day, runs):
-    inside = [beginning(seed, LINES_OF[name], calm, by_day) for seed in range(runs)]
+    inside = [beginning(name, seed, calm, by_day) for seed in range(runs)]
     known = [each for each in inside if each is not None]
     assert len(known) >= 0.85 * runs
     # 95 %, less what chance takes from it in one of 1,000 such tests
