@@ -61,6 +61,8 @@ class Experiment:
         Whether its pictures need the whole width.
     plays
         The setting that a play button steps through, a choice or a whole number.
+    posed
+        Whether the picture belongs to the question. Others are empty until the reader answers: they show the answer.
     """
 
     key: str
@@ -82,6 +84,7 @@ class Experiment:
     drawn: bool = True
     large: bool = False
     plays: str = ""
+    posed: bool = False
 
     @property
     def figures(self) -> tuple[str, ...]:

@@ -177,7 +177,8 @@ def _pictures(
         places = [place for _ in starts for place in st.columns(columns)]
     rows = len(starts) if state.presenter() else 0
     for i, panel in enumerate(panels):
-        figure = ReadyFigure(_drawn(panel, current.theme(), entry.draw, height, rows))
+        content = _drawn(panel, current.theme(), entry.draw, height, rows)
+        figure = ReadyFigure(_without_data(content) if headings.empty() else content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
         follows = _follows(figure, role)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
@@ -186,6 +187,19 @@ def _pictures(
                 figure, theme=None, key=own, height=high, alt=_in_words(entry, panel), **interaction
             )
         server.forget_older(own)
+
+
+def _without_data(content: dict[str, Any]) -> dict[str, Any]:
+    """The figure with its axes, scales and diagonals, in which no data can be seen, hovered or clicked."""
+    invisible = {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
+    return content | {
+        "data": [trace if _is_reference(trace) else trace | invisible for trace in content["data"]]
+    }
+
+
+def _is_reference(trace: dict[str, Any]) -> bool:
+    """Tell whether a trace is a straight line that says nothing of the data, as the diagonal is."""
+    return trace.get("hoverinfo") == "skip" and trace.get("mode") == "lines" and len(trace.get("x", ())) == 2
 
 
 def _follows(figure: ReadyFigure, role: str) -> str:

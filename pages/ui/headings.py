@@ -37,18 +37,24 @@ def part(text: str, **options: Any) -> None:
     st.session_state["in_a_part"] = True
 
 
-def ask(answers: Callable[[], None] | None) -> None:
-    """While a question is still to be answered, pictures name their topic: what they show is its answer.
+def ask(answers: Callable[[], None] | None, posed: bool = False) -> None:
+    """While a question is still to be answered, pictures name their topic, and are empty unless they pose the question.
 
     ``answers`` draws those to choose from, under the first picture; None: nothing is asked.
     """
     st.session_state["asked"] = answers is not None
+    st.session_state["empty"] = answers is not None and not posed
     st.session_state["answers"] = answers
 
 
 def asked() -> bool:
     """Whether what the pictures show waits for the reader's answer."""
     return st.session_state.get("asked", False)
+
+
+def empty() -> bool:
+    """Whether pictures show only their axes, since their data are the answer."""
+    return st.session_state.get("empty", False)
 
 
 def to_be_answered() -> bool:

@@ -15,6 +15,7 @@ FLAT = (
 """The labels of ``START`` with probabilities near one half, where one leaf is best."""
 
 EXPERIMENT = Experiment(
+    posed=True,
     key="finite",
     page="finite_example",
     name="Finite example",

@@ -10,6 +10,7 @@ from calib.kernel.records import Parameter
 START = "0.05:0 0.15:0 0.2:1 0.3:0 0.35:0 0.45:1 0.5:1 0.6:0 0.65:1 0.7:0 0.8:1 0.95:1"
 
 EXPERIMENT = Experiment(
+    posed=True,
     key="pooling",
     page="algorithms",
     name="Pool adjacent violators",

@@ -80,7 +80,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
             if guess == COVER:
                 answers()
                 return
-            headings.ask(answers if guess == ASK else None)
+            headings.ask(answers if guess == ASK else None, experiment.posed)
             if beside or state.presenter():
                 headings.answers()
     picture = st.container(key="picture")
