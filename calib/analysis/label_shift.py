@@ -130,7 +130,7 @@ def _densities(p: Array, base_rate: float) -> tuple[Array, Array]:
     if (ones == zeros).all():
         raise InputError(
             "The base rate cannot be estimated: every probability equals the base rate, so the model does not "
-            "separate the classes. Use a model that does."
+            "separate the classes. Use a model that separates the classes."
         )
     return ones, zeros
 

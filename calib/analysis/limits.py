@@ -173,6 +173,6 @@ def _costs(evaluation: Evaluation) -> str:
     if evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss"):
         return ""
     return (
-        f"Nobody has chosen the costs: a false alarm costs {FALSE_ALARM:g} and a miss {MISS:g} by default. "
-        "Net benefit and costs depend on them."
+        f"Nobody has chosen the costs: a false alarm costs {FALSE_ALARM:g} and a miss {MISS:g} by default. Net benefit "
+        "and expected costs depend on these two numbers."
     )

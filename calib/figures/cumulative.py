@@ -71,11 +71,9 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         walks,
         f"{finding} (Kuiper’s test, 5 %)",
         "Lines show the cumulative sum of label minus probability over rows sorted by probability. If a line climbs, "
-        "the probabilities are too low; if it falls, too high. The slope shows by how much. The bar at the start shows "
-        "how far a line may wander by chance: two standard "
-        "deviations, for the calibrator with the largest standard deviation."
-        + _of_clusters(evaluation)
-        + asked(walks),
+        "the probabilities are too low; if it falls, too high. The slope shows by how much. The bar at the start "
+        "shows how far a line may drift by chance: two standard deviations, for the calibrator with the largest "
+        "standard deviation." + _of_clusters(evaluation) + asked(walks),
         "Cumulative differences between label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"

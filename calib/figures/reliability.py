@@ -283,8 +283,9 @@ def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
 
 def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     text = (
-        "Curves show the observed frequency by prediction; on the diagonal, predictions match outcomes. Below it the "
-        "model overestimates, above it it underestimates; an S shape means underconfident, a reversed S overconfident."
+        "Curves show the observed frequency by prediction; on the diagonal, predictions match outcomes. Below the "
+        "diagonal the model overestimates; above, it underestimates. An S shape means underconfident, a reversed S "
+        "overconfident."
     )
     if recipe.curve == "corp":
         text += (

@@ -71,8 +71,8 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
         "Hollow marks use held-out calibration rows (-cal), filled marks out-of-bag rows (-oob). Bars are 95 % "
         "intervals for these test rows, keeping the rows of one cluster together. All setups share these rows, so "
         "differences are more certain than the bars suggest. A small reliability alone says little: bins with few "
-        "rows inflate it, and methods with few different probabilities have few such bins. In the last panel, thick "
-        "bars are the mean interval of the predicted label, which should include the accuracy.",
+        "rows inflate reliability, so methods with many different probabilities look worse than they are. In the last "
+        "panel, thick bars are the mean interval of the predicted label, which should include the accuracy.",
         f"Ten setups. {summary}.",
         "" if few else _how_sure(table),
     )

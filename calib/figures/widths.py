@@ -126,9 +126,9 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
 
 def _caption(series: Sequence[Series], median: np.ndarray) -> str:
     text = (
-        "Each shape is a histogram of p1 − p0 over the test rows, on a logarithmic axis. The bar below it spans the "
-        "middle 80 % of the rows, and the mark is the median. A narrow interval means that the calibration data "
-        "determine the probability, not that it is right: see the validity table."
+        "Each shape is a histogram of p1 − p0 over the test rows, on a logarithmic axis. The bar below each histogram "
+        "spans the middle 80 % of the rows; the mark is the median. A narrow interval means that the calibration data "
+        "determine the probability, not that the probability is right: see the validity table."
     )
     for one, middle in zip(series, median, strict=True):
         if one.placement == "full" and middle > 0.99:

@@ -528,7 +528,7 @@ def results_table(table: Any, name: str) -> Array:
             )
         )
         raise InputError(
-            f"{name} must not contain missing results. Missing: {len(missing)}, the first for data set {row}, "
-            f"method {column}. Run the missing ones, or exclude these data sets for all methods."
+            f"{name} must not contain missing results. Missing: {len(missing)}, the first for data set {row}, method "
+            f"{column}. Run the missing methods, or exclude these data sets for all methods."
         )
     return values

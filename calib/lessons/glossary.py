@@ -79,8 +79,8 @@ ENTRIES = {
     ),
     "cl": Term(
         "Calibration loss (CL)",
-        "The part of the loss that arises because the prediction of a group differs from its mean true "
-        "probability. A calibrator can lower it.",
+        "The part of the loss that arises because the prediction of a group differs from its mean true probability. A "
+        "calibrator can lower this loss.",
         ("Calibration loss", "calibration loss", "CL"),
     ),
     "corp": Term(
@@ -106,25 +106,24 @@ ENTRIES = {
     ),
     "entropy": Term(
         "Entropy",
-        "The number of bits that it takes to encode the predictions. It is high if there are many different "
-        "predictions.",
+        "The number of bits needed to encode the predictions. It is high if there are many different predictions.",
         ("Entropy", "entropies"),
     ),
     "gl": Term(
         "Grouping loss (GL)",
-        "The part of the loss that arises because the rows of a group differ in their true probability. Only "
-        "another model can lower it.",
+        "The part of the loss that arises because the rows of a group differ in their true probability. Only another "
+        "model can lower this loss.",
         ("Grouping loss", "grouping loss", "GL"),
     ),
     "group": Term(
         "Group",
         "A set of rows over which a loss is averaged: all rows with the same prediction, in the same leaf, or in the "
-        "same bin. Each picture says which kind it uses.",
+        "same bin. Each picture says which kind of group it uses.",
         ("A group", "groups"),
     ),
     "il": Term(
         "Irreducible loss (IL)",
-        "The loss that remains even if you predict the true probabilities. No method can lower it.",
+        "The loss that remains even if you predict the true probabilities. No method can lower this loss.",
         ("IL",),
     ),
     "isotonic": Term(
@@ -139,8 +138,8 @@ ENTRIES = {
     ),
     "leaf": Term(
         "Leaf",
-        "An end node of a tree. All rows in it get the same prediction. A leaf is pure if all its training "
-        "rows are in one class.",
+        "An end node of a tree. All rows in a leaf get the same prediction. A leaf is pure if all its training rows "
+        "are in one class.",
         ("pure leaves", "Pure leaves"),
     ),
     "log_loss": Term(
@@ -151,14 +150,14 @@ ENTRIES = {
     "minimax": Term("Minimax", "The choice with the smallest possible loss in the worst case.", ("minimax",)),
     "oob": Term(
         "Out of bag",
-        "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out-of-bag for "
-        "that tree, and can calibrate.",
+        "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out-of-bag for that "
+        "tree, so they can calibrate the forest.",
         ("out of bag", "out-of-bag"),
     ),
     "p0p1": Term(
         "p0 and p1",
-        "The two probabilities of a Venn predictor: p0 if the new row has label 0, p1 if it has label 1. P_Y is "
-        "the probability for its true label.",
+        "The two probabilities of a Venn predictor: p0 if the new row has label 0, p1 if it has label 1. P_Y is the "
+        "probability that belongs to the row's true label.",
         ("p0 and p1", "P_Y"),
     ),
     "platt": Term(
@@ -193,7 +192,7 @@ ENTRIES = {
     "reliability": Term(
         "Reliability",
         "The part of the Brier score that calibration can remove, as Murphy defined it, over 100 bins. With few rows "
-        "it is mostly noise.",
+        "this number is mostly noise.",
         linked=False,
     ),
     "reliability_diagram": Term(

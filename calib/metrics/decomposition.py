@@ -322,8 +322,8 @@ RELIABILITY = Metric(
     "Reliability (100 bins)",
     NumberOf(murphy_decomposition, "reliability"),
     False,
-    "Murphy's decomposition over 100 bins: mean squared difference between predictions and frequencies. "
-    "Mostly noise if there are few rows.",
+    "Murphy's decomposition over 100 bins: mean squared difference between predictions and frequencies. With few rows "
+    "this number is mostly noise.",
     everyday=False,
 )
 RESOLUTION = Metric(
@@ -331,8 +331,8 @@ RESOLUTION = Metric(
     "Resolution",
     NumberOf(murphy_decomposition, "resolution"),
     True,
-    "Murphy's decomposition over 100 bins: variance of the bins' frequencies. Mostly noise if there "
-    "are few rows.",
+    "Murphy's decomposition over 100 bins: variance of the bins' frequencies. With few rows this number is mostly "
+    "noise.",
     everyday=False,
 )
 UNCERTAINTY = Metric(
@@ -355,7 +355,7 @@ MISCALIBRATION = Metric(
     "Miscalibration (CORP)",
     NumberOf(corp_decomposition, "miscalibration"),
     False,
-    "Reduction of the Brier score by isotonic recalibration on the same rows. Part of it is due to "
+    "Reduction of the Brier score by isotonic recalibration on the same rows. Part of this reduction is due to "
     "chance, even for a perfect model.",
 )
 MISCALIBRATION_BY_CHANCE = Metric(

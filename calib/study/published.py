@@ -82,7 +82,7 @@ VENN_ABERS = Paper(
     "Vovk and Petej 2014",
     (
         Rule(
-            "The paper averages this method over 16 splits of its own, and the other methods over 100.",
+            "The paper averages this method over 16 splits of its own, and the other methods over 100 splits.",
             setups=tuple(f"VA ({name})" for name in ("J", "JB", "LR", "NB", "NN", "SVM")),
             comparable=True,
         ),
@@ -107,7 +107,8 @@ TREES = Paper(
             data=("spect", "vote", "german"),
         ),
         Rule(
-            "The paper's data set has no duplicate rows. Results are comparable if yours has no duplicates either.",
+            "The paper's data set has no duplicate rows. Results are comparable if your data set has no duplicate "
+            "rows either.",
             data=("haber", "kc1", "kc2", "kc3", "pc1req", "transf.", "wbc"),
             comparable=True,
         ),

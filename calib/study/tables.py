@@ -137,7 +137,8 @@ def significance_table(summary: MetricSummary) -> Table:
         "significance",
         title,
         frame,
-        "v means that the row's setup is significantly better than the column's (Bergmann–Hommel test).",
+        "v means that the setup in the row is significantly better than the setup in the column (Bergmann–Hommel "
+        "test).",
     )
 
 
@@ -163,7 +164,10 @@ def t_table(summary: MetricSummary) -> Table:
 def wins_table(summary: MetricSummary) -> Table:
     cells = [["/".join(map(str, pair)) for pair in row] for row in summary.wins.tolist()]
     frame = _without_diagonal(pd.DataFrame(cells, index=summary.setups, columns=summary.setups))
-    note = "On how many data sets the row's setup is better than / equal to / worse than the column's."
+    note = (
+        "Number of data sets on which the setup in the row is better than / equal to / worse than the setup in the "
+        "column."
+    )
     return Table("wins", "Wins, draws and losses", frame, note)
 
 
@@ -198,7 +202,7 @@ def published_table(summary: MetricSummary, paper: str) -> Table:
     """Your values beside the published ones, pair by pair."""
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
     if summary.over_folds:
-        why = "The published value uses pooled folds; yours is a mean over folds."
+        why = "The published value uses pooled folds; your value is a mean over folds."
         frame = frame.assign(
             comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip()
         )

@@ -107,7 +107,7 @@ def show(
             st.toggle(
                 "All lines in colour",
                 key=f"colour_{key}",
-                help="Off: two or three lines have colours. Click a name in the legend to colour one more.",
+                help="Off: two or three lines have colours. Click a name in the legend to colour one more line.",
             )
         if heading is None:
             if headings.asked():

@@ -44,7 +44,10 @@ WORDMARK = (
     'font-family="Georgia, Gelasio, Source Serif 4, Noto Serif, Liberation Serif, serif" fill="{ink}">{name}</text>'
     "</svg>"
 )
-OWN = "The link contains the settings and the file’s name, but not the file. Anyone who opens it must upload the file."
+OWN = (
+    "The link contains the settings and the file’s name, but not the file. Anyone who opens the link must upload "
+    "the file."
+)
 
 
 LOST = (

@@ -64,7 +64,7 @@ EXPERIMENT = Experiment(
     simulation=RUN,
     notice=(
         "Methods with one to three parameters (PPA, temperature, Platt scaling, beta) settle after a few dozen rows. "
-        "Isotonic regression, Venn–Abers and rank can follow any rising curve, and need about two hundred.",
+        "Isotonic regression, Venn–Abers and rank can follow any rising curve, and need about two hundred rows.",
         "A calibrator that has settled is not always better than no calibration. The thick line is the same tuned "
         "forest, uncalibrated. In these draws PPA gets below this line with 400 rows and beta with 464, but only "
         "temporarily. To get below the thick line, rank calibration needs 496 rows, Venn–Abers 672 and isotonic "

@@ -75,9 +75,9 @@ def prepare(found: Compared) -> Compare:
         title=f"Closest to the true probabilities: {METHODS[best.method]} (TCE {brief(best.tce)})"
         + (f"; no clear difference from {METHODS[second.method]} ({brief(second.tce)})" if tied else ""),
         caption="The first picture shows TCE, the mean squared distance to the true probability; lower is better. "
-        "Bars are two standard errors over the draws. The second picture shows the frequency of class 1 in ten groups "
-        "of similar predictions; on the diagonal, predictions match outcomes. Open marks are methods that reuse the "
-        "training scores. "
+        "Bars show two standard errors over the draws. The second picture shows the frequency of class 1 in "
+        "ten groups of similar predictions; on the diagonal, predictions match outcomes. Open marks are "
+        "methods that reuse the training scores. "
         + (f"Infinite log loss: {', '.join(infinite)}." if infinite else "No log loss is infinite here.")
         + GREY,
         alt=f"{found.y.shape[0]} draws of {found.objects} training rows. {listed}.",

@@ -15,7 +15,8 @@ EXPERIMENT = Experiment(
     answers=("Valid and useful", "Valid, but useless", "Narrow, therefore not valid"),
     right=2,
     why=(
-        "It never looks at the row. Being right on average over everybody says nothing about anybody.",
+        "The predictor never looks at the row. A prediction that is right on average over all rows says nothing about "
+        "a single row.",
         "It is right on average, but predicts the same for every row.",
         "An interval can be narrow and valid: many labels give a precise share of ones.",
     ),
@@ -24,9 +25,9 @@ EXPERIMENT = Experiment(
     notice=(
         "Its interval has the width 1/(l + 1), and its selected probability is right on average, as for every Venn "
         "predictor. Validity alone says nothing about the row.",
-        "Venn–Abers is equally valid, and its interval follows the true probability, at the cost of a larger width.",
+        "Venn–Abers is equally valid, and its interval follows the true probability, but the interval is wider.",
         "Set the distance of the classes to 0. Now there is nothing to learn about a row, and the constant predictor "
-        "is the best one.",
+        "is the best predictor.",
     ),
     formulas=(r"P_0 = \frac{k}{l+1}, \qquad P_1 = \frac{k+1}{l+1}",),
     source=f"{PAPER}, section 2, after corollary 1.",

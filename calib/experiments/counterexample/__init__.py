@@ -16,16 +16,16 @@ EXPERIMENT = Experiment(
     answers=("Around 1/2", "About [1/3, 2/3]", "About [2/3, 1]"),
     right=3,
     why=(
-        "A valid predictor would do this. But this score distinguishes new rows from training rows, so the guarantee "
-        "is lost.",
-        "These are the probabilities of the two sides. But a new row scores 2, so it belongs to neither.",
+        "The interval of a valid predictor would lie there. But this score distinguishes new rows from training rows, "
+        "so the guarantee is lost.",
+        "These are the probabilities of the two sides. But a new row scores 2, so it belongs to neither side.",
         "A new row scores above all others. With label 1 it is alone, with label 0 it joins the right side.",
     ),
     parameters=(draws(200, 50, 100, 200, 500, 1000),),
     simulation=settle,
     notice=(
         "A new row scores above every calibration score. With label 1 it forms its own pool, so p1 = 1. With label 0 "
-        "it joins the pool of the right side, so p0 is near 2/3. The frequency 1/2 lies outside.",
+        "it joins the pool of the right side, so p0 is near 2/3. The frequency 1/2 lies outside this interval.",
         "More training rows do not help: the interval converges to [2/3, 1], which excludes 1/2.",
         "In full Venn–Abers the score also depends on the new row. It then scores 0 or 1 like the others, and the mean "
         "interval approaches 1/2 from both sides.",

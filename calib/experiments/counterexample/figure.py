@@ -32,9 +32,9 @@ def prepare(found: Settling) -> Counterexample:
         title=f"The simplified interval converges to [{brief(simplified[0])}, {brief(simplified[1])}] and {verdict} "
         "the frequency 1/2",
         caption=f"Lines show the mean p0 (dashed) and p1 (dotted) of a new row over {found.draws:,} training sets of "
-        "each size. By corollary 1, the horizontal line at P(Y = 1) = 1/2 should lie between p0 and p1. Simplified "
-        "Venn–Abers misses this line more clearly with more rows; full Venn–Abers approaches it, up to sampling "
-        "error.",
+        "each size. By corollary 1, the horizontal line at P(Y = 1) = 1/2 should lie between p0 and p1. "
+        "Simplified Venn–Abers misses this line more clearly with more rows; full Venn–Abers approaches it, "
+        "apart from sampling error.",
         alt=f"With {found.sizes[-1]:,} training rows, simplified p0 "
         f"{plus_minus(simplified[0], found.errors['simplified'][-1, 0])}, p1 {number(simplified[1])}; full p0 "
         f"{plus_minus(full[0], found.errors['full'][-1, 0])}, p1 {plus_minus(full[1], found.errors['full'][-1, 1])}.",

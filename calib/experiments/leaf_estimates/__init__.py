@@ -17,7 +17,7 @@ EXPERIMENT = Experiment(
     why=(
         "Laplace moves 1/1 to 2/3, which is better than 1. But the leaf still has only a single row.",
         "Curtailment uses an ancestor with enough rows, so it removes the cause: leaves that are too small.",
-        "The mean of pure trees helps a lot. But all trees have learnt from the same rows, noise included.",
+        "Averaging pure trees helps a lot. But all trees have learnt from the same rows, noise included.",
     ),
     turn={"curtail": 5},
     parameters=(

@@ -50,8 +50,8 @@ def prepare_curve(found: SettingCurve) -> Lines:
         found,
         shown,
         "Curtail below",
-        f"Curtailing below {a} changes one tree's TCE from {brief(one[0])} to {brief(one.min())}; curtailing below {b} "
-        f"changes the forest's from {brief(many[0])} to {brief(many.min())}",
+        f"Curtailing leaves below {a} rows changes one tree's TCE from {brief(one[0])} to {brief(one.min())}; "
+        f"curtailing below {b} changes the forest's from {brief(many[0])} to {brief(many.min())}",
         "Lines show TCE by curtailment threshold. A leaf with fewer rows takes the estimate of an ancestor; 0 changes "
         "nothing. Rings mark the lowest values. A threshold that is too small leaves noise; one that is too large "
         "mixes different rows.",

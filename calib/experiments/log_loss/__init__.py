@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="log_loss",
     page=PAGE,
     name="Infinite log loss",
-    question="One wrong prediction of 0 or 1 makes log loss infinite, and direct isotonic regression predicts "
-    "both. In how many runs is it still finite after 100 test rows?",
+    question="One wrong prediction of 0 or 1 makes log loss infinite, and direct isotonic regression predicts both. "
+    "In how many runs is this loss still finite after 100 test rows?",
     answers=("Nearly all", "About half", "Hardly any"),
     right=3,
     why=(

@@ -48,8 +48,8 @@ EXPERIMENT = Experiment(
     ),
     simulation=looking,
     notice=(
-        "The test raises more false alarms with every look. The evidence raises one for "
-        "fewer than 5 % of the models, however often you look.",
+        "The test raises more false alarms with every look. The evidence raises a false alarm for fewer than 5 % of "
+        "the models, however often you look.",
         "After 20 calibrated weeks the evidence finds the change sooner than the test. The "
         "old, calibrated rows weaken the test, whereas the evidence is also started again every week.",
     ),

@@ -41,7 +41,7 @@ EXPERIMENT = Experiment(
         "The two categories of the Venn predictor each hold a fixed share of all rows. Its interval shrinks like 1/n, "
         "but its probability stays coarse.",
         "The band holds the middle 80 % of the rows. With 1,000 calibration rows or more, intervals at both ends of "
-        "the scores are about a fifth wider than in between. With 100 they are hardly wider.",
+        "the scores are about a fifth wider than in between. With 100 calibration rows they are hardly wider.",
     ),
     formulas=(r"\text{width} = p_1 - p_0 \propto n^{-2/3}", r"\text{rows in a pool} \propto n^{2/3}"),
     source=f"{PAPER}, section 3. The size of isotonic pools, of order n^(2/3), follows from Brunk's cube-root "

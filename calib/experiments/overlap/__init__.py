@@ -94,10 +94,9 @@ EXPERIMENT = Experiment(
     ),
     simulation=RUN,
     notice=(
-        "On the left the classes are identical, so every true probability is one half. A fully grown forest has learnt "
-        "noise, so it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls it "
-        "back to "
-        "one half, and so does tuning (RF_opt: few, large leaves).",
+        "On the left the classes are identical, so every true probability is one half. A fully grown forest has "
+        "learnt noise, so it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls "
+        "these predictions back to one half, and so does tuning (RF_opt: few, large leaves).",
         "At complete overlap in two dimensions, more trees (RF_large) do not help, because all trees have learnt "
         "the same noise.",
         "Compare with the thick line, the same forest uncalibrated. Choose Tuned forest: in two dimensions there is "
@@ -107,7 +106,7 @@ EXPERIMENT = Experiment(
         "less to correct. Half-way to separate classes the forest is underconfident, and calibration helps even the "
         "tuned forest.",
         "PPA only moves probabilities away from one half, so it cannot help if they are already too extreme. Platt "
-        "scaling, beta and isotonic regression can.",
+        "scaling, beta and isotonic regression can help.",
         "If a calibration row with a score of 0 is in class 1, the error of the tuned forest with beta "
         "calibration has a peak. The log-odds of 0 lie far beyond all others, so one such row bends the whole map. "
         "Platt scaling "

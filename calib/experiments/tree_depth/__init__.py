@@ -52,7 +52,8 @@ EXPERIMENT = Experiment(
     notice=(
         "If the tree is too shallow, the line of means is flatter than the diagonal, because rows with very different "
         "true probabilities share a leaf. If it is too deep, the line is right but the points scatter around it, "
-        "because few rows decide each leaf. TCE, the mean squared distance to the diagonal, is bias² plus scatter.",
+        "because each leaf holds only a few rows. TCE, the mean squared distance to the diagonal, is bias² plus "
+        "scatter.",
         "The lower picture shows one tree, with each leaf as a group. Every further level lowers GL, because groups "
         "get smaller. Nearly every level raises CL, because each group holds fewer rows. Their sum, the TCE, is "
         "lowest in between.",

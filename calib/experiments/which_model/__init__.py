@@ -18,8 +18,8 @@ EXPERIMENT = Experiment(
     why=(
         "A forest assumes almost nothing and has hardly any bias. But predictions of fully grown trees vary a lot, "
         "and this variance counts too.",
-        "The curved boundary of this machine fits, and Platt scaling learns only two parameters, so there is little "
-        "scatter.",
+        "The curved boundary of the support-vector machine fits, and Platt scaling learns only two parameters, so "
+        "there is little scatter.",
         "Logistic regression is right in the upper row. Its straight boundary is wrong in the lower row, and more "
         "rows cannot bend it.",
     ),

@@ -24,7 +24,7 @@ from pages.ui.uploads import remember, remembered
 KEPT_ESTIMATES = 6
 REMEDY = (
     "If positives are rarer or more frequent in deployment, or if the table was under- or oversampled, set the base "
-    "rate in the sidebar. All odds are then multiplied by one ratio, on every page and in every export."
+    "rate in the sidebar. All odds are then multiplied by the same factor, on every page and in every export."
 )
 
 
@@ -75,7 +75,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
     st.markdown(f"**{estimate.finding}**")
     st.caption(
         f"Saerens, Latinne and Decaestecker 2002, from the probabilities of {plain(label_of(key))}. The interval uses "
-        "the likelihood ratio; it assumes that the probabilities are right and the rows independent."
+        "the likelihood ratio; it assumes that the probabilities are right and that the rows are independent."
         + _counted(evaluation.recipe.weight, found[1])
     )
     if 0 < estimate.rate < 1:

@@ -178,8 +178,8 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
     held, positive = decision.evaluation.at(rows), decision.evaluation.dataset.classes[1]
     st.markdown(
         f"For {counted(held.size, 'test row')}, {percent(decision.undecided_share(method))}, the {label_of(method)} "
-        f"interval includes the threshold {plain(number(decision.threshold))}. At its lower end you should "
-        f"not act; at its upper end you should. {percent(held.share)} of these rows are in "
+        f"interval includes the threshold {plain(number(decision.threshold))}. At the lower end of the interval you "
+        f"should not act; at the upper end you should act. {percent(held.share)} of these rows are in "
         f"{plain(class_named(positive))}. Check these rows individually."
     )
     _rows(decision, method)

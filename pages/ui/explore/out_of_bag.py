@@ -67,7 +67,7 @@ def as_published(recipe: Recipe) -> None:
                 key="as_published",
                 on_click=lambda: state.update(**as_in_the_paper(recipe)),
                 help="The paper uses 300 trees and ten folds, holds out a third, and takes the midpoint of p0 and p1. "
-                "Its settings are slower.",
+                "The paper's settings are slower.",
             )
     text = (
         f"Here: {', '.join(differs)}."
@@ -166,8 +166,8 @@ def beside_the_paper(table: pd.DataFrame) -> None:
         )
         grid(shown, hide_index=True, width="stretch", alt="Results of the paper and results on these data")
         st.caption(
-            "A single data set can differ from a mean over many, so a result that is not confirmed here does not "
-            "contradict the paper. The numbers are compared without regard to sampling variability."
+            "A single data set can differ from the mean over many data sets. Therefore a result that is not confirmed "
+            "here does not contradict the paper. The numbers are compared without regard to sampling variability."
         )
 
 

@@ -302,7 +302,7 @@ def groups(evaluation: Evaluation) -> None:
         largest = grouping.largest(GROUP_DIAGRAMS)
         tables.diagrams({f"{chosen}: {name}": evaluation.at(at) for name, at in largest.items()})
         if len(largest) < len(grouping.names):
-            st.caption(f"The {len(largest)} largest groups; smaller ones would show noise.")
+            st.caption(f"The {len(largest)} largest groups; smaller groups would show noise.")
 
 
 def models(evaluation: Evaluation) -> None:

@@ -175,8 +175,8 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     where,
                     delta_color="off",
                     delta_arrow="off",
-                    help="Best value over depths, leaves and calibrators. It was chosen on the test rows, so it is "
-                    "slightly optimistic.",
+                    help="Best value over depths, leaves and calibrators. This value was chosen on the test rows, so "
+                    "it is slightly optimistic.",
                 )
 
 

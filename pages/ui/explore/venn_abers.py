@@ -63,8 +63,8 @@ def headline(result: Evaluation) -> None:
             f"observed {brief(summary.observed)}",
             delta_color="off",
             delta_arrow="off",
-            help="Over all test rows, the frequency of the positive class should lie between these two means, up to "
-            "sampling error.",
+            help="Over all test rows, the frequency of the positive class should lie between these two means, apart "
+            "from sampling error.",
         )
         st.metric("Mean width", brief(summary.width), help="Mean of p1 − p0 over the test rows.")
         for name in ("brier", "log_loss"):
@@ -257,7 +257,7 @@ def _dragged(
         of = f"fold {chosen} alone" if len(as_is.fits) > 1 else "this calibration set"
         st.caption(
             f"These are the numbers of {of}, not adjusted to a deployment base rate. Drag the large marks near the "
-            "row; each moves with all rows of its score and label."
+            "row; each mark moves with all rows of the same score and label."
         )
 
 
