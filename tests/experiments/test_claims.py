@@ -696,7 +696,9 @@ def widths(size, seed, draws=20):
 
 
 @over_seeds
-@claims("narrowing", "An interval is wide if", "With 1,000 calibration rows", "With 100 calibration rows they")
+@claims(
+    "narrowing", "An interval is wide if", "With 1,000 calibration rows", "With 100 calibration rows they"
+)
 def test_intervals_are_wide_where_pools_are_small_and_of_many_rows_at_the_ends(seed):
     wider = {}
     for size, draws in ((100, 100), (1000, 20), (10000, 20)):
@@ -803,7 +805,11 @@ def test_entropy_is_the_same_for_all_and_one_label_moves_the_best_partition():
 
 @over_seeds
 @claims(
-    "looking", "The test raises more", "The evidence raises a false alarm", "After 20 calibrated", "The old, calibrated"
+    "looking",
+    "The test raises more",
+    "The evidence raises a false alarm",
+    "After 20 calibrated",
+    "The old, calibrated",
 )
 def test_looking_every_week_ruins_the_test_and_not_the_evidence(seed):
     result = found("looking", seed)
