@@ -349,7 +349,9 @@ def test_which_calibrator_when_says_what_the_results_say():
     calibration = int(rows * (1 - recipe.test_size) * recipe.calibration_size)
     assert said[2][:-2] == ["000", str(calibration)]
     start, tree = START
-    assert f"starts with {name_of(start)}, or with {name_of(tree)} for a single tree" in " ".join(text.split())
+    assert f"starts with {name_of(start)}, or with {name_of(tree)} for a single tree" in " ".join(
+        text.split()
+    )
     regret = arena["regret in Brier score"].map(number)
     assert said[3] == ["22", arena.loc[regret.idxmin(), "regret in Brier score"]]
     assert regret.idxmin() == "Venn–Abers"
