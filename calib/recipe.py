@@ -117,7 +117,11 @@ TABLE: dict[str, Parameter] = {
             help="Labels to treat as missing, for example “unknown”.",
         ),
         Parameter(
-            "drop_repeated", "Exclude repeated rows", "boolean", False, help="Keep the first of equal rows."
+            "drop_repeated",
+            "Exclude repeated rows",
+            "boolean",
+            False,
+            help="Keep only the first of several identical rows.",
         ),
         Parameter(
             "scores",

@@ -42,7 +42,7 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
     best = min(raw, key=lambda name: raw[name])
     gaps = [f"{other} {_gap(evaluations, best, other, raw)}" for other in raw if other != best]
     first = (
-        f"Without calibration, {best} has the lowest Brier score, {number(raw[best])}. Differences from it: "
+        f"Without calibration, {best} has the lowest Brier score, {number(raw[best])}. Differences from this Recipe: "
         f"{'; '.join(gaps)}."
     )
     calibrated = {place: score for place, score in scores.items() if place[1] != "none"}

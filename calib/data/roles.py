@@ -366,7 +366,7 @@ def propose_roles(
 def _without_a_split(problem: Problem) -> Problem:
     return replace(
         problem,
-        remedy="Assign the role Cluster. The column is then not a feature, and intervals resample whole clusters.",
+        remedy="Assign the role “Cluster”. The column is then not a feature, and intervals resample whole clusters.",
         fix={"cluster": problem.column},
         action="Use as cluster",
     )
@@ -388,7 +388,7 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
         "warning",
         found.name,
         f"Looks like weights: {now}.",
-        "Assign the role Weight or count if the column says how much each row counts.",
+        "Assign the role “Weight or count” if the column says how much each row counts.",
         {"weight": found.name},
         "Use as weights",
     )

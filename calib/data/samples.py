@@ -84,16 +84,16 @@ SAMPLES: dict[str, Sample] = {
             "Customers with many calls",
             "customers.csv.gz",
             "complaint",
-            "Calls of one customer are similar. Compare a random split with a split by cluster, which keeps "
-            "them together.",
+            "Calls of one customer are similar. Compare a random split with a split by cluster, which keeps these "
+            "calls together.",
         ),
         Sample(
             "counts",
             "A billion predictions as counts",
             "counts.csv.gz",
             "yes",
-            "The result of GROUP BY on a billion rows: score, label and count. Assign the role Weight or "
-            "count to the count.",
+            "The result of GROUP BY on a billion rows: score, label and count. On the Data page, choose the column "
+            "“count” under “Weight or count”.",
             predictions=True,
         ),
         Sample(
@@ -101,8 +101,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions by day, with a sudden change",
             "drift_abrupt.csv.gz",
             "yes",
-            "A deployed model that is calibrated for 300 days and then underestimates. Give the day the role time and "
-            "open Watch.",
+            "A deployed model that is calibrated for 300 days and then underestimates. On the Data page, choose the "
+            "column “day” under “Date or time”, then open Watch.",
             predictions=True,
         ),
         Sample(
@@ -110,8 +110,8 @@ SAMPLES: dict[str, Sample] = {
             "Predictions by day, with a slow change",
             "drift_slow.csv.gz",
             "yes",
-            "A deployed model that slowly becomes overconfident from day 200 onwards. Give the day the role time "
-            "and open Watch.",
+            "A deployed model that slowly becomes overconfident from day 200 onwards. On the Data page, choose the "
+            "column “day” under “Date or time”, then open Watch.",
             predictions=True,
         ),
     )

@@ -90,7 +90,7 @@ def test_every_page_shows_only_the_period(stem, monkeypatch):
 def test_without_a_date_rows_count_in_order():
     at = page("explore_watch", **{key: value for key, value in DAILY.items() if key != "time"})
     assert faults(at) == []
-    assert any("role time" in each.value for each in at.caption)
+    assert any("Date or time" in each.value for each in at.caption)
 
 
 def test_a_base_rate_is_refused():

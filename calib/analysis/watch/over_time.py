@@ -124,7 +124,10 @@ def over_time(
     if evaluation.recipe.base_rate is not None:
         raise InputError("Watch shows probabilities as they were predicted. Remove the deployment base rate.")
     if evaluation.weight is not None:
-        raise InputError("Watch counts each row once, in the order of prediction. Remove the role weight.")
+        raise InputError(
+            "Watch counts each row once, in the order of prediction. Choose no column under “Weight or "
+            "count”."
+        )
     if calibrator == "none":
         evaluation = evaluation.on_every_row()
     data, rows, when = evaluation.dataset, evaluation.rows, evaluation.when

@@ -126,7 +126,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
                 )
     if seen.kind == "row":
         st.caption(
-            "Rows count in the order of the table. On the Data page you can give a date the role time."
+            "Rows count in the order of the table. On the Data page you can choose a column under “Date or time”."
         )
         if seen.evaluation.recipe.data == DEFAULT_DATA:
             sample = {
