@@ -173,7 +173,7 @@ def _add_export(commands: Any) -> None:
         "calibrator",
         type=Path,
         metavar="CALIBRATOR.json",
-        help="calibrator file (JSON) from the page Compare and report",
+        help="calibrator file (JSON) from the Compare and report page",
     )
     language = command.add_mutually_exclusive_group(required=True)
     for key, entry in LANGUAGES.items():

@@ -99,7 +99,13 @@ TABLE: dict[str, Parameter] = {
     for parameter in (
         Parameter("sheet", "Sheet", "text", None, help="The sheet of a workbook."),
         Parameter(
-            "header", "Header line", "integer", None, 0, 1_000_000, help="The header's line, 0 for none."
+            "header",
+            "Header line",
+            "integer",
+            None,
+            0,
+            1_000_000,
+            help="Number of the header line; 0 if there is no header.",
         ),
         Parameter(
             "merge_labels",
@@ -485,7 +491,9 @@ class Recipe:
         checked = []
         for key, value in getattr(self, name):
             if key not in allowed:
-                known = f"Use one of these: {', '.join(allowed)}." if allowed else "There are none."
+                known = (
+                    f"Use one of these: {', '.join(allowed)}." if allowed else "There are no options here."
+                )
                 raise InputError(f"{name}: {key!r} is not a known option. {known}")
             checked.append((key, checks.setting(value, allowed[key], f"{name}.{key}")))
         object.__setattr__(self, name, tuple(checked))

@@ -87,7 +87,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             choices=lambda: {key: metric for key, metric in METRICS.items() if not metric.everyday},
-            help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and others.",
+            help="Bias-corrected and smooth calibration errors, cumulative differences, ICI and other metrics.",
         ),
         Parameter(
             "group",
@@ -105,7 +105,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "names",
             (),
             about="columns",
-            help="Other models, or score columns, to compare with this one.",
+            help="Other models, or score columns, to compare with this model.",
         ),
         Parameter(
             "repeats",

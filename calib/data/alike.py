@@ -38,7 +38,7 @@ def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     if missing:
         raise DataError(
             f"The model needs {quoted(missing)}, which is missing from this table.",
-            "Upload a table with the same column names as the current one.",
+            "Upload a table with the same column names as the current table.",
         )
     typed = typed[list(known.columns)]
     other = [

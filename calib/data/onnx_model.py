@@ -180,7 +180,7 @@ def _refuse(model: Any) -> None:
         what = f"operators of {', '.join(map(repr, foreign))}" if foreign else "custom functions"
         raise DataError(
             f"The model uses {what}, but only standard ONNX operators are allowed.",
-            "Export the model without these.",
+            "Export the model without custom functions.",
         )
     if any(tensor.data_location == tensor.EXTERNAL for tensor in _tensors(model.graph)):
         raise DataError(
@@ -301,7 +301,7 @@ def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
             rows = counted(len(next(iter(inputs.values()))), "row")
             raise DataError(
                 f"The model took more than {LONGEST_RUN} seconds for {rows}, which is the limit. It may loop forever.",
-                "Export a model without loops, or a smaller one.",
+                "Export a model without loops, or a smaller model.",
             ) from None
         first = str(error).strip().splitlines()[0][:200]
         raise DataError(

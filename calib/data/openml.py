@@ -39,7 +39,7 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
     except OSError as error:
         raise DataError(
             f"OpenML could not be reached ({error}).",
-            "Check your connection, or download the ARFF file in a browser and upload it.",
+            "Check your connection, or download the ARFF file in a browser and upload this file.",
         ) from None
     except (ValueError, KeyError) as error:
         raise DataError(

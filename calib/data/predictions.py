@@ -333,7 +333,7 @@ def _without_counts(column: str) -> Problem:
         column,
         "Most scores occur once in each class, as in a table of counts. If this is such "
         "a table, the scores cannot be evaluated without the counts.",
-        "On the Data page, assign the role Weight or count to the column of counts.",
+        "On the Data page, choose the column of counts under “Weight or count”.",
     )
 
 

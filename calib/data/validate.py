@@ -224,7 +224,7 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
     missing, counts = int((~label.there).sum()), label.counts
     if missing:
         message = f"{missing:,} of {len(frame):,} rows have no label."
-        yield Problem("warning", target, message, "They are excluded. Fill in the label to use them.")
+        yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
     try:
         classes = choose_classes(counts, positive)
     except DataError as error:

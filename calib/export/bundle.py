@@ -29,7 +29,7 @@ READ_ME = """Calibration Explorer
 
 report.html       one interactive file with everything; it opens without a network
 reproduce.py      Python that gives the same numbers with the package calib
-recipes.json      the Recipes by name, which the page Compare and report can load again
+recipes.json      the Recipes by name, which the Compare and report page can load again
 side_by_side.csv  the metrics of all Recipes
 {folders}
 

@@ -81,8 +81,8 @@ FOLDS = "folds"  # the kind of map that holds several, one of each fold
 NOTES = {
     "cv": "Fitted on out-of-fold scores. Apply it to scores of the model that was then refitted on all training rows.",
     "oob": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble. In the evaluation, each row was "
-    "scored by the trees that did not see one random training row. This row was not used to calibrate it. "
-    "This table keeps all rows, so its probabilities differ a little.",
+    "scored by the trees that did not see one random training row. This training row was not used to calibrate "
+    "the scored row. This table keeps all rows, so its probabilities differ a little.",
     "oob_whole": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble.",
     "train": "Fitted on scores of the rows that trained the model, so often overconfident. Use it only for comparison.",
 }
@@ -259,8 +259,8 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     top = parse(content, "The calibrator file")
     if "format" not in top:
         raise InputError(
-            "This is not a calibrator file, because the field format is missing. "
-            "Use a file saved with Calibrator (JSON) on the page Compare and report."
+            "This is not a calibrator file, because the field format is missing. Use a file saved with Calibrator "
+            "(JSON) on the Compare and report page."
         )
     top.choice("format", [FORMAT])
     top.choice("version", [VERSION])

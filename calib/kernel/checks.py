@@ -487,7 +487,7 @@ def matrix(values: Any, name: str, columns: int | None = None) -> Array:
         row, column = np.argwhere(~np.isfinite(array))[0]
         raise InputError(
             f"{name} must be finite. Missing or infinite values: {int((~np.isfinite(array)).sum())}, the first at "
-            f"index [{row}, {column}]. Remove or replace them."
+            f"index [{row}, {column}]. Remove or replace these values."
         )
     return array
 

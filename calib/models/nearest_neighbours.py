@@ -50,7 +50,7 @@ ENTRY = ModelEntry(
             "choice",
             "uniform",
             choices=("uniform", "distance"),
-            help="Whether all neighbours count equally, or nearer ones more.",
+            help="Whether all neighbours count equally, or nearer neighbours count more.",
         ),
     ),
     help="Makes no assumption about the boundary, but gives only a few distinct probabilities.",

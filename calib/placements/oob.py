@@ -77,7 +77,7 @@ class OutOfBag(Placement):
         if missing:
             self.notes = (
                 f"{missing} of {len(y)} training rows are in the bags of all {bag.shape[1]} trees. They have no "
-                "out-of-bag score, so they are not calibration rows. Use more trees to include them.",
+                "out-of-bag score, so they are not calibration rows. Use more trees to include these rows.",
             )
         self.scores = scores[self.index]
         self.bag = bag.T[:, self.index].T  # (calibration rows, trees), one tree's column contiguous

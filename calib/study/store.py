@@ -28,7 +28,7 @@ from calib.study.protocol import Setup
 
 APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
 SCHEMA = 1
-ANOTHER = "Choose a file written by calib study --store or by the page Run."
+ANOTHER = "Choose a file written by calib study --store or by the Run page."
 
 TABLES = """
 CREATE TABLE setups (name TEXT PRIMARY KEY, position INTEGER NOT NULL);

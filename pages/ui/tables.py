@@ -143,10 +143,10 @@ def metrics(evaluation: Evaluation) -> None:
     grid(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
     st.caption(
         f"{evaluation.judged_by}, {percent(evaluation.share)} of them in "
-        f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; small "
-        "differences may be sampling variability. Compare ECE and miscalibration "
-        "with the values that a calibrated model has by chance, in the columns beside them. CORP splits the Brier "
-        "score by isotonic regression, without bins: Brier score = miscalibration − discrimination + uncertainty. "
+        f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; small differences "
+        "may be sampling variability. Compare ECE and miscalibration with the values that a calibrated model has by "
+        "chance, in the neighbouring columns. CORP splits the Brier score by isotonic regression, without bins: Brier "
+        "score = miscalibration − discrimination + uncertainty. "
         f"{clipped_sentence(evaluation.metrics)}{_platt(evaluation)}"
     )
     with st.container(horizontal=True):

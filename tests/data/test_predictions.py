@@ -340,7 +340,7 @@ def test_a_table_of_counts_without_its_counts_is_not_judged_by_its_ranks(name):
     alone = prepare_predictions(grouped, "y", scores=["score"])
     (found,) = ranking_problems(alone)
     assert "as in a table of counts" in found.message
-    assert "role Weight or count" in found.remedy
+    assert "“Weight or count”" in found.remedy
     said = [
         *alone.notes,
         *(p.message for p in validate(grouped, "y", content="predictions", scores=["score"])),

@@ -44,7 +44,7 @@ NO_FINDING = {
     "theorem": ("Nobody can use P_Y",),
     "order": ("Theorem 2 is about", "If such a predictor", "This example shows"),
     "constant": ("Validity alone",),
-    "finite": ("All points count equally", "As in the paper"),
+    "finite": ("All points count equally", "As in the paper", "The tree sees only labels"),
     "pooling": ("The lower picture is the",),
 }
 ELSEWHERE = {

@@ -288,7 +288,7 @@ def test_a_database_that_is_no_store_is_refused_by_its_name(tmp_path):
     at = bring(page(STEM), "rows.sqlite", b"data,setup\none,VAP\n")
     (said,) = [text for text in messages(at) if "rows.sqlite" in text]
     assert "not a results file of a study" in said
-    assert said.endswith("by the page Run.")
+    assert said.endswith("by the Run page.")
     assert at.exception == []
 
 

@@ -224,7 +224,7 @@ def _left(evaluation: Evaluation, found: Choice) -> str:
 def _unhelped(found: Choice) -> str:
     tried = _tried(found)
     if not tried:
-        return "None of the compared methods changes the probabilities. Compare others."
+        return "None of the compared methods changes the probabilities. Compare other methods."
     best = min(tried, key=lambda key: found.table.score[key])
     return (
         f"Each of the compared methods raises the Brier score of {number(found.table.score['none'])}, {name_of(best)} "
@@ -341,7 +341,7 @@ def _not_compared(evaluation: Evaluation) -> str:
     unknown = (
         ""
         if "none" in evaluation.predictions
-        else " Without uncalibrated predictions it is unknown whether calibration helps at all."
+        else " Without uncalibrated predictions you cannot tell whether calibration helps."
     )
     return f"Not compared: {listed([name_of(key) for key in missing])}.{unknown}" if missing else ""
 

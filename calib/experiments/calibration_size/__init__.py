@@ -21,8 +21,8 @@ EXPERIMENT = Experiment(
     ),
     right=4,
     why=(
-        "Isotonic regression can follow any rising curve, but needs many rows for this. The forest itself makes better "
-        "use of these rows.",
+        "Isotonic regression can follow any rising curve, but needs many rows to do so. The forest itself makes "
+        "better use of these rows.",
         "With 800 rows Venn–Abers comes closer than Platt scaling. But training the forest on the same rows lowers the "
         "error more.",
         "Platt scaling learns its two parameters from few rows. But its curve does not fit these scores, and more rows "

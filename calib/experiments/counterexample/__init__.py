@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
         "The interval of a valid predictor would lie there. But this score distinguishes new rows from training rows, "
         "so the guarantee is lost.",
         "These are the probabilities of the two sides. But a new row scores 2, so it belongs to neither side.",
-        "A new row scores above all others. With label 1 it is alone, with label 0 it joins the right side.",
+        "A new row scores above all other rows. With label 1 it is alone, with label 0 it joins the right side.",
     ),
     parameters=(draws(200, 50, 100, 200, 500, 1000),),
     simulation=settle,

@@ -52,8 +52,8 @@ EXPERIMENT = Experiment(
         "Pure leaves predict only 0 or 1, so there are two groups, however many leaves there are. The single 0 on the "
         "right changes the prediction for all points around it. Pure leaves are worse than one leaf, although they "
         "fit every label.",
-        "Entropy (IL) is the same for all partitions. Flip one label and see how far the best partition moves, "
-        "because the tree sees only labels, never the true probabilities.",
+        "Entropy (IL) is the same for all partitions. The tree sees only labels, never the true probabilities. Flip "
+        "one label and see how far the best partition moves.",
     ),
     formulas=(
         r"p_x = \frac{\text{labels 1 in the leaf of } x}{\text{labels in the leaf of } x}",

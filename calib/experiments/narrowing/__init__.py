@@ -18,7 +18,7 @@ EXPERIMENT = Experiment(
         "This holds for pools with a fixed share of the data. The number of isotonic pools grows, so each pool grows "
         "more slowly.",
         "The number of pools grows too, so a pool grows like n^(2/3). One row weighs less in a larger pool.",
-        "The standard error of a mean falls like this. But an interval shows how far one more row moves the fit.",
+        "The standard error of a mean falls at this rate. But an interval shows how far one more row moves the fit.",
     ),
     turn={"method": "venn"},
     parameters=(

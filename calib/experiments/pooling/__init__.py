@@ -61,8 +61,8 @@ EXPERIMENT = Experiment(
         "joined first; here it is always the leftmost pair.",
         "The lower picture is the cumulative-sum diagram: rows are counted to the right, rows of class 1 upwards. A "
         "pool is a chord, and its share is the chord's slope. Joining two pools cuts off a corner that points upwards.",
-        "When no chord is followed by a flatter one, the chords form the lower convex hull of the points, the greatest "
-        "convex curve below them. Its slopes are the isotonic fit.",
+        "When no chord is followed by a flatter chord, the chords form the lower convex hull of the points, the "
+        "greatest convex curve below them. Its slopes are the isotonic fit.",
         "Flip a label and start again: one label can change most of the fitted values, or only a few.",
     ),
     formulas=(

@@ -31,7 +31,7 @@ SIZE = Parameter(
     "choice",
     1000,
     choices=(50, 100, 200, 500, 1000, 2000),
-    help="Number of training rows, about half in each class. A larger sample contains the rows of a smaller one.",
+    help="Number of training rows, about half in each class. A larger sample contains the rows of a smaller sample.",
 )
 SPREAD = Parameter(
     "covariances",

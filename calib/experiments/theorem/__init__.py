@@ -45,7 +45,8 @@ EXPERIMENT = Experiment(
     notice=(
         "The mean error of the selected probability P_Y is zero within about two standard errors, however few training "
         "rows there are. On average p0 is too low and p1 too high.",
-        "Nobody can use P_Y, because choosing it needs the label. But if p0 and p1 are close, you can use either.",
+        "Nobody can use P_Y, because choosing it needs the label. But if p0 and p1 are close, you can use either "
+        "probability.",
         "The theorem says more than this: among the draws with the same P_Y, the frequency of class 1 is P_Y. "
         "The lower picture shows this; the simplified predictor with a narrow window fails there.",
     ),

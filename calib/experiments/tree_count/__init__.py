@@ -19,7 +19,7 @@ EXPERIMENT = Experiment(
         "The part of the error that more trees can remove falls in proportion to 1/T for T trees. Therefore the step "
         "from 50 to 500 gains only about a tenth of the step from 5 to 50.",
         "The part of the error that more trees can remove falls in proportion to 1/T for T trees. The first 50 trees "
-        "remove nearly all of it.",
+        "remove nearly all of this part.",
         "The gain does not grow: the step to 500 trees gains at most a fifth of the step to 50.",
     ),
     parameters=(

@@ -12,7 +12,7 @@ EXPERIMENT = Experiment(
     page="tree_depth",
     name="Depth",
     question="Trees learn from the same rows, with at most two, four or eight splits from root to leaf. Which depth "
-    "gives probabilities closest to the true ones?",
+    "gives probabilities closest to the true probabilities?",
     answers=("Depth 2", "Depth 4", "Depth 8"),
     right=2,
     why=(

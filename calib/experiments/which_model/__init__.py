@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     key="which_model",
     page="which_model",
     name="Model comparison",
-    question="Logistic regression assumes equal covariances: true in the upper row, false in the lower one. "
-    "Which model comes closest to the true probabilities in the lower row?",
+    question="Logistic regression assumes equal covariances: true in the upper row, false in the lower row. Which "
+    "model comes closest to the true probabilities in the lower row?",
     answers=("The forest", "The support-vector machine", "Logistic regression"),
     right=2,
     why=(
@@ -76,11 +76,11 @@ EXPERIMENT = Experiment(
         "In the upper row, logistic regression lies on the diagonal. For two Gaussian classes with equal covariances, "
         "the true probability is a logistic function of the features.",
         "In the lower row, the line of logistic regression leaves the diagonal. More rows do not help: the error is "
-        "about the same with 2,000 rows as with 1,000. Bias is a fifth to a half of this error, seldom more. The "
-        "rest is scatter: rows with equal true probability lie on different sides of the wide class, and one "
-        "straight boundary cannot suit both.",
+        "about the same with 2,000 rows as with 1,000. Bias is a fifth to a half of this error, and seldom more than "
+        "half. The rest is scatter: rows with equal true probability lie on different sides of the wide class, and "
+        "one straight boundary cannot suit both.",
         "The line of the support-vector machine bends, because Platt scaling fits one curve to scores that were never "
-        "meant to be probabilities. The result underestimates high probabilities and overestimates low ones.",
+        "meant to be probabilities. The result underestimates high probabilities and overestimates low probabilities.",
         "The forest's line stays near the diagonal in both rows, because it assumes almost nothing. Its error "
         "is nearly all scatter, and scatter can be reduced: choose depth 4.",
     ),

@@ -254,7 +254,7 @@ def test_without_the_uncalibrated_model_it_says_that_it_cannot_know_whether_cali
     found = recommend(given_evaluation(y, {key: jitter(truth, rng, 0.02) for key in ("platt", "beta")}))
     assert found.answer.startswith("Use ")
     assert "Not compared: the uncalibrated model, " in found.reasons[-1]
-    assert found.reasons[-1].endswith("it is unknown whether calibration helps at all.")
+    assert found.reasons[-1].endswith("you cannot tell whether calibration helps.")
 
 
 # --- for arrays
