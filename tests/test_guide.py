@@ -342,7 +342,7 @@ def test_which_calibrator_when_says_what_the_results_say():
     assert said[1] == ["22"] + [f"{100 * wins:.0f}" for wins in ours]
     assert ours[0] == trees.max()
     (by_size,) = re.findall(
-        r"spline has the best\s+\(([\d.]+),\s+Platt\s+scaling\s+([\d.]+)", TEXTS["docs/results.md"]
+        r"spline has the best win-rate\s+\(([\d.]+),\s+Platt\s+scaling\s+([\d.]+)", TEXTS["docs/results.md"]
     )
     assert said[2][-2:] == [f"{100 * float(wins):.0f}" for wins in by_size]
     recipe, rows = Recipe(), 1000  # as scripts.judge_advice splits a table

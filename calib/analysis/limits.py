@@ -65,8 +65,8 @@ def _fits(evaluation: Evaluation) -> str:
     what = "model" if trained_here(evaluation) else "set of calibrators"
     if len(evaluation.flow) > 1:
         return (
-            f"The numbers pool {counted(len(evaluation.flow), 'fold')}, each with its own {what}. They describe the "
-            "procedure; no single model was validated."
+            f"The numbers pool {counted(len(evaluation.flow), 'fold')}, each with its own {what}. These numbers "
+            "describe the procedure; no single model was validated."
         )
     if len(evaluation.rows) == evaluation.dataset.n:
         return ""
@@ -85,8 +85,8 @@ def _choice(evaluation: Evaluation) -> str:
     if choice is not None and count > 1:
         what = "To leave the probabilities as they are" if choice == "none" else f"To use {name_of(choice)}"
         told = (
-            f"{what} is recommended from the results of {count} methods on these same test rows. Its numbers may "
-            "therefore be too good: confirm them on new rows."
+            f"{what} is recommended from the results of {count} methods on these same test rows. The numbers of this "
+            "method may therefore be too good: confirm them on new rows."
         )
     if evaluation.recipe.placement == "train" and trained_here(evaluation):
         label = within_a_sentence(PLACEMENTS["train"].label)
@@ -155,7 +155,7 @@ def _base_rate(evaluation: Evaluation) -> str:
             "may differ."
         )
     return (
-        f"The numbers are for a deployment base rate of {percent(stated)}. They assume that only the class "
+        f"The numbers are for a deployment base rate of {percent(stated)}. These numbers assume that only the class "
         "shares change, which these rows cannot show."
     )
 

@@ -22,7 +22,10 @@ CLIP = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-12  # of log-odds
 LEVEL = 1e-6  # a curve of log-odds that falls by less does not fall
 SEPARABLE = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
-FALLS = "the line falls, because calibration rows with higher scores were less often class 1. It reverses the ranking."
+FALLS = (
+    "the line falls, because calibration rows with higher scores were less often class 1. The calibrator reverses "
+    "the ranking."
+)
 
 
 def log_odds_columns(p: Array, clip: float = CLIP) -> Array:

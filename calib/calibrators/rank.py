@@ -63,8 +63,9 @@ class Rank(ScoreCalibrator):
 
     def formula(self, *scores: Expression) -> dict[str, Expression]:
         raise InputError(
-            "Rank calibration needs every tree's score and its rank among all calibration rows. It cannot be "
-            "written as SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another calibrator."
+            "Rank calibration needs every tree's score and its rank among all calibration rows. Rank calibration "
+            "cannot be written as SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another "
+            "calibrator."
         )
 
     @property

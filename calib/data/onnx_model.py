@@ -300,7 +300,8 @@ def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
         if options.terminate:
             rows = counted(len(next(iter(inputs.values()))), "row")
             raise DataError(
-                f"The model took more than {LONGEST_RUN} seconds for {rows}, which is the limit. It may loop forever.",
+                f"The model took more than {LONGEST_RUN} seconds for {rows}, which is the limit. The model may loop "
+                "forever.",
                 "Export a model without loops, or a smaller model.",
             ) from None
         first = str(error).strip().splitlines()[0][:200]

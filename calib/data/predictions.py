@@ -370,10 +370,7 @@ def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float
         remedy = "Check that you chose the right score column."
         switch, action = None, ""
     elif interval[1] < 0.5:
-        message = (
-            f"These scores rank the classes in reverse: {result}. "
-            f"They seem to be scores for class {negative!r}."
-        )
+        message = f"These scores rank the classes in reverse: {result}. These scores seem to be for class {negative!r}."
         remedy = f"The positive class is {positive!r}: choose the class that these scores predict."
     else:
         backwards = ", or even in reverse" if area < 0.5 else ""

@@ -314,7 +314,7 @@ def _feature(column: Column) -> Iterator[Problem]:
             "warning",
             name,
             message,
-            "They count as missing. Replace them with the correct numbers, or leave the cells empty.",
+            "These values count as missing. Replace them with the correct numbers, or leave the cells empty.",
         )
 
 

@@ -288,7 +288,7 @@ RANDOM_FOREST = ModelEntry(
     make=ProbabilityForest,
     parameters=(_trees(100, "More trees give finer and steadier probabilities."), _FEATURES, *_SHAPE),
     bagged=True,
-    help="A strong default for tables. Its averages rarely reach 0 or 1.",
+    help="A strong default for tables. The averages of a forest rarely reach 0 or 1.",
 )
 LARGE_FOREST = ModelEntry(
     key="large_forest",

@@ -24,7 +24,7 @@ FIT_SECONDS = Metric(
     "Seconds to fit",
     _not_of_predictions,
     False,
-    "Time for fitting and scoring. It depends on the machine.",
+    "Time for fitting and scoring. This time depends on the machine.",
 )
 
 
