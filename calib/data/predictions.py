@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from calib.data.join import of_both
 from calib.data.ranking import auc, auc_interval, class_draws
 from calib.data.repeats import left_out as repeated_left_out
 from calib.data.repeats import repeats
-from calib.data.roles import read_roles, weight_note
+from calib.data.roles import Read, read_roles, weight_note
 from calib.data.target import choose_classes, coded_labels, conventional, guess_target
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
@@ -219,7 +220,8 @@ def prepare_predictions(
     for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):
         del values[column]
     finite = {column: np.isfinite(given) for column, given in values.items()}
-    rows = np.logical_and.reduce([label.there, known.rows, *finite.values()])
+    scored = np.logical_and.reduce([known.rows, *finite.values()])
+    rows = label.there & scored
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in missing labels and scores.")
     left_out = (*_left_out(label.there, finite), *known.notes)
@@ -237,12 +239,21 @@ def prepare_predictions(
         read=len(frame),
         left_out=left_out,
         unlabelled=known.unlabelled(label.there),
+        **_without_label(values, scored & ~label.there, known),
         **known.of(rows),
     )
-    del label, known, values, finite, rows  # which are as long as the table
+    del label, known, values, finite, scored, rows  # which are as long as the table
     notes += weight_note((roles or {}).get("weight"), data.weight, data.n)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
     return dataclasses.replace(data, notes=(classes.note, *notes))
+
+
+def _without_label(values: Mapping[str, np.ndarray], rows: np.ndarray, known: Read) -> dict[str, Any]:
+    """The scores and times of rows, bool (n,), whose labels are missing: the fields of a Dataset."""
+    if not rows.any():
+        return {}
+    scores = pd.DataFrame({column: given[rows] for column, given in values.items()}, index=positions(rows))
+    return {"unlabelled_scores": scores, "unlabelled_time": known.of(rows).get("time")}
 
 
 def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> list[str]:

@@ -169,14 +169,15 @@ class Moved:
 
 def prepare_moved(found: OverTime) -> Moved:
     """Compare the periods: scores, base rate, and observed minus predicted; and the level so far."""
-    begin, end = found.table["begin"], found.table["end"]
+    table = pd.concat([found.table, found.later], ignore_index=True)
+    begin, end = table["begin"], table["end"]
     if found.kind == "date":
         first, last = pd.to_datetime(begin), pd.to_datetime(end)
     else:
         first, last = begin.astype(float), end.astype(float)
     alarm = found.watched.found
     return Moved(
-        found.table,
+        table,
         first + (last - first) / 2,
         AXES[found.kind],
         found.band,
@@ -185,7 +186,8 @@ def prepare_moved(found: OverTime) -> Moved:
         "Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the cases "
         "changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle 80 %) and "
         "the estimated base rate (EM) need no labels. EM assumes that the scores within each class stay as they were. "
-        "The band around the level so far is valid at every look.",
+        + "The last periods also hold rows whose labels are missing. " * bool(len(found.later))
+        + "The band around the level so far is valid at every look.",
         f"{moved(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
         + ".",
@@ -220,9 +222,10 @@ def draw_moved(record: Moved, theme: Theme = LIGHT) -> go.Figure:
         figure.add_annotation(heading(name, f"y{i + 1 if i else ''}", "x"))
     table = record.table
     known = {"customdata": table[["period"]].to_numpy(), "x": record.middle}
+    seen = table["gap"].notna()  # of the periods that wait for labels, only the scores
     for x, low, high, axis, color in (
         (record.middle, table["p10"], table["p90"], "y", theme.negative),
-        (record.middle, table["low"], table["high"], "y3", theme.calibration),
+        (record.middle[seen], table["low"][seen], table["high"][seen], "y3", theme.calibration),
         (record.band["moment"], record.band["low"], record.band["high"], "y4", theme.calibration),
     ):
         figure.add_trace(band(x, low, high, color, yaxis=axis))

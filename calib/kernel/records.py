@@ -120,6 +120,8 @@ class Dataset:
         Why rows of that table are not among these: those of the notes that say so.
     unlabelled
         The time, or without times the number, of the first row of that table that has no label; or None.
+    unlabelled_scores, unlabelled_time
+        Of predictions, the scores of the rows without a label, indexed as ``X``, and their times; or None.
     judged_on
         The name of another file, of which the test part is; or None.
     beside
@@ -152,6 +154,8 @@ class Dataset:
     read: int | None = None
     left_out: tuple[str, ...] = ()
     unlabelled: Any = None
+    unlabelled_scores: pd.DataFrame | None = None
+    unlabelled_time: np.ndarray | None = None
     judged_on: str | None = None
     beside: Mapping[str, pd.Series] = field(default_factory=dict)
 

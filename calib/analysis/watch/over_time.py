@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.watch.periods import Periods, periods
+from calib.analysis.watch.periods import Periods, periods, starting_rate
+from calib.analysis.watch.periods import waiting as waiting_periods
 from calib.analysis.watch.watcher import ALPHA, Watched, level_band, shown_moment, watch
 from calib.calibrators import CALIBRATORS, label_of
-from calib.evaluate import Evaluation
+from calib.evaluate import Evaluation, score_column
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import counted
 
@@ -42,6 +43,8 @@ class OverTime:
         Positions of the watched test rows, in the order of time.
     waiting
         Rows that wait because the label of an earlier row is missing.
+    later
+        One line per period of the rows that wait and of those without a label: their scores need no labels.
     """
 
     evaluation: Evaluation
@@ -53,6 +56,7 @@ class OverTime:
     periods: Periods
     order: Array
     waiting: int
+    later: pd.DataFrame
 
     @property
     def name(self) -> str:
@@ -83,7 +87,7 @@ class OverTime:
 
         Kolmogorov–Smirnov tests, corrected for the number of periods. Unlike the evidence they hold for one look.
         """
-        later = self.table.iloc[1:]
+        later = pd.concat([self.table.iloc[1:], self.later])
         if not len(later) or later["moved_p"].min() * len(later) >= CLEAR:
             return None
         return str(later["period"].iloc[int(later["moved"].to_numpy().argmax())])
@@ -132,9 +136,12 @@ def over_time(
         evaluation = evaluation.on_every_row()
     data, rows, when = evaluation.dataset, evaluation.rows, evaluation.when
     there, waiting = np.arange(len(rows)), 0
+    waits = None
     if data.unlabelled is not None and not skip_unlabelled:
         there = np.flatnonzero(when < data.unlabelled)
         waiting = len(rows) - len(there)
+        if calibrator == "none" and data.predictions and evaluation.probability:
+            waits = _unlabelled_scores(evaluation, np.flatnonzero(when >= data.unlabelled))
         if not len(there):
             raise InputError(
                 "The first row has no label, and all later rows wait for it. Leave out rows without a label."
@@ -157,6 +164,10 @@ def over_time(
     }
     band = level_band(watched)
     level = {"moment": when[firsts[band.pop("batch")]], **band}
+    later = pd.DataFrame(columns=cut.table.columns)
+    if waits is not None:
+        first = p[order][: len(p) if len(cut.starts) == 1 else cut.starts[1]]
+        later = waiting_periods(first, starting_rate(y[order]), *waits, kind)
     empty = np.zeros(0)
     thin = replace(watched, evidence=empty, log_evidence=empty, path={}, order=empty.astype(int))
     return OverTime(
@@ -169,7 +180,26 @@ def over_time(
         cut,
         there[order],
         waiting,
+        later,
     )
+
+
+def _unlabelled_scores(evaluation: Evaluation, waiting: Array) -> tuple[Array, Array] | None:
+    """Predictions and times, in the order of time, of rows without a label and of test rows that wait; or None.
+
+    Only predictions as they were made: calibrators are fitted to rows with labels.
+    """
+    data = evaluation.dataset
+    if data.unlabelled_scores is None:
+        return None
+    scores = data.unlabelled_scores[score_column(evaluation.recipe, data)].to_numpy()
+    times = (
+        data.unlabelled_scores.index.to_numpy() + 1 if data.unlabelled_time is None else data.unlabelled_time
+    )
+    p = np.append(scores, evaluation.predictions["none"].p[waiting])
+    when = np.append(times, evaluation.when[waiting])
+    order = np.argsort(when, kind="stable")
+    return p[order], when[order]
 
 
 def _highest(values: Array) -> Array:

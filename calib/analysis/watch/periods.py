@@ -59,7 +59,7 @@ def periods(y: Array, p: Array, when: Array, kind: str, alpha: float) -> Periods
     """
     names, starts = _cut(when, kind)
     ends = np.append(starts[1:], len(y))
-    early = float(y[: max(1, int(STARTING * len(y)))].mean())
+    early = starting_rate(y)
     first = p[: ends[0]]
     # Among times of the day, a midnight written as a day would stand for all of it
     unit = "D" if kind != "date" or (when == when.astype("datetime64[D]")).all() else "ms"
@@ -75,6 +75,52 @@ def periods(y: Array, p: Array, when: Array, kind: str, alpha: float) -> Periods
         lines.append(line | (_moved(first, p[rows]) if start else {"moved": 0.0, "moved_p": 1.0}))
         curves[name] = _curve(y[rows], p[rows])
     return Periods(pd.DataFrame(lines), curves, starts)
+
+
+def waiting(first: Array, base_rate: float, p: Array, when: Array, kind: str) -> pd.DataFrame:
+    """Describe the predictions of rows that wait for labels: a table as that of ``periods``, without observations.
+
+    Parameters
+    ----------
+    first : (m,)
+        Predictions of the first period, to which these are compared.
+    base_rate
+        The starting point of EM.
+    p, when : (n,)
+        In the order of time.
+    kind
+        As for ``periods``.
+    """
+    names, starts = (
+        _cut(when, kind)
+        if kind == "date"
+        else ([f"{_short(when[0])} to {_short(when[-1])}"], np.zeros(1, int))
+    )
+    unit = "D" if kind != "date" or (when == when.astype("datetime64[D]")).all() else "ms"
+    lines = []
+    for name, start, end in zip(names, starts, np.append(starts[1:], len(p)), strict=True):
+        own = p[start:end]
+        p10, p50, p90 = np.quantile(own, [0.1, 0.5, 0.9])
+        lines.append(
+            {
+                "period": f"{name}, labels incomplete",
+                "begin": _text(when[start], unit),
+                "end": _text(when[end - 1], unit),
+                "rows": len(own),
+                "predicted": own.mean(),
+                "p10": p10,
+                "p50": p50,
+                "p90": p90,
+                "base_rate": _rate(own, base_rate),
+                **_moved(first, own),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def starting_rate(y: Array) -> float:
+    """Return the frequency of events in the first rows, from which EM starts."""
+    return float(y[: max(1, int(STARTING * len(y)))].mean())
 
 
 def _cut(when: Array, kind: str) -> tuple[list[str], Array]:

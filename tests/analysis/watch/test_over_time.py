@@ -6,6 +6,7 @@ import pytest
 
 from calib import Evaluation, Recipe, evaluate
 from calib.analysis.watch.over_time import over_time, unlabelled
+from calib.data import prepare_predictions
 from calib.evaluate.record import judged_on_every_row
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.kernel.checks import InputError
@@ -112,8 +113,6 @@ def test_a_table_knows_its_first_row_without_a_label():
             "y": [0, 1, None],
         }
     )
-    from calib.data import prepare_predictions
-
     assert prepare_predictions(frame, "y", roles={"time": "day"}).unlabelled == np.datetime64("2024-01-02")
     assert prepare_predictions(frame.drop(columns="day"), "y").unlabelled == 3
     assert prepare_predictions(frame.dropna(), "y").unlabelled is None
@@ -188,3 +187,44 @@ def test_figures_draw_what_was_found(key):
         assert "#0000" not in text
     if key == "watch_evidence":
         assert record.table["log10_evidence"].iloc[-1] == pytest.approx(found.watched.log_now / np.log(10))
+
+
+def dated_scores(rng, n, months, rate=None):
+    """Calibrated predictions of some months of 2024; a rate changes the share of class 1, not the scores of a class."""
+    p = 1 / (1 + np.exp(-rng.normal(size=20 * n)))
+    y = rng.random(20 * n) < p
+    chosen = rng.choice(
+        20 * n, n, p=None if rate is None else np.where(y, rate / y.sum(), (1 - rate) / (~y).sum())
+    )
+    p, y = p[chosen], y[chosen]
+    days = np.datetime64(f"2024-{months[0]:02}-01") + np.sort(rng.integers(0, 30 * len(months), n))
+    return pd.DataFrame({"day": days, "p": p, "y": y.astype(float)})
+
+
+def test_scores_of_rows_without_labels_show_a_shift_that_labels_cannot_show_yet():
+    rng = np.random.default_rng(0)
+    early, late = dated_scores(rng, 3000, (1, 2, 3, 4)), dated_scores(rng, 900, (6, 7, 8), rate=0.8)
+    frame = pd.concat([early, late.assign(y=np.nan)], ignore_index=True)
+    data = prepare_predictions(frame, "y", roles={"time": "day"}, positive="1")
+    recipe = Recipe(data="sample:breast_cancer", content="predictions", time="day", calibrators=("none",))
+    found = over_time(evaluate(recipe, data), "none")
+    assert found.watched.rows == 3000
+    assert found.watched.found is None
+    assert list(found.later["period"]) == [f"2024-{month:02}, labels incomplete" for month in (6, 7, 8)]
+    assert found.later["rows"].sum() == 900
+    for period, own in late.groupby(late["day"].dt.month):
+        line = found.later[found.later["period"].str.startswith(f"2024-{period:02}")].iloc[0]
+        assert line["p50"] == pytest.approx(own["p"].median())
+        assert 0.65 < line["base_rate"] < 0.95  # 0.8; the observed frequency so far is one half
+    assert found.shifted in set(found.later["period"])
+    record = FIGURES["watch_moved"].prepare(found)
+    assert record.title.startswith("The scores shifted (most in 2024-0")
+    assert "labels are missing" in record.caption
+    assert len(record.table) == len(found.table) + 3
+    assert record.table["gap"].isna().sum() == 3
+    assert FIGURES["watch_moved"].draw(record).data
+
+
+def test_without_missing_labels_nothing_waits():
+    found = over_time(made(), "none")
+    assert len(found.later) == 0
