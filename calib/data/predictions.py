@@ -311,7 +311,7 @@ def ranking_problems(data: Dataset) -> list[Problem]:
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
-    "These scores rank the classes in reverse: AUC 0 [0, 0.101]. They seem to be scores for class '0'."
+    "These scores rank the classes in reverse: AUC 0 [0, 0.101]. These scores seem to be for class '0'."
     """
     draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
     if draws is None:
