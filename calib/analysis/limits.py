@@ -111,7 +111,7 @@ def _rows(evaluation: Evaluation) -> str:
         excluded = data.read - data.n
         told.append(
             f"{excluded:,} of {counted(data.read, 'row')} ({percent(excluded / data.read)}) "
-            f"{'was' if excluded == 1 else 'were'} excluded. The results hold for rows like those that remain."
+            f"{'was' if excluded == 1 else 'were'} excluded. The results apply to rows like the ones kept."
         )
     if trained_here(evaluation):
         gaps = int(data.X.iloc[evaluation.rows].isna().any(axis=1).sum())

@@ -54,7 +54,8 @@ def prepare(decision: Decision) -> Costs:
     if table.empty:
         raise InputError(NOTHING)
     caption = (
-        "Marks show costs per test row: filled as realised, hollow as expected from the probabilities. Bars are 95 % "
+        "Filled marks show realised costs per test row; hollow marks show the costs expected from the "
+        "probabilities. Bars are 95 % "
         "intervals. If the two differ by more than the bars, the probabilities of the rows acted on, or of "
         "the others, are wrong on average. If the hollow mark lies left of the filled mark, the model "
         "underestimates the cost. Acting on "

@@ -185,7 +185,8 @@ def prepare_moved(found: OverTime) -> Moved:
         moved(found),
         "Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the cases "
         "changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle 80 %) and "
-        "the estimated base rate (EM) need no labels. EM assumes that the scores within each class stay as they were. "
+        "the estimated base rate (EM) need no labels. EM assumes that the distribution of the scores within "
+        "each class does not change. "
         + "The last periods also hold rows whose labels are missing. " * bool(len(found.later))
         + "The band around the level so far is valid at every look.",
         f"{moved(found)}. Observed minus predicted by period: "

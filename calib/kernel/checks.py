@@ -193,7 +193,9 @@ def row_counts(weights: Array, who: str) -> Array:
             "calibration."
         )
     if weights.sum() > MOST_COUNTED:
-        raise InputError(f"{who} counts rows: sample_weight may add up to 2^53, but is {weights.sum():.3g}.")
+        raise InputError(
+            f"{who} counts rows, so the sum of sample_weight must be at most 2^53, but is {weights.sum():.3g}."
+        )
     return weights
 
 
@@ -201,7 +203,7 @@ def whole_weights(weights: Array, who: str) -> Array:
     """Return whole weights as int, for a method that expands weights into rows; their sum is limited."""
     if row_counts(weights, who).sum() > MOST_ROWS:
         raise InputError(
-            f"{who} counts rows: sample_weight may add up to {MOST_ROWS:,}, but is {weights.sum():.3g}."
+            f"{who} counts rows, so the sum of sample_weight must be at most {MOST_ROWS:,}, but is {weights.sum():.3g}."
         )
     return weights.astype(np.intp)
 

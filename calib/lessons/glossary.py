@@ -54,7 +54,7 @@ ENTRIES = {
     ),
     "bhattacharyya": Term(
         "Bhattacharyya distance",
-        "A distance between two distributions: 0 if they are identical, 5.72 if they hardly overlap.",
+        "A measure of the difference between two distributions: 0 if they are identical, larger the less they overlap.",
     ),
     "bias": Term(
         "Bias² and scatter",

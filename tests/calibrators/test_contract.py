@@ -350,7 +350,7 @@ def test_fractional_weights_are_refused_where_rows_are_counted(key):
     weights[7] = 0.5
     with pytest.raises(InputError, match=f"{CALIBRATORS[key].label} counts rows.*whole numbers.*Platt"):
         CALIBRATORS[key]().fit(scores, y, sample_weight=weights)
-    with pytest.raises(InputError, match="may add up to 100,000,000"):
+    with pytest.raises(InputError, match="must be at most 100,000,000"):
         CALIBRATORS[key]().fit(scores, y, sample_weight=weights.round() + 1e7)
 
 

@@ -449,7 +449,7 @@ def test_in_twenty_dimensions_more_trees_do_help_at_complete_overlap():
     assert kept[20]["rf_large"] < 0.8 * kept[20]["rf_d"]
 
 
-@claims("overlap", "Half-way to separate classes")
+@claims("overlap", "At medium distance between the classes")
 def test_half_way_in_many_dimensions_calibration_helps_even_the_tuned_forest():
     for base in ("default", "tuned"):
         half_way = tce_by_step(base, 20).loc[9:14]
@@ -615,7 +615,7 @@ def test_a_narrow_window_deceives_isotonic_regression_and_full_venn_abers_takes_
     "compare",
     "Widen the window",
     "Platt scaling is then hard",
-    "But the scorer loses",
+    "However, the model then has fewer",
     "With a wide window the training",
 )
 def test_a_wide_window_makes_both_venn_abers_one_and_the_held_out_third_worst(seed):

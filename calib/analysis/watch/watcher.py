@@ -431,7 +431,9 @@ def _moments(when: ArrayLike | None, n: int, rows: int) -> tuple[Array, str]:
             raise InputError("when must be dates or numbers.") from None
     if array.dtype.kind == "M":
         if np.isnat(array).any():
-            raise InputError("when must not be missing. Leave out rows without a date.")
+            raise InputError(
+                "'when' contains missing dates. Leave out rows without a date. Leave out rows without a date."
+            )
         return array.astype("datetime64[ns]").astype(np.int64), "date"
     return checks.score_vector(array, "when"), "number"
 

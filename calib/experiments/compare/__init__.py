@@ -47,7 +47,8 @@ EXPERIMENT = Experiment(
         "Widen the window: simplified and full Venn–Abers become equal, because refitting no longer changes the "
         "order of the scores. Platt scaling is then hard to beat, because the true probability is a sigmoid of x.",
         "The scores of a held-out third are not too extreme. With a narrow window, isotonic regression on held-out "
-        "scores beats isotonic regression on training scores. But the scorer loses these rows. With a wide window the "
+        "scores beats isotonic regression on training scores. However, the model then has fewer training "
+        "rows. With a wide window the "
         "training scores are good, and using the held-out third is the worst of the six methods.",
     ),
     formulas=(

@@ -16,7 +16,7 @@ EXPERIMENT = Experiment(
     right=3,
     why=(
         "The level of 5 % holds for one look. Each further look is another chance for a false alarm.",
-        "The looks share rows, so their results often agree, but not often enough to keep the share this low.",
+        "The weekly tests use the same rows, so they often agree, but not often enough to keep the share this low.",
         "Over many looks the chances of a false alarm add up, although the model never changes.",
     ),
     turn={"looks": 1},

@@ -103,7 +103,8 @@ EXPERIMENT = Experiment(
         "little left to correct. Most calibrators learn from only a fifth of the rows, and make the forest worse at "
         "most distances. Here Venn–Abers makes it worse at all twenty distances.",
         "With more dimensions the trees differ more and their mean is less extreme, so at complete overlap there is "
-        "less to correct. Half-way to separate classes the forest is underconfident, and calibration helps even the "
+        "less to correct. At medium distance between the classes, the forest is underconfident, and "
+        "calibration helps even the "
         "tuned forest.",
         "PPA only moves probabilities away from one half, so it cannot help if they are already too extreme. Platt "
         "scaling, beta and isotonic regression can help.",

@@ -105,7 +105,7 @@ function playground(root, told, given, changed) {
     beside.append(said, radios, element("table", {}, element("thead", {}, element("tr", {},
         ...["", "before", "after"].map(text => element("th", { scope: "col" }, text)))), table), ranges,
         element("div", { class: "buttons" }, drawing,
-            button("Simulate other rows", "Same settings, other chance", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
+            button("Simulate other rows", "Same settings, new random rows", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
             button("Reset", "Back to the beginning", () => { Object.assign(settings, settled(told, given)); draw() })))
     draw()
     return { settings, draw }

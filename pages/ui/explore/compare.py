@@ -133,7 +133,8 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
             default=names[:MOST_SIDE_BY_SIDE],
             max_selections=MOST_SIDE_BY_SIDE,
             key=f"side_by_side_{digest(repr(names).encode())}",
-            help="Settings that another page has already fitted appear at once. Others are fitted first.",
+            help="Settings that another page has already fitted appear at once. Other settings must be fitted "
+            "before they appear.",
         )
     return {name: (fresh | all_kept)[name] for name in names}
 

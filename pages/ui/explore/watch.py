@@ -187,9 +187,8 @@ def table(seen: OverTime) -> None:
         alt="Numbers of each period",
     )
     st.caption(
-        "“Shift” compares the scores with the scores of the first period: the largest difference of the cumulative "
-        "shares "
-        "(Kolmogorov–Smirnov). Its p-value is valid for a single look only."
+        "“Shift” is the largest difference between the cumulative score distributions of this period and the first "
+        "period (Kolmogorov–Smirnov). Its p-value is valid for a single look only."
     )
     download("Periods (CSV)", lambda: safe_csv(named), "periods.csv")
 

@@ -42,7 +42,7 @@ def show(recipe: Recipe) -> None:
     _component()(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
     st.caption(
         "Simulated data. Each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
-        "95 % of the frequencies of a calibrated model are in the grey band. Hollow points: before calibration."
+        "If the model is calibrated, 95 % of the bins lie in the grey band. Hollow points: before calibration."
     )
     stated = {name: value for name, value in values.items() if value is not None}
     tables.download(
