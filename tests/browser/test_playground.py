@@ -49,11 +49,13 @@ def test_a_handle_is_dragged_and_a_curve_is_drawn_with_the_pointer(tab):
         lambda: tab.page.wait_for_timeout(50) or 0.1 <= float(slope.get_attribute("aria-valuenow")) < 0.9,
         "a flatter curve",
     )
+    picture = tab.page.locator(".playground")
+    picture.evaluate("at => { at.dataset.same = 'yes' }")
     tab.page.get_by_role("button", name="Draw a curve").click()
     pencil = tab.page.get_by_role("slider", name="Drawn curve")
     expect(pencil).to_be_visible()
-    picture = tab.page.locator(".playground svg").bounding_box()
-    left, width, top = picture["x"], picture["width"], picture["y"]
+    box = tab.page.locator(".playground svg").bounding_box()
+    left, width, top = box["x"], box["width"], box["y"]
     tab.page.mouse.move(left + 0.3 * width, top + 0.3 * width)
     tab.page.mouse.down()
     tab.page.mouse.move(left + 0.7 * width, top + 0.3 * width, steps=6)
@@ -64,6 +66,8 @@ def test_a_handle_is_dragged_and_a_curve_is_drawn_with_the_pointer(tab):
         ),
         "the address has the curve",
     )
+    tab.settle()
+    expect(picture).to_have_attribute("data-same", "yes")  # not drawn anew below the reader's hand
     assert tab.faults() == []
 
 

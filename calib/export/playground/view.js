@@ -5,6 +5,7 @@ const FEW = 10  // rows of a bin from which on its band is drawn: for fewer the 
 const STEEP = 2  // log-odds at which the handle of the slope stands
 const percent = value => `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`
 const brief = value => (Number.isFinite(value) ? value.toPrecision(value < 0.1 ? 2 : 3) : "∞")
+const rounded = value => Math.round(value * 1000) / 1000  // as an address holds it
 const within = (value, low, high) => Math.min(Math.max(value, low), high)
 
 function element(tag, attributes = {}, ...children) {
@@ -41,7 +42,7 @@ function settled(told, given) {
 
 function playground(root, told, given, changed) {
     const settings = settled(told, given), still = matchMedia("(prefers-reduced-motion: reduce)")
-    let shift = 1, waiting = null, asked = false, chosen = GRID / 2
+    let shift = 1, waiting = null, asked = false, chosen = GRID / 2, found = null, reported = JSON.stringify(settings)
     const layer = name => element("g", { class: name })
     const parts = Object.fromEntries(
         ["axes", "band", "interval", "diagonal", "truth", "map", "ghost", "marks", "histogram", "handles"].map(n => [n, layer(n)]))
@@ -68,7 +69,7 @@ function playground(root, told, given, changed) {
     const limits = Object.fromEntries(told.settings.map(one => [one.name, one]))
     const set = (name, value) => {
         const { low, high } = limits[name]
-        settings[name] = Math.round(within(value, low, high) * 1000) / 1000
+        settings[name] = rounded(within(value, low, high))
         settings.curve = null
         draw()
     }
@@ -81,7 +82,7 @@ function playground(root, told, given, changed) {
         if (!along && !by) return
         event.preventDefault()
         chosen = within(chosen + (along ?? 0), 0, GRID)
-        settings.curve[chosen] = within(settings.curve[chosen] + (by ?? 0) / (event.shiftKey ? 5 : 1), 0, 1)
+        settings.curve[chosen] = rounded(within(settings.curve[chosen] + (by ?? 0) / (event.shiftKey ? 5 : 1), 0, 1))
         draw()
     })
     // Drawn by hand: every step of the grid between two positions of the pointer
@@ -91,7 +92,7 @@ function playground(root, told, given, changed) {
         const from = before ?? point, cells = Math.max(1, Math.ceil(Math.abs(point.p - from.p) * GRID * 2))
         for (let i = 0; i <= cells; i++) {
             const share = i / cells, p = from.p + share * (point.p - from.p)
-            settings.curve[Math.round(p * GRID)] = from.q + share * (point.q - from.q)
+            settings.curve[Math.round(p * GRID)] = rounded(from.q + share * (point.q - from.q))
         }
         before = point
         draw()
@@ -99,7 +100,7 @@ function playground(root, told, given, changed) {
 
     const radios = calibrators(), ranges = sliders()
     const drawing = button("Draw a curve", "Draw the true frequencies by hand", () => {
-        settings.curve = settings.curve ? null : Array.from({ length: GRID + 1 }, (_, i) => frequency(settings, within(i / GRID, 1e-9, 1 - 1e-9)))
+        settings.curve = settings.curve ? null : Array.from({ length: GRID + 1 }, (_, i) => rounded(frequency(settings, within(i / GRID, 1e-9, 1 - 1e-9))))
         draw()
     })
     beside.append(said, radios, element("table", {}, element("thead", {}, element("tr", {},
@@ -108,7 +109,6 @@ function playground(root, told, given, changed) {
             button("Simulate other rows", "Same settings, new random rows", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
             button("Reset", "Back to the beginning", () => { Object.assign(settings, settled(told, given)); draw() })))
     draw()
-    return { settings, draw }
 
     function button(label, title, act) {
         const made = element("button", { type: "button", title }, label)
@@ -197,12 +197,15 @@ function playground(root, told, given, changed) {
         clearTimeout(waiting)
         waiting = setTimeout(() => {
             told_in_words()
+            const now = JSON.stringify(settings)
+            if (now === reported) return  // nothing to tell, as at the beginning
+            reported = now
             changed({ ...settings, curve: written(settings.curve) })
         }, 400)
     }
 
     function paint() {
-        const found = explored(settings), filled = rows => binned(rows, settings.bins).filter(one => one.rows)
+        found = explored(settings)
         const colour = told.calibrators.find(({ key }) => key === found.fits).colour
         svg.style.setProperty("--calibrator", colour)
         const points = Array.from({ length: 201 }, (_, i) => within(i / 200, 1e-6, 1 - 1e-6))
@@ -213,13 +216,13 @@ function playground(root, told, given, changed) {
         intervalPath.setAttribute("d", pairs.length ? path([...pairs.map(([p, , , high]) => [across(p), up(high)]),
             ...pairs.toReversed().map(([p, , low]) => [across(p), up(low)])]) + "Z" : "")
         const p = found.fits === "none" ? found.test.p : found.test.p.map((at, i) => at + shift * (found.after.p[i] - at))
-        const here = { p, y: found.test.y }
-        const ends = filled(here).filter(({ rows }) => rows >= FEW).map(bin => [across(bin.sum / bin.rows), ...band(bin)])
+        const cells = binned({ p, y: found.test.y }, settings.bins), filled = cells.filter(({ rows }) => rows)
+        const ends = filled.filter(({ rows }) => rows >= FEW).map(bin => [across(bin.sum / bin.rows), ...band(bin)])
         bandPath.setAttribute("d", ends.length < 2 ? "" : path([...ends.map(([x, , high]) => [x, up(high)]),
             ...ends.toReversed().map(([x, low]) => [x, up(low)])]) + "Z")
-        marks(parts.ghost, found.fits === "none" ? [] : filled(found.test))
-        marks(parts.marks, filled(here))
-        histogram(here)
+        marks(parts.ghost, found.fits === "none" ? [] : binned(found.test, settings.bins).filter(({ rows }) => rows))
+        marks(parts.marks, filled)
+        histogram(cells)
         handles()
         numbers(found)
         for (const input of ranges.querySelectorAll("input")) {
@@ -243,8 +246,8 @@ function playground(root, told, given, changed) {
         })
     }
 
-    function histogram(rows) {
-        const counts = binned(rows, settings.bins).map(one => one.rows), most = Math.max(1, ...counts)
+    function histogram(cells) {
+        const counts = cells.map(({ rows }) => rows), most = Math.max(1, ...counts)
         const foot = TOP + SIDE + 16 + UNDER, width = SIDE / settings.bins
         barPath.setAttribute("d", counts.map((count, i) => count &&
             `M${(LEFT + i * width + 0.5).toFixed(2)} ${foot}v${(-UNDER * count / most).toFixed(2)}h${(width - 1).toFixed(2)}V${foot}Z`)
@@ -287,7 +290,7 @@ function playground(root, told, given, changed) {
 
     // One sentence or three, for everybody and for a screen reader; once the settings rest.
     function told_in_words() {
-        const { fits, before, now } = explored(settings), label = told.calibrators.find(({ key }) => key === fits).label
+        const { fits, before, now } = found, label = told.calibrators.find(({ key }) => key === fits).label
         const clear = before.ece > 1.5 * before.byChance
         said.textContent = `${settings.rows.toLocaleString("en")} rows. The ECE is ${brief(before.ece)}; `
             + `a calibrated model would show ${brief(before.byChance)} on average${clear ? "" : ", so chance may explain it"}. `

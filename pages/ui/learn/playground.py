@@ -11,13 +11,20 @@ from calib.recipe import Recipe
 from pages.ui import state, tables
 
 PAGE = "playground"
-# Called again after every run of the page; a picture that already shows what Python knows stays as it is
+# Called again after every run of the page. The picture stays as it is if Python knows what it last heard, or something
+# that was reported since: a reader who goes on dragging is ahead of Python. Other settings, as of a link, begin anew.
 BEGIN = """
 const OPEN = new WeakMap()
 export default function ({ data, parentElement, setTriggerValue }) {
-    const root = parentElement.querySelector(".root"), open = OPEN.get(root), given = settled(data.told, data.given)
-    if (open && JSON.stringify(given) === JSON.stringify(open.settings)) return
-    OPEN.set(root, playground(root, data.told, data.given, settings => setTriggerValue("changed", settings)))
+    const root = parentElement.querySelector(".root"), open = OPEN.get(root)
+    const known = given => JSON.stringify(settled(data.told, given)), now = known(data.given), at = open?.indexOf(now)
+    if (at >= 0) return void open.splice(0, at)
+    const reports = [now]
+    OPEN.set(root, reports)
+    playground(root, data.told, data.given, settings => {
+        reports.push(known(settings))
+        setTriggerValue("changed", settings)
+    })
 }"""
 
 
