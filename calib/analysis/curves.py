@@ -94,7 +94,7 @@ class BinnedCurve(PerBin):
 
 @dataclass(frozen=True, eq=False)
 class ScoreHistogram(PerBin):
-    """ScoreHistogram of the predictions.
+    """Histogram of the predictions.
 
     Attributes
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,9 +94,14 @@ class Metric:
     everyday: bool = True
     counted: bool = False
 
+    @cached_property
+    def _arguments(self) -> frozenset[str]:
+        """Read once: tables ask for each metric of each method."""
+        return frozenset(inspect.signature(self.function).parameters)
+
     def takes(self, name: str) -> bool:
         """Tell whether the function has this argument: "bins", "sample_weight" or "cluster"."""
-        return name in inspect.signature(self.function).parameters
+        return name in self._arguments
 
     @property
     def binned(self) -> bool:

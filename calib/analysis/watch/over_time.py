@@ -164,7 +164,7 @@ def over_time(
     }
     band = level_band(watched)
     level = {"moment": when[firsts[band.pop("batch")]], **band}
-    later = pd.DataFrame(columns=cut.table.columns)
+    later = cut.table.iloc[:0]  # with its types
     if waits is not None:
         first = p[order][: len(p) if len(cut.starts) == 1 else cut.starts[1]]
         later = waiting_periods(first, starting_rate(y[order]), *waits, kind)

@@ -61,17 +61,12 @@ def periods(y: Array, p: Array, when: Array, kind: str, alpha: float) -> Periods
     ends = np.append(starts[1:], len(y))
     early = starting_rate(y)
     first = p[: ends[0]]
-    # Among times of the day, a midnight written as a day would stand for all of it
-    unit = "D" if kind != "date" or (when == when.astype("datetime64[D]")).all() else "ms"
+    unit = _unit(when, kind)
     lines, curves = [], {}
     for name, start, end in zip(names, starts, ends, strict=True):
         rows = slice(int(start), int(end))
-        line: dict[str, Any] = {
-            "period": name,
-            "begin": _text(when[start], unit),
-            "end": _text(when[end - 1], unit),
-        }
-        line |= _numbers(y[rows], p[rows], alpha) | {"base_rate": _rate(p[rows], early)}
+        line = _span(name, when[rows], unit) | _numbers(y[rows], p[rows], alpha)
+        line |= {"base_rate": _rate(p[rows], early)}
         lines.append(line | (_moved(first, p[rows]) if start else {"moved": 0.0, "moved_p": 1.0}))
         curves[name] = _curve(y[rows], p[rows])
     return Periods(pd.DataFrame(lines), curves, starts)
@@ -91,31 +86,23 @@ def waiting(first: Array, base_rate: float, p: Array, when: Array, kind: str) ->
     kind
         As for ``periods``.
     """
-    names, starts = (
-        _cut(when, kind)
-        if kind == "date"
-        else ([f"{_short(when[0])} to {_short(when[-1])}"], np.zeros(1, int))
-    )
-    unit = "D" if kind != "date" or (when == when.astype("datetime64[D]")).all() else "ms"
-    lines = []
+    names, starts = _cut(when, kind) if kind == "date" else ([_stretch(when, kind)], np.zeros(1, dtype=int))
+    unit, lines = _unit(when, kind), []
     for name, start, end in zip(names, starts, np.append(starts[1:], len(p)), strict=True):
         own = p[start:end]
-        p10, p50, p90 = np.quantile(own, [0.1, 0.5, 0.9])
-        lines.append(
-            {
-                "period": f"{name}, labels incomplete",
-                "begin": _text(when[start], unit),
-                "end": _text(when[end - 1], unit),
-                "rows": len(own),
-                "predicted": own.mean(),
-                "p10": p10,
-                "p50": p50,
-                "p90": p90,
-                "base_rate": _rate(own, base_rate),
-                **_moved(first, own),
-            }
-        )
+        line = _span(f"{name}, labels incomplete", when[start:end], unit)
+        line |= {"rows": len(own), "predicted": own.mean(), **_spread(own)}
+        lines.append(line | {"base_rate": _rate(own, base_rate)} | _moved(first, own))
     return pd.DataFrame(lines)
+
+
+def _unit(when: Array, kind: str) -> str:
+    """How exactly times are written: among times of the day, a midnight written as a day would stand for all of it."""
+    return "D" if kind != "date" or (when == when.astype("datetime64[D]")).all() else "ms"
+
+
+def _span(name: str, when: Array, unit: str) -> dict[str, Any]:
+    return {"period": name, "begin": _text(when[0], unit), "end": _text(when[-1], unit)}
 
 
 def starting_rate(y: Array) -> float:
@@ -138,11 +125,13 @@ def _cut(when: Array, kind: str) -> tuple[list[str], Array]:
     # Rows of one time are never cut apart
     wanted = np.arange(1, STRETCHES) * len(when) // STRETCHES
     starts = np.unique(np.append(0, np.searchsorted(when, when[wanted])))
-    ends = np.append(starts[1:], len(when)) - 1
-    rows = "rows " if kind == "row" else ""
-    return [
-        f"{rows}{_short(when[a])} to {_short(when[b])}" for a, b in zip(starts, ends, strict=True)
-    ], starts
+    parts = np.split(when, starts[1:])
+    return [_stretch(part, kind) for part in parts], starts
+
+
+def _stretch(when: Array, kind: str) -> str:
+    """Name rows in the order of time by their first and last."""
+    return f"{'rows ' * (kind == 'row')}{_short(when[0])} to {_short(when[-1])}"
 
 
 def _days(when: Array) -> Array:
@@ -180,7 +169,6 @@ def _numbers(y: Array, p: Array, alpha: float) -> dict[str, float]:
     before = np.append(0.0, np.cumsum(gap)[:-1]) / np.maximum(np.arange(len(gap)), 1)
     spread = ((gap - np.clip(before, -p, 1 - p)) ** 2).sum()
     width = float(half_width(np.array(spread), alpha)) / len(gap)
-    p10, p50, p90 = np.quantile(p, [0.1, 0.5, 0.9])
     return {
         "rows": len(y),
         "events": int(y.sum()),
@@ -189,10 +177,12 @@ def _numbers(y: Array, p: Array, alpha: float) -> dict[str, float]:
         "gap": gap.mean(),
         "low": max(gap.mean() - width, -1),
         "high": min(gap.mean() + width, 1),
-        "p10": p10,
-        "p50": p50,
-        "p90": p90,
+        **_spread(p),
     }
+
+
+def _spread(p: Array) -> dict[str, float]:
+    return dict(zip(("p10", "p50", "p90"), np.quantile(p, [0.1, 0.5, 0.9]), strict=True))
 
 
 def _moved(first: Array, p: Array) -> dict[str, float]:
