@@ -12,7 +12,7 @@ from pages.ui import state, tables
 
 PAGE = "playground"
 # Called again after every run of the page. The picture stays as it is if Python knows what it last heard, or something
-# that was reported since: a reader who goes on dragging is ahead of Python. Other settings, as of a link, begin anew.
+# that was reported since: a reader who goes on dragging is ahead of Python. Other settings, as of a link, replace it.
 BEGIN = """
 const OPEN = new WeakMap()
 export default function ({ data, parentElement, setTriggerValue }) {
