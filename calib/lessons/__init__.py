@@ -12,6 +12,7 @@ from typing import Any
 
 from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.lessons.question import Question, question
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 
@@ -55,6 +56,10 @@ class Step:
         Further parts beside the text: keys of metrics, or "advice".
     place
         Name in an address, such as deep_trees:3.
+    question
+        What the reader guesses before the picture shows its data; None: the experiment of its page asks, if any.
+    controls
+        Names of fields or settings whose controls stand in the step, such as bins or decide.cost_miss.
     """
 
     page: str
@@ -66,32 +71,12 @@ class Step:
     point: str = ""
     chart: str = ""
     beside: tuple[str, ...] = ()
+    question: Question | None = None
+    controls: tuple[str, ...] = ()
 
     def departed(self, recipe: Recipe) -> bool:
         """Tell whether a reader has changed settings of this step; predictions do not count."""
         return _without_answers(recipe) != _without_answers(self.recipe)
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question at the end of a lesson.
-
-    Attributes
-    ----------
-    text
-        The question.
-    answers
-        Choices.
-    right
-        Number of the right answer, from 1.
-    why
-        One explanation per answer.
-    """
-
-    text: str
-    answers: tuple[str, ...]
-    right: int
-    why: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -119,7 +104,8 @@ class Lesson:
         15
         """
         texts = [text for step in self.steps for text in (step.title, step.text, step.look)]
-        texts += [text for one in self.questions for text in (one.text, *one.answers, *one.why)]
+        asked = [*self.questions, *(step.question for step in self.steps if step.question)]
+        texts += [text for one in asked for text in (one.text, *one.answers, *one.why)]
         words = sum(len(text.split()) for text in texts)
         return 5 * ceil((words / WORDS + STEP * len(self.steps) + QUESTION * len(self.questions)) / 5)
 
@@ -159,7 +145,9 @@ def read(key: str, text: str) -> Lesson:
     """Read a lesson from a TOML text; an error names the lesson's key."""
     try:
         values = tomllib.loads(text)
-        questions = tuple(_question(i, one) for i, one in enumerate(values.pop("questions", ()), start=1))
+        questions = tuple(
+            question(one, f"question {i}") for i, one in enumerate(values.pop("questions", ()), start=1)
+        )
         when = values.pop("when", "")
         _only(values, ("title", "summary", "steps"))
         steps = tuple(_step(key, i, one) for i, one in enumerate(values["steps"], start=1))
@@ -168,22 +156,15 @@ def read(key: str, text: str) -> Lesson:
     return Lesson(key, values["title"], values["summary"].strip(), steps, questions, when)
 
 
-def _question(number: int, values: Mapping[str, Any]) -> Question:
-    _only(values, ("text", "answers", "right", "why"))
-    answers, why = tuple(values["answers"]), tuple(values["why"])
-    if len(why) != len(answers) or not 1 <= values["right"] <= len(answers):
-        raise InputError(
-            f"question {number}: why needs one text per answer, and right must be the number of an answer."
-        )
-    return Question(values["text"], answers, values["right"], why)
-
-
 def _step(key: str, number: int, values: dict[str, Any]) -> Step:
     try:
         point, chart = values.pop("point", "").strip(), values.pop("chart", "")
         beside = tuple(checks.one_of(one, (*METRICS, "advice"), "beside") for one in values.pop("beside", ()))
+        asked, controls = values.pop("question", None), tuple(values.pop("controls", ()))
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
+        _known(controls, recipe)
+        own = None if asked is None else question(asked, "question")
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
     return Step(
@@ -196,7 +177,19 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         point,
         chart,
         beside,
+        own,
+        controls,
     )
+
+
+def _known(controls: tuple[str, ...], recipe: Recipe) -> None:
+    for name in controls:
+        try:
+            recipe.parameter(name)
+        except KeyError:
+            raise InputError(
+                f"controls must be fields or settings of a Recipe, but {name} is neither."
+            ) from None
 
 
 def _only(values: Mapping[str, Any], names: tuple[str, ...]) -> None:

@@ -1,0 +1,78 @@
+"""Questions of lessons: what a file may say, and which answer a guess in the picture stands for."""
+
+from datetime import date
+
+import numpy as np
+import pytest
+
+from calib.kernel.checks import InputError
+from calib.lessons import read
+from calib.lessons.question import question
+
+ASKED = {"text": "Where?", "answers": ["A", "B", "C"], "right": 2, "why": ["a.", "b.", "c."]}
+STEP = """
+title = "T"
+summary = "S."
+[[steps]]
+page = "explore_reliability"
+title = "Why?"
+text = "Because."
+look = "there."
+controls = ["bins", "decide.cost_miss"]
+[steps.question]
+text = "Which?"
+answers = ["A", "B"]
+right = 2
+why = ["Not A.", "B it is."]
+told = "So it is."
+[steps.recipe]
+bins = 7
+"""
+
+
+def test_a_step_holds_its_question_and_the_controls_that_it_names():
+    (step,) = read("k", STEP).steps
+    assert (step.question.right, step.question.kind, step.question.told) == (2, "choice", "So it is.")
+    assert step.controls == ("bins", "decide.cost_miss")
+    assert read("k", STEP.replace('told = "So it is."', "")).steps[0].question.told == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"bins", ', '"bims", ', "step 1: controls must be fields or settings of a Recipe, but bims"),
+        ("right = 2", "right = 3", "step 1: question: why needs one text per answer"),
+        ("right = 2", "right = 2\ncuts = [1]", "step 1: the fields of question must be text"),
+        ("right = 2", 'right = 2\nkind = "mark"', "step 1: question: cuts must be rising values"),
+        ("right = 2", 'right = 2\nkind = "guess"', "step 1: kind of question must be one of"),
+        (
+            "right = 2",
+            'right = 2\nkind = "curve"\ncuts = [0]\nover = [0.5, 0.2]',
+            "step 1: question: over must be two rising values",
+        ),
+    ],
+)
+def test_a_broken_question_is_refused_by_name(old, new, words):
+    with pytest.raises(InputError, match=words):
+        read("k", STEP.replace(old, new))
+
+
+def test_a_mark_is_sorted_into_the_answers_as_numpy_does():
+    asked = question(ASKED | {"kind": "mark", "at": 0.7, "cuts": [0.6, 0.8]}, "question")
+    values = np.linspace(0, 1, 41)
+    assert [asked.answer_to(one) for one in values] == list(np.digitize(values, [0.6, 0.8]) + 1)
+
+
+def test_a_day_is_sorted_by_its_milliseconds():
+    asked = question(ASKED | {"kind": "mark", "cuts": [date(2023, 7, 1), date(2023, 9, 1)]}, "question")
+    days = np.array(["2023-06-30", "2023-07-01", "2023-08-31", "2023-09-01"], dtype="datetime64[ms]")
+    assert [asked.answer_to(int(day)) for day in days.astype(int)] == [1, 2, 2, 3]
+
+
+def test_a_curve_is_sorted_by_its_mean_distance_from_the_diagonal_in_the_part_that_counts():
+    asked = question(ASKED | {"kind": "curve", "cuts": [-0.05, 0.05], "over": [0.5, 1]}, "question")
+    x = np.linspace(0.05, 0.95, 10)
+    bold, timid = x + 0.3 * np.sin(2 * np.pi * x), x - 0.3 * np.sin(2 * np.pi * x)
+    for y, answer in ((bold, 1), (x, 2), (timid, 3)):
+        assert asked.answer_to(list(zip(x, y, strict=True))) == answer
+    assert asked.value_of(list(zip(x, timid, strict=True))) == pytest.approx(np.mean((timid - x)[x >= 0.5]))
