@@ -564,12 +564,12 @@ def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram) -> list[dic
         strong = np.where(enough, shape.y, np.nan)
         over_few = {"x": shape.x[enough], "y": shape.y[enough], "name": label_of(key), **plain, **thin}
         return [over_few, {"x": shape.x, "y": strong, **plain, "line": style}]
-    strong = np.where(enough & (_near(rows, shape.x) >= FEW), shape.y, np.nan)
+    strong = np.where(enough & (near(rows, shape.x) >= FEW), shape.y, np.nan)
     whole = _points(key, shape, np.flatnonzero(enough), mode="lines", **thin)
     return [whole, {"x": shape.x, "y": strong, **plain, "line": style}]
 
 
-def _near(rows: ScoreHistogram, p: np.ndarray) -> np.ndarray:
+def near(rows: ScoreHistogram, p: np.ndarray) -> np.ndarray:
     """How many rows the histogram has in the bin of each p."""
     return rows.count[np.clip(np.searchsorted(rows.edges, p, "right") - 1, 0, len(rows.count) - 1)]
 

@@ -13,6 +13,7 @@ from calib.analysis.recommendation.advice import headline, recommend
 from calib.analysis.recommendation.mark import MarkedBin, telling_mark
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.evaluate import Evaluation
+from calib.export.playground import CALIBRATED, STYLE, before_and_after, script
 from calib.figures import DARK, FIGURES, Theme
 from calib.figures.reliability import Reliability
 from calib.lessons import LESSONS
@@ -21,6 +22,16 @@ from pages.ui import chart, current, evaluations, headings, state
 from pages.ui.learn import lessons
 from pages.ui.text import plain
 
+# Drawn by Plotly until this is there; then the chart is hidden, also from the keyboard (styles/page.css)
+BEGIN = """
+const OPEN = new WeakMap()
+export default function ({ data, parentElement }) {
+    const root = parentElement.querySelector(".root"), now = JSON.stringify(data)
+    if (OPEN.get(root) === now) return  // another run of the page: the switch stays as it is
+    OPEN.set(root, now)
+    calibrated(root, data)
+    root.getRootNode().host.closest(".st-key-moving").dataset.drawn = "here"
+}"""
 SENTENCE = "Check whether a model’s probabilities are right, and correct them if not."
 SHARES = [0.46, 0.54]  # of the page's width: the square diagram, and the words beside it
 PICTURES = Path(__file__).parent / "pictures"
@@ -93,8 +104,10 @@ def _diagram(evaluation: Evaluation) -> None:
     shown = list(dict.fromkeys(["none", choice or "none"]))
     ringed = {"selection": mark.selection} if mark else {}
     picture, words = st.columns(SHARES, gap="large", vertical_alignment="center")
-    with picture:
+    with picture, st.container(key="moving"):
         chart.picture("reliability", evaluation, _with_names_alone, calibrators=shown, **ringed)
+        if mark is not None and choice not in (None, mark.calibrator):
+            _component()(key="calibrated", data=before_and_after(evaluation, mark, choice))
     with words, st.container(key="told"):
         if mark is not None:
             explain(mark)
@@ -108,6 +121,16 @@ def _diagram(evaluation: Evaluation) -> None:
         st.page_link("pages/explore_reliability.py", label="Explore this diagram")
         st.page_link("pages/learn_playground.py", label="Playground: drag the miscalibration yourself")
         st.page_link(current.GLOSSARY.script, label="Glossary: what the words mean")
+
+
+@st.cache_resource
+def _component():
+    return st.components.v2.component(
+        "calibration_explorer_calibrated",
+        html='<div class="root"></div>',
+        css=STYLE.read_text(encoding="utf-8"),
+        js=script(CALIBRATED) + BEGIN,
+    )
 
 
 def _with_names_alone(record: Reliability, theme: Theme) -> go.Figure:

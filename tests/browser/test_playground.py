@@ -5,7 +5,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from calib.analysis.recommendation.advice import recommend
+from calib.analysis.recommendation.mark import sentence_after, telling_mark
+from calib.analysis.selection import selected_rows
+from calib.evaluate import evaluate
 from calib.export.playground import playground_html
+from calib.recipe import Recipe
+from calib.sources import load
 from tests.waiting import until
 
 
@@ -90,3 +96,24 @@ def test_the_file_runs_alone_and_keeps_its_settings_in_its_address(new_tab, tmp_
     expect(level).to_have_attribute("aria-valuenow", "-0.1")
     assert errors == []
     assert all(url.startswith("file://") for url in asked)
+
+
+def test_the_start_pages_switch_moves_the_ringed_mark_in_the_page(new_tab):
+    evaluation = evaluate(Recipe(), load(Recipe()))
+    mark, choice = telling_mark(evaluation), recommend(evaluation).choice
+    rows = selected_rows(evaluation, mark.selection)
+    tab = new_tab(reduced_motion="reduce").open()
+    ring, switch = tab.page.locator(".ring circle"), tab.page.get_by_role("switch", name="Calibrate")
+    expect(tab.page.locator(".stPlotlyChart")).to_be_hidden()  # drawn until the script is there
+    for key in (mark.calibrator, choice, mark.calibrator):
+        if key == choice:
+            switch.check()
+        else:
+            switch.uncheck()
+        mean = evaluation.predictions[key].p[rows].mean()
+        assert float(ring.get_attribute("cx")) == pytest.approx(56 + 440 * mean, abs=0.01)
+        told = sentence_after(evaluation, mark, choice) if key == choice else ""
+        expect(tab.page.locator(".calibrated [role=status]")).to_have_text(told)
+    assert tab.page.locator(".st-key-moving .stPlotlyChart").count() == 1
+    assert not tab.unanswered  # the switch asks nothing of the server
+    assert tab.faults() == []

@@ -7,10 +7,16 @@ import subprocess
 import numpy as np
 import pytest
 
+from calib.analysis.curves import curve_of
+from calib.analysis.recommendation.advice import recommend
+from calib.analysis.recommendation.mark import telling_mark
 from calib.calibrators import Isotonic, Platt, VennAbers
+from calib.evaluate import evaluate
 from calib.export import playground
 from calib.kernel.checks import InputError
 from calib.metrics import brier_score, corp_decomposition, expected_calibration_error, log_loss
+from calib.recipe import Recipe
+from calib.sources import load
 from tests.export.programs.engines import NODE
 
 CASES, MANY = 60, 1000
@@ -30,8 +36,13 @@ for (const settings of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
 
 
 def javascript(cases: list[dict]) -> list[dict]:
-    code = "".join(file.read_text(encoding="utf-8") for file in playground.NUMBERS) + PROGRAM
-    done = subprocess.run([NODE, "-e", code], input=json.dumps(cases), capture_output=True, text=True)
+    return run(PROGRAM, cases)
+
+
+def run(program: str, given: object) -> list:
+    """What a program prints with the playground's functions, a line of JSON each."""
+    code = playground.script(playground.NUMBERS) + program
+    done = subprocess.run([NODE, "-e", code], input=json.dumps(given), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -116,6 +127,27 @@ def test_the_band_and_the_ece_by_chance_are_what_calibrated_labels_give():
     assert np.all(np.abs(inside - 0.95) < 0.03), inside
     gaps = np.abs(frequencies - np.bincount(index, p, 10) / rows) @ (rows / len(p))
     assert found["before"]["byChance"] == pytest.approx(gaps.mean(), rel=0.02)
+    assert found["before"]["spreadByChance"] == pytest.approx(gaps.std(), rel=0.05)
+
+
+def test_the_start_page_draws_the_bins_of_the_model_and_of_its_calibrator():
+    evaluation = evaluate(Recipe(), load(Recipe()))
+    mark, choice = telling_mark(evaluation), recommend(evaluation).choice
+    told = playground.before_and_after(evaluation, mark, choice)
+    program = """
+    const { p, moved, y, bins } = JSON.parse(require("fs").readFileSync(0, "utf8"))
+    for (const at of [p, moved]) console.log(JSON.stringify(binned({ p: at, y }, bins)))"""
+    for key, bins in zip((mark.calibrator, choice), run(program, told), strict=True):
+        curve = curve_of(evaluation, key)
+        rows, ones, total = (np.array([one[name] for one in bins]) for name in ("rows", "ones", "sum"))
+        np.testing.assert_array_equal(rows, curve.count)
+        filled = rows > 0
+        found = [total[filled] / rows[filled], ones[filled] / rows[filled]]
+        np.testing.assert_allclose(found, [curve.mean_p[filled], curve.observed[filled]], rtol=0, atol=1e-12)
+    rows = told["ringed"]
+    assert (len(rows), np.mean(np.array(told["p"])[rows])) == (mark.rows, pytest.approx(mark.predicted))
+    after = round(100 * np.mean(np.array(told["moved"])[rows]))
+    assert f"predicted {after} % on average" in told["words"][1]
 
 
 def test_a_setting_that_does_not_exist_or_is_out_of_range_is_refused_by_name():

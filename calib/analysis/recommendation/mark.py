@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import binom
@@ -10,7 +10,7 @@ from scipy.stats import binom
 from calib.analysis.clusters import sampling_effect
 from calib.analysis.curves import FEW, curve_of
 from calib.analysis.differences import reference_of
-from calib.analysis.selection import write_ranges
+from calib.analysis.selection import selected_rows, write_ranges
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation
 from calib.kernel.wording import are_in_class, briefly
@@ -90,9 +90,23 @@ def telling_mark(evaluation: Evaluation) -> MarkedBin | None:
     low, high, rows, predicted, observed = (
         float(each[at]) for each in (lows, highs, curve.count, curve.mean_p, curve.observed)
     )
-    worth = rows / sampling_effect(evaluation, key)
-    sure = _chance(worth, predicted, observed) < 0.05 / len(enough)
+    sure = _sure(evaluation, key, rows, predicted, observed)
     return MarkedBin(key, low, high, rows, predicted, observed, evaluation.dataset.classes[1], sure)
+
+
+def sentence_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> str:
+    """Compare what a calibrator predicts for the rows of a mark with their observed frequency, in a sentence."""
+    at = selected_rows(evaluation, mark.selection)
+    rows = evaluation.predictions[key].of(at)
+    predicted = float(np.average(rows.p, weights=rows.weight))
+    sure = _sure(evaluation, mark.calibrator, mark.rows, predicted, mark.observed)
+    return replace(mark, calibrator=key, predicted=predicted, beyond_chance=sure).sentence
+
+
+def _sure(evaluation: Evaluation, key: str, rows: float, predicted: float, observed: float) -> bool:
+    """Whether the largest gap of as many bins as the model's own predictions fill is rarely as large by chance."""
+    bins = int((curve_of(evaluation, key).count >= FEW).sum())
+    return _chance(rows / sampling_effect(evaluation, key), predicted, observed) < 0.05 / bins
 
 
 def _chance(rows: float, predicted: float, observed: float) -> float:

@@ -1,34 +1,45 @@
 """The playground: miscalibration to drag, in one HTML file that needs neither a server nor a network.
 
-``isotonic.js`` and ``numbers.js`` compute what ``calib`` does, ``view.js`` draws it, ``style.css`` has its looks. The
-app's page *Playground* shows the same files.
+``isotonic.js`` and ``numbers.js`` compute what ``calib`` does, ``diagram.js`` and ``view.js`` draw it, and ``style.css``
+has its looks. The app's page *Playground* shows the same files. ``calibrated.js`` draws the start page's picture on the
+same diagram.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from calib.analysis.curves import FEW
+from calib.analysis.recommendation.mark import MarkedBin, sentence_after
+from calib.analysis.selection import selected_rows
+from calib.evaluate import Evaluation
+from calib.figures import FIGURES
+from calib.figures.reliability import near, shape_of
 from calib.figures.theme import MARKS
 from calib.kernel import checks
-from calib.kernel.checks import InputError
+from calib.kernel.checks import Array, InputError
 from calib.kernel.version import __version__
 from calib.settings import PAGE_SETTINGS
 
 HERE = Path(__file__).parent
 ISOTONIC = HERE / "isotonic.js"
 NUMBERS = (ISOTONIC, HERE / "numbers.js")
-SCRIPTS = (*NUMBERS, HERE / "view.js")
+DIAGRAM = HERE / "diagram.js"
+SCRIPTS = (*NUMBERS, DIAGRAM, HERE / "view.js")
+CALIBRATED = (*NUMBERS, DIAGRAM, HERE / "calibrated.js")
 STYLE = HERE / "style.css"
 SETTINGS = {one.name: one for one in PAGE_SETTINGS["playground"]}
 
 
-def script() -> str:
-    """Return all of the playground's JavaScript."""
-    return "".join(file.read_text(encoding="utf-8") for file in SCRIPTS)
+def script(files: Sequence[Path] = SCRIPTS) -> str:
+    """Return the text of these files, by default all of the playground's JavaScript."""
+    return "".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def described() -> dict[str, Any]:
@@ -41,6 +52,44 @@ def described() -> dict[str, Any]:
     offered: Mapping[str, str] = SETTINGS["calibrator"].choices
     choices = [{"key": key, "label": label, "colour": MARKS[key].color} for key, label in offered.items()]
     return {"settings": controls, "calibrators": choices}
+
+
+def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[str, Any]:
+    """Return what ``calibrated.js`` is told: the test rows before and after a calibrator, with their curves.
+
+    Parameters
+    ----------
+    mark
+        The mark of the model's own predictions that is ringed.
+    key
+        The calibrator.
+    """
+    keys = [mark.calibrator, key]
+    record = FIGURES["reliability"].prepare(evaluation, keys, selection=mark.selection)
+    shapes = [shape_of(record.curves[one]) for one in keys]
+    enough = [
+        (shape.count >= FEW) & (near(record.histograms[one], shape.x) >= FEW)
+        for one, shape in zip(keys, shapes, strict=True)
+    ]
+    before, after = (evaluation.predictions[one].p.tolist() for one in keys)
+    return {
+        "p": before,
+        "moved": after,
+        "y": evaluation.y.tolist(),
+        "bins": evaluation.recipe.bins,
+        "ringed": selected_rows(evaluation, mark.selection).tolist(),
+        "curves": [_points(shape.x, shape.y, on) for shape, on in zip(shapes, enough, strict=True)],
+        "bands": [
+            _points(np.r_[s.x, s.x[::-1]], np.r_[s.consistency[1], s.consistency[0][::-1]]) for s in shapes
+        ],
+        "colours": [MARKS[one].color for one in keys],
+        "words": ["", sentence_after(evaluation, mark, key)],
+        "alt": record.alt,
+    }
+
+
+def _points(*columns: Array) -> list[list[float]]:
+    return np.column_stack(columns).tolist()
 
 
 def playground_html(settings: Mapping[str, Any] | None = None) -> bytes:

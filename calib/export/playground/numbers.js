@@ -2,7 +2,10 @@
 // They equal those of calib for the same rows; tests/export/test_playground.py compares them.
 
 const GRID = 20  // steps of a curve that is drawn by hand: its values stand at 0, 1/20, …, 1
-const expit = x => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x)))
+function expit(x) {
+    const e = Math.exp(-Math.abs(x))
+    return (x >= 0 ? 1 : e) / (1 + e)
+}
 const logit = p => Math.log(p) - Math.log1p(-p)
 const total = values => values.reduce((a, b) => a + b, 0)
 
@@ -41,31 +44,32 @@ function frequency({ curve, level, slope }, p) {
     return curve[at] * (1 - share) + curve[at + 1] * share
 }
 
-// The true probability of one row: at its prediction, true log-odds vary by the noise.
-function truth(settings, p, deviation) {
-    const at = frequency(settings, p)
-    return settings.noise ? expit(logit(at) + settings.noise * deviation) : at
+// The true probability of a row whose prediction has the log-odds x: at one prediction, true log-odds vary by the noise.
+function truth(settings, x, deviation) {
+    const at = settings.curve ? logit(frequency(settings, expit(x))) : settings.level + settings.slope * x
+    return expit(at + settings.noise * deviation)
 }
 
 // Where the predictions have their centre, in log-odds, so that the mean true probability is the prevalence.
-function centre(settings, rows) {
-    const some = rows.slice(0, 400)
+function centre(settings) {
+    const some = chances(2 * settings.seed, settings.rows).slice(0, 400)
     let low = -25, high = 25
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 30; i++) {
         const middle = (low + high) / 2
-        const mean = total(some.map(([z, e]) => truth(settings, expit(middle + settings.spread * z), e))) / some.length
-        if (mean < settings.prevalence) low = middle
+        let sum = 0
+        for (const [z, e] of some) sum += truth(settings, middle + settings.spread * z, e)
+        if (sum < settings.prevalence * some.length) low = middle
         else high = middle
     }
     return (low + high) / 2
 }
 
-// Predictions p and labels y of n rows; stream 0 is the test set, stream 1 fits the calibrator.
-function simulate(settings, stream) {
-    const middle = centre(settings, chances(2 * settings.seed, settings.rows)), p = [], y = []
+// Predictions p and labels y of n rows around ``middle``; stream 0 is the test set, stream 1 fits the calibrator.
+function simulate(settings, stream, middle) {
+    const p = [], y = []
     for (const [z, e, u] of chances(2 * settings.seed + stream, settings.rows)) {
-        const at = expit(middle + settings.spread * z)
-        p.push(at)
+        const at = middle + settings.spread * z
+        p.push(expit(at))
         y.push(u < truth(settings, at, e) ? 1 : 0)
     }
     return { p, y }
@@ -90,8 +94,8 @@ function band({ rows, sum, variance }) {
     return [Math.max(0, sum / rows - half), Math.min(1, sum / rows + half)]
 }
 
-// Scores of the rows. ``byChance`` is the mean ECE of a calibrated model with these predictions (normal approximation):
-// the mean of |x| is √(2/π) standard deviations.
+// Scores of the rows. ``byChance`` and ``spreadByChance`` are mean and standard deviation of the ECE of a calibrated model
+// with these predictions (normal approximation): |x| has the mean √(2/π) and the variance 1 − 2/π in units of x.
 function scores(rows, bins) {
     const { p, y } = rows, n = p.length, ones = total(y), cells = binned(rows, bins)
     const brier = total(p.map((value, i) => (value - y[i]) ** 2)) / n
@@ -103,6 +107,7 @@ function scores(rows, bins) {
         brier, logLoss, uncertainty, prevalence: ones / n,
         ece: total(cells.map(({ ones, sum }) => Math.abs(ones - sum))) / n,
         byChance: total(cells.map(({ variance }) => Math.sqrt((2 / Math.PI) * variance))) / n,
+        spreadByChance: Math.sqrt((1 - 2 / Math.PI) * total(cells.map(({ variance }) => variance))) / n,
         miscalibration: brier - recalibrated, discrimination: uncertainty - recalibrated,
     }
 }
@@ -114,30 +119,34 @@ function platt({ p, y }) {
     const clip = Math.max(2 ** -52, Math.min(0.5, ...apart) / 2)
     const x = p.map(value => logit(Math.min(Math.max(value, clip), 1 - clip)))
     const targets = y.map(label => (label ? (ones + 1) / (ones + 2) : 1 / (zeros + 2)))
-    const loss = (a, b) => total(x.map((value, i) => {
-        const at = a + b * value
-        return Math.max(at, 0) + Math.log1p(Math.exp(-Math.abs(at))) - targets[i] * at
-    }))
-    let a = 0, b = 0, now = loss(a, b)
-    for (let round = 0; round < 100; round++) {
-        let g0 = 0, g1 = 0, h00 = 0, h01 = 0, h11 = 0
-        x.forEach((value, i) => {
-            const q = expit(a + b * value), gap = q - targets[i], weight = q * (1 - q)
+    // Loss, gradient and Hessian in one pass over the rows: it is most of the time of a frame.
+    const at = (a, b) => {
+        let loss = 0, g0 = 0, g1 = 0, h00 = 0, h01 = 0, h11 = 0
+        for (let i = 0; i < x.length; i++) {
+            const value = x[i], score = a + b * value, e = Math.exp(-Math.abs(score))
+            const q = (score >= 0 ? 1 : e) / (1 + e), gap = q - targets[i], weight = q * (1 - q)
+            loss += Math.max(score, 0) + Math.log1p(e) - targets[i] * score
             g0 += gap
             g1 += gap * value
             h00 += weight
             h01 += weight * value
             h11 += weight * value * value
-        })
-        const size = h00 * h11 - h01 * h01
+        }
+        return { a, b, loss, g0, g1, h00, h01, h11 }
+    }
+    let now = at(0, 0)
+    for (let round = 0; round < 100; round++) {
+        const { g0, g1, h00, h01, h11 } = now, size = h00 * h11 - h01 * h01
         if (!(size > 0) || Math.hypot(g0, g1) < 1e-12 * y.length) break
         const d0 = (h11 * g0 - h01 * g1) / size, d1 = (h00 * g1 - h01 * g0) / size
-        let step = 1
-        while (step > 1e-10 && loss(a - step * d0, b - step * d1) > now + 1e-13 * Math.abs(now)) step /= 2
-        a -= step * d0
-        b -= step * d1
-        now = loss(a, b)
+        let step = 1, next = at(now.a - d0, now.b - d1)
+        while (step > 1e-10 && next.loss > now.loss + 1e-13 * Math.abs(now.loss)) {
+            step /= 2
+            next = at(now.a - step * d0, now.b - step * d1)
+        }
+        now = next
     }
+    const { a, b } = now
     return value => expit(a + b * logit(Math.min(Math.max(value, clip), 1 - clip)))
 }
 
@@ -218,7 +227,8 @@ const CALIBRATORS = {
 
 // Everything that the picture shows; a calibrator needs rows of both classes.
 function explored(settings) {
-    const test = simulate(settings, 0), calibration = simulate(settings, 1), positives = total(calibration.y)
+    const middle = centre(settings), test = simulate(settings, 0, middle), calibration = simulate(settings, 1, middle)
+    const positives = total(calibration.y)
     const fits = positives > 0 && positives < settings.rows ? settings.calibrator : "none"
     const map = CALIBRATORS[fits](calibration)
     const after = fits === "none" ? test : { p: test.p.map(value => map(value)[0]), y: test.y }

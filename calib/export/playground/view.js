@@ -1,24 +1,9 @@
-// The picture, the controls and the words of the playground, in a given element. Nothing is asked of a server.
+// The controls and the words of the playground around its diagram, in a given element. Nothing is asked of a server.
 
-const SIDE = 440, LEFT = 56, TOP = 16, UNDER = 96  // of the square diagram and of the histogram below it, in units
-const FEW = 10  // rows of a bin from which on its band is drawn: for fewer the normal approximation is too rough
 const STEEP = 2  // log-odds at which the handle of the slope stands
 const percent = value => `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`
 const brief = value => (Number.isFinite(value) ? value.toPrecision(value < 0.1 ? 2 : 3) : "∞")
 const rounded = value => Math.round(value * 1000) / 1000  // as an address holds it
-const within = (value, low, high) => Math.min(Math.max(value, low), high)
-
-function element(tag, attributes = {}, ...children) {
-    const svg = ["svg", "g", "path", "circle", "rect", "line", "text"].includes(tag)
-    const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag)
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value)
-    made.append(...children)
-    return made
-}
-
-const across = p => LEFT + SIDE * p
-const up = q => TOP + SIDE * (1 - q)
-const path = points => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join("")
 
 // A curve as the text of an address, and back; anything else is no curve.
 const written = curve => (curve ? curve.map(value => value.toFixed(3)).join(" ") : null)
@@ -40,23 +25,28 @@ function settled(told, given) {
     return found
 }
 
+// ``told.covered``: only axes and diagonal, while a question about the data is open. ``told.arriving``: the data come in.
 function playground(root, told, given, changed) {
-    const settings = settled(told, given), still = matchMedia("(prefers-reduced-motion: reduce)")
-    let shift = 1, waiting = null, asked = false, chosen = GRID / 2, found = null, reported = JSON.stringify(settings)
-    const layer = name => element("g", { class: name })
-    const parts = Object.fromEntries(
-        ["axes", "band", "interval", "diagonal", "truth", "map", "ghost", "marks", "histogram", "handles"].map(n => [n, layer(n)]))
-    const svg = element("svg", { viewBox: `0 0 ${LEFT + SIDE + 14} ${TOP + SIDE + UNDER + 78}`, role: "group",
-        "aria-label": "Reliability diagram with a curve to drag" }, ...Object.values(parts))
+    if (told.covered) {
+        const label = "Axes of a reliability diagram; the data come after your answer"
+        const { svg } = diagram(["diagonal"], { role: "img", "aria-label": label })
+        return root.replaceChildren(element("div", { class: "playground" }, element("div", { class: "picture" }, svg)))
+    }
+    const settings = settled(told, given)
+    let risen = 1, shift = 1, waiting = null, asked = false, chosen = GRID / 2, found = null, reported = JSON.stringify(settings)
+    const layers = ["band", "interval", "diagonal", "truth", "map", "ghost", "marks", "histogram", "handles"]
+    const { svg, parts, most } = diagram(layers, { role: "group", "aria-label": "Reliability diagram with a curve to drag" })
     const said = element("p", { class: "said", role: "status" }), table = element("tbody")
     const beside = element("div", { class: "beside" })
     root.replaceChildren(element("div", { class: "playground" }, element("div", { class: "picture" }, svg), beside))
 
-    axes()
     const line = name => parts[name].appendChild(element("path"))
     const [bandPath, intervalPath, truthPath, mapPath, barPath] = ["band", "interval", "truth", "map", "histogram"].map(line)
+    const limits = Object.fromEntries(told.settings.map(one => [one.name, one]))
+    const knob = (label, { low, high }) => parts.handles.appendChild(element("circle", { r: 9, tabindex: 0, role: "slider",
+        "aria-label": label, "aria-valuemin": low, "aria-valuemax": high }))
     const handle = (label, move) => {
-        const made = parts.handles.appendChild(element("circle", { r: 9, tabindex: 0, role: "slider", "aria-label": label }))
+        const made = knob(label, limits[label.toLowerCase()])
         dragged(made, move)
         made.addEventListener("keydown", event => {
             const step = { ArrowUp: 0.1, ArrowRight: 0.1, ArrowDown: -0.1, ArrowLeft: -0.1 }[event.key]
@@ -66,7 +56,6 @@ function playground(root, told, given, changed) {
         })
         return made
     }
-    const limits = Object.fromEntries(told.settings.map(one => [one.name, one]))
     const set = (name, value) => {
         const { low, high } = limits[name]
         settings[name] = rounded(within(value, low, high))
@@ -76,7 +65,7 @@ function playground(root, told, given, changed) {
     const level = handle("Level", (point, step) => set("level", point ? logit(point.q) : settings.level + step))
     const slope = handle("Slope",
         (point, step) => set("slope", point ? (logit(point.q) - settings.level) / STEEP : settings.slope + step))
-    const pencil = parts.handles.appendChild(element("circle", { r: 9, tabindex: 0, role: "slider", "aria-label": "Drawn curve" }))
+    const pencil = knob("Drawn curve", { low: 0, high: 1 })
     pencil.addEventListener("keydown", event => {
         const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key], by = { ArrowUp: 0.05, ArrowDown: -0.05 }[event.key]
         if (!along && !by) return
@@ -103,31 +92,20 @@ function playground(root, told, given, changed) {
         settings.curve = settings.curve ? null : Array.from({ length: GRID + 1 }, (_, i) => rounded(frequency(settings, within(i / GRID, 1e-9, 1 - 1e-9))))
         draw()
     })
-    beside.append(said, radios, element("table", {}, element("thead", {}, element("tr", {},
+    beside.append(said, radios, element("table", { "aria-label": "Scores before and after calibration" }, element("thead", {}, element("tr", {},
         ...["", "before", "after"].map(text => element("th", { scope: "col" }, text)))), table), ranges,
         element("div", { class: "buttons" }, drawing,
             button("Simulate other rows", "Same settings, new random rows", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
             button("Reset", "Back to the beginning", () => { Object.assign(settings, settled(told, given)); draw() })))
-    draw()
+    if (told.arriving) {
+        glide(share => { risen = share; paint() })
+        later()
+    } else draw()
 
     function button(label, title, act) {
         const made = element("button", { type: "button", title }, label)
         made.addEventListener("click", act)
         return made
-    }
-
-    function axes() {
-        const add = (...all) => parts.axes.append(...all)
-        for (const value of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
-            add(element("line", { x1: across(value), x2: across(value), y1: TOP, y2: TOP + SIDE }),
-                element("line", { x1: LEFT, x2: LEFT + SIDE, y1: up(value), y2: up(value) }),
-                element("text", { x: across(value), y: TOP + SIDE + UNDER + 36, "text-anchor": "middle" }, String(value)),
-                element("text", { x: LEFT - 8, y: up(value) + 4, "text-anchor": "end" }, String(value)))
-        }
-        add(element("text", { x: LEFT + SIDE / 2, y: TOP + SIDE + UNDER + 60, "text-anchor": "middle" }, "Predicted probability"),
-            element("text", { transform: `translate(14 ${TOP + SIDE / 2}) rotate(-90)`, "text-anchor": "middle" }, "Observed frequency"),
-            element("text", { transform: `translate(14 ${TOP + SIDE + 16 + UNDER / 2}) rotate(-90)`, "text-anchor": "middle" }, "Rows"))
-        parts.diagonal.append(element("path", { d: `M${across(0)} ${up(0)}L${across(1)} ${up(1)}` }))
     }
 
     function dragged(target, move, end) {
@@ -168,21 +146,16 @@ function playground(root, told, given, changed) {
                 if (name === "level" || name === "slope") settings.curve = null
                 draw()
             })
-            all.append(element("label", { title: help }, element("span", {}, label), input, element("output")))
+            all.append(element("label", { title: help }, element("span", {}, label), input,
+                element("span", { class: "value", "aria-hidden": "true" })))  // the slider itself tells its value
         }
         return all
     }
 
     // The marks go from where they were to where the calibrator moves them.
     function moved() {
-        if (still.matches || settings.calibrator === "none") return draw()
-        const begin = performance.now(), step = now => {
-            shift = within((now - begin) / 500, 0, 1)
-            paint()
-            if (shift < 1) requestAnimationFrame(step)
-        }
-        shift = 0
-        requestAnimationFrame(step)
+        if (settings.calibrator === "none") return draw()
+        glide(share => { shift = share; paint() })
         later()
     }
 
@@ -208,10 +181,11 @@ function playground(root, told, given, changed) {
         found = explored(settings)
         const colour = told.calibrators.find(({ key }) => key === found.fits).colour
         svg.style.setProperty("--calibrator", colour)
+        const rise = (p, q) => p + risen * (q - p)  // from the diagonal
         const points = Array.from({ length: 201 }, (_, i) => within(i / 200, 1e-6, 1 - 1e-6))
-        truthPath.setAttribute("d", path(points.map(p => [across(p), up(frequency(settings, p))])))
+        truthPath.setAttribute("d", path(points.map(p => [across(p), up(rise(p, frequency(settings, p)))])))
         const maps = found.fits === "none" ? [] : points.map(p => [p, ...found.map(p)])
-        mapPath.setAttribute("d", path(maps.map(([p, q]) => [across(p), up(q)])))
+        mapPath.setAttribute("d", path(maps.map(([p, q]) => [across(p), up(rise(p, q))])))
         const pairs = maps.filter(one => one.length > 2)
         intervalPath.setAttribute("d", pairs.length ? path([...pairs.map(([p, , , high]) => [across(p), up(high)]),
             ...pairs.toReversed().map(([p, , low]) => [across(p), up(low)])]) + "Z" : "")
@@ -221,37 +195,22 @@ function playground(root, told, given, changed) {
         bandPath.setAttribute("d", ends.length < 2 ? "" : path([...ends.map(([x, , high]) => [x, up(high)]),
             ...ends.toReversed().map(([x, low]) => [x, up(low)])]) + "Z")
         marks(parts.ghost, found.fits === "none" ? [] : binned(found.test, settings.bins).filter(({ rows }) => rows))
-        marks(parts.marks, filled)
-        histogram(cells)
+        marks(parts.marks, filled.map(bin => ({ ...bin, ones: rise(bin.sum, bin.ones) })))
+        const highest = Math.max(1, ...cells.map(({ rows }) => rows))
+        barPath.setAttribute("d", bars(cells, highest))
+        most.textContent = highest.toLocaleString("en")
         handles()
         numbers(found)
         for (const input of ranges.querySelectorAll("input")) {
             const { name } = input.dataset, value = settings[name]
             input.value = value
-            input.nextSibling.textContent = name === "prevalence" ? percent(value) : String(Math.round(value * 100) / 100)
+            const text = name === "prevalence" ? percent(value)
+                : value.toLocaleString("en", { maximumFractionDigits: 2 }).replace("-", "−")
+            input.nextSibling.textContent = text
+            input.setAttribute("aria-valuetext", text)
         }
         for (const input of radios.querySelectorAll("input")) input.checked = input.value === settings.calibrator
         drawing.textContent = settings.curve ? "Use level and slope" : "Draw a curve"
-    }
-
-    function marks(into, cells) {
-        const most = Math.max(1, ...cells.map(({ rows }) => rows))
-        while (into.childElementCount < cells.length) into.append(element("circle"))
-        while (into.childElementCount > cells.length) into.lastChild.remove()
-        cells.forEach(({ rows, ones, sum }, i) => {
-            const mark = into.children[i]
-            mark.setAttribute("cx", across(sum / rows).toFixed(2))
-            mark.setAttribute("cy", up(ones / rows).toFixed(2))
-            mark.setAttribute("r", (2.5 + 7 * Math.sqrt(rows / most)).toFixed(2))
-        })
-    }
-
-    function histogram(cells) {
-        const counts = cells.map(({ rows }) => rows), most = Math.max(1, ...counts)
-        const foot = TOP + SIDE + 16 + UNDER, width = SIDE / settings.bins
-        barPath.setAttribute("d", counts.map((count, i) => count &&
-            `M${(LEFT + i * width + 0.5).toFixed(2)} ${foot}v${(-UNDER * count / most).toFixed(2)}h${(width - 1).toFixed(2)}V${foot}Z`)
-            .filter(Boolean).join(""))
     }
 
     function handles() {
@@ -291,7 +250,7 @@ function playground(root, told, given, changed) {
     // One sentence or three, for everybody and for a screen reader; once the settings rest.
     function told_in_words() {
         const { fits, before, now } = found, label = told.calibrators.find(({ key }) => key === fits).label
-        const clear = before.ece > 1.5 * before.byChance
+        const clear = before.ece > before.byChance + 2 * before.spreadByChance
         said.textContent = `${settings.rows.toLocaleString("en")} rows. The ECE is ${brief(before.ece)}; `
             + `a calibrated model would show ${brief(before.byChance)} on average${clear ? "" : ", so chance may explain it"}. `
             + (fits !== "none" ? `${label} changes the Brier score from ${brief(before.brier)} to ${brief(now.brier)}.`
