@@ -1,8 +1,8 @@
 """The playground: miscalibration to drag, in one HTML file that needs neither a server nor a network.
 
-``isotonic.js`` and ``numbers.js`` compute what ``calib`` does, ``diagram.js`` and ``view.js`` draw it, and ``style.css``
-has its looks. The app's page *Playground* shows the same files. ``calibrated.js`` draws the start page's picture on the
-same diagram.
+``isotonic.js`` and ``numbers.js`` compute what ``calib`` does, ``diagram.js`` and ``view.js`` draw it, and
+``style.css`` has its looks. The app's page *Playground* shows the same files. ``calibrated.js`` draws the start
+page's picture on the same diagram.
 """
 
 from __future__ import annotations
