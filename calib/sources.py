@@ -15,18 +15,21 @@ from calib.data import (
     ROLES,
     SAMPLES,
     DataError,
+    Table,
     TableFile,
+    about,
     fetch_openml,
     inspect,
     join_tables,
     prepare,
     prepare_predictions,
-    sample_frame,
+    sample_table,
     score_columns,
     target_candidates,
     tidy_labels,
     validate,
 )
+from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.kernel.declared import SETTINGS
@@ -81,8 +84,8 @@ Uploads = Mapping[str, pd.DataFrame | TableFile | bytes]
 model the content of its file."""
 
 
-def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
-    """Return (table, target, positive class) of a Recipe's data, read as ``data_params`` say and not yet prepared.
+def load_table(recipe: Recipe, uploads: Uploads) -> Table:
+    """Return the table of a Recipe's data, read as ``data_params`` say and not yet prepared.
 
     Parameters
     ----------
@@ -94,45 +97,40 @@ def load_frame(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | No
     DataError
         Where the file is not among them, or was read in another way than the Recipe says.
     """
-    frame, target, positive = _as_read(recipe, uploads)
-    frame = _scored(recipe, uploads, frame, target)
-    its_score = {name: frame.attrs[name] for name in ("model_score",) if name in frame.attrs}
+    table = _scored(recipe, uploads, _as_read(recipe, uploads))
     options = dict(recipe.data_params)
     merge, drop = options.get("merge_labels", False), options.get("drop_labels", ())
     if recipe.judge_on is not None:
-        frame = _joined(recipe, uploads, frame, target, merge, drop)
-        frame.attrs |= its_score
-    if target is not None and (merge or drop):
-        frame, notes = tidy_labels(frame, target, merge, drop)
-        frame.attrs["notes"] = (*frame.attrs.get("notes", ()), *notes)
-    return frame, target, positive
+        table = table._replace(frame=_joined(recipe, uploads, table, merge, drop))
+    if table.target is not None and (merge or drop):
+        frame, notes = tidy_labels(table.frame, table.target, merge, drop)
+        table = table._replace(frame=describe(frame, notes=(*about(frame).notes, *notes)))
+    return table
 
 
-def _as_read(recipe: Recipe, uploads: Uploads) -> tuple[pd.DataFrame, str | None, str | None]:
+def _as_read(recipe: Recipe, uploads: Uploads) -> Table:
     """Return the table with the labels as the file spells them."""
-    frame, target, positive = _table(source(recipe), uploads, recipe.file, reading(recipe))
-    if recipe.target is not None and recipe.target != target:
-        return frame, recipe.target, recipe.positive
-    return frame, target, recipe.positive or positive
+    table = _table(source(recipe), uploads, recipe.file, reading(recipe))
+    if recipe.target is not None and recipe.target != table.target:
+        return Table(table.frame, recipe.target, recipe.positive)
+    return table._replace(positive=recipe.positive or table.positive)
 
 
-def _table(
-    named: tuple[str, str], uploads: Uploads, file: str | None, asked: Mapping[str, Any]
-) -> tuple[pd.DataFrame, str | None, str | None]:
+def _table(named: tuple[str, str], uploads: Uploads, file: str | None, asked: Mapping[str, Any]) -> Table:
     kind, key = named
     if kind == "upload":
         if key not in uploads:
             raise DataError(_again(file, key))
-        return _uploaded(uploads[key], asked), None, None
+        return Table(_uploaded(uploads[key], asked))
     if asked:
         raise DataError(
             f"data_params.{next(iter(asked))} is an option for reading a file, but data is {kind}:{key}.",
             "Remove the option, or choose a file.",
         )
     if kind == "sample":
-        return sample_frame(key)
+        return sample_table(key)
     if kind == "openml":
-        return *fetch_openml(key), None
+        return fetch_openml(key)
     raise DataError("A synthetic data set is simulated and does not come from a table.")
 
 
@@ -142,12 +140,7 @@ def _again(file: str | None, key: str) -> str:
 
 
 def _joined(
-    recipe: Recipe,
-    uploads: Uploads,
-    frame: pd.DataFrame,
-    target: str | None,
-    merge: bool,
-    drop: Collection[str],
+    recipe: Recipe, uploads: Uploads, table: Table, merge: bool, drop: Collection[str]
 ) -> pd.DataFrame:
     """Return the table with that of ``judge_on`` as its test set."""
     assert recipe.judge_on is not None
@@ -156,17 +149,25 @@ def _joined(
             "judge_on: to use a second table as the test set, split must be 'file'.",
             f"Choose split='file' and part={FILE_PART!r}, or remove judge_on.",
         )
-    if target is None:
-        raise DataError(
-            "You have not chosen the label column. Name the column with the label.", _candidates(frame)
-        )
-    other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {})[0]
-    other = _scored_as(frame, recipe, uploads, other, target)
+    target = labelled(table)
+    other = _table(_named(recipe.judge_on, "judge_on"), uploads, recipe.judge_file, {}).frame
+    other = _scored_as(table.frame, recipe, uploads, other, target)
     names = (
-        recipe.file or str(frame.attrs.get("name", "the data")),
-        recipe.judge_file or str(other.attrs.get("name", "the other file")),
+        recipe.file or about(table.frame).name or "the data",
+        recipe.judge_file or about(other).name or "the other file",
     )
-    return join_tables(frame, other, target, _needed(recipe, frame, target), names, merge, drop)
+    return join_tables(table.frame, other, target, _needed(recipe, table.frame, target), names, merge, drop)
+
+
+def labelled(table: Table) -> str:
+    """Return the label column; it is asked for where none is chosen."""
+    if table.target is None:
+        found = target_candidates(table.frame)
+        raise DataError(
+            "You have not chosen the label column. Name the column with the label.",
+            f"Likely columns: {listed(found[:10])}." if found else "",
+        )
+    return table.target
 
 
 def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
@@ -180,14 +181,16 @@ def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
     return list(dict.fromkeys([*(name for name in used if name not in no_feature), *given]))
 
 
-def _scored(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str | None) -> pd.DataFrame:
+def _scored(recipe: Recipe, uploads: Uploads, table: Table) -> Table:
     """Return the table with the probability of the existing model, if there is one."""
+    frame, target, _ = table
     if recipe.onnx is None or target is None:
-        return frame
+        return table
     if recipe.content != "predictions":
         raise DataError("onnx: an existing model is evaluated, not trained.", "Choose content='predictions'.")
     with _naming_the_model(recipe):
-        return onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
+        scored = onnx_scores(_model(recipe, uploads), frame, target, _no_inputs(recipe, target))
+    return table._replace(frame=scored)
 
 
 def _scored_as(
@@ -197,16 +200,17 @@ def _scored_as(
     if recipe.onnx is None:
         return other
     known = [name for name in first.columns if name in other.columns]
-    scored = _scored(recipe, uploads, other[known], target)
+    scored = _scored(recipe, uploads, Table(other[known], target)).frame
     joined = pd.concat([scored, other.drop(columns=known)], axis=1)
     joined.attrs = scored.attrs
     return joined
 
 
-def inputs_of_model(recipe: Recipe, uploads: Uploads, frame: pd.DataFrame, target: str) -> Inputs:
+def inputs_of_model(recipe: Recipe, uploads: Uploads, table: Table) -> Inputs:
     """Return the inputs of the Recipe's ONNX model and the columns that match; errors are those of ``onnx_scores``."""
+    target = labelled(table)
     with _naming_the_model(recipe):
-        return model_inputs(_model(recipe, uploads), frame, _no_inputs(recipe, target))
+        return model_inputs(_model(recipe, uploads), table.frame, _no_inputs(recipe, target))
 
 
 @contextmanager
@@ -237,7 +241,7 @@ def _no_inputs(recipe: Recipe, target: str) -> set[str]:
 def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]:
     """Return the named score columns, or those found without the excluded; none if they are to be inferred."""
     if recipe.onnx is not None:
-        return (frame.attrs["model_score"],)
+        return (str(about(frame).model_score),)
     named = dict(recipe.data_params).get("scores", ())
     if named or not recipe.exclude or recipe.content != "predictions" or target not in frame:
         return named
@@ -355,8 +359,8 @@ def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any])
     if isinstance(given, bytes):
         raise DataError("This file is a model, not a table.", "Give the digest of the table.")
     for name, value in asked.items():
-        if given.attrs.get(name, value) != value:
-            message = f"data_params.{name} is {value!r}, but the table was read with {given.attrs[name]!r}."
+        if (used := getattr(about(given), name)) not in (None, value):
+            message = f"data_params.{name} is {value!r}, but the table was read with {used!r}."
             raise DataError(message, f"Read the file again with read_table(…, {name}={value!r}).")
     return given
 
@@ -371,23 +375,22 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
     """
     kind, key = source(recipe)
     if kind == "synthetic":
-        entry = SYNTHETIC[key]
-        return entry.make(dict(recipe.data_params), random_state=recipe.seed)
-    frame, target, positive = load_frame(recipe, uploads or {})
-    if target is None:
-        raise DataError(
-            "You have not chosen the label column. Name the column with the label.", _candidates(frame)
-        )
+        return SYNTHETIC[key].make(dict(recipe.data_params), random_state=recipe.seed)
+    return dataset(recipe, load_table(recipe, uploads or {}))
+
+
+def dataset(recipe: Recipe, table: Table) -> Dataset:
+    """Return the Dataset that a Recipe makes of its table, as ``load_table`` returns it."""
+    frame, target = table.frame, labelled(table)
     if recipe.content == "predictions":
-        made = prepare_predictions(
-            frame, target, positive, _scores(recipe, frame, target) or None, **_as_asked(recipe)
-        )
+        scores = _scores(recipe, frame, target) or None
+        made = prepare_predictions(frame, target, table.positive, scores, **_as_asked(recipe))
     else:
-        made = prepare(frame, target, positive, recipe.exclude, recipe.keep, **_as_asked(recipe))
+        made = prepare(frame, target, table.positive, recipe.exclude, recipe.keep, **_as_asked(recipe))
     give_back(made.n)
-    notes = (*frame.attrs.get("notes", ()), *made.notes)
+    notes = (*about(frame).notes, *made.notes)
     beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
-    return replace(made, notes=notes, judged_on=frame.attrs.get("judged_on"), beside=beside)
+    return replace(made, notes=notes, judged_on=about(frame).judged_on, beside=beside)
 
 
 def roles(recipe: Recipe) -> dict[str, str | None]:
@@ -408,20 +411,13 @@ def _as_asked(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def _candidates(frame: pd.DataFrame) -> str:
-    found = target_candidates(frame)
-    return f"Likely columns: {listed(found[:10])}." if found else ""
-
-
-def problems(recipe: Recipe, frame: pd.DataFrame, target: str | None, positive: str | None) -> list[Problem]:
-    """Return the problems that ``validate`` finds in a Recipe's table, as ``load_frame`` returns it."""
+def problems(recipe: Recipe, table: Table) -> list[Problem]:
+    """Return the problems that ``validate`` finds in a Recipe's table, as ``load_table`` returns it."""
     found = validate(
-        frame,
-        target,
-        positive,
+        *table,
         exclude=recipe.exclude,
         content=recipe.content,
-        scores=_scores(recipe, frame, target) if target is not None else (),
+        scores=_scores(recipe, table.frame, table.target) if table.target is not None else (),
         keep=recipe.keep,
         **_as_asked(recipe),
     )
@@ -435,7 +431,7 @@ def data_problems(recipe: Recipe, uploads: Uploads | None = None) -> list[Proble
     >>> [problem.severity for problem in data_problems(Recipe(data="sample:breast_cancer"))]
     []
     """
-    return [] if source(recipe)[0] == "synthetic" else problems(recipe, *load_frame(recipe, uploads or {}))
+    return [] if source(recipe)[0] == "synthetic" else problems(recipe, load_table(recipe, uploads or {}))
 
 
 def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from calib import Recipe
-from calib.data import SAMPLES, DataError, TableFile, read_table
-from calib.sources import digest, load, load_frame, source
+from calib.data import SAMPLES, DataError, Table, TableFile, read_table
+from calib.sources import digest, load, load_table, source
 from calib.synthetic import SYNTHETIC
 
 sources = importlib.import_module("calib.sources")
@@ -105,11 +105,11 @@ def test_predictions_are_taken_as_scores_when_the_recipe_says_so():
 
 
 def test_another_label_of_a_sample_drops_the_sample_s_positive_class():
-    frame, target, positive = load_frame(Recipe(data="sample:loans", target="purpose"), {})
+    frame, target, positive = load_table(Recipe(data="sample:loans", target="purpose"), {})
     assert (target, positive) == ("purpose", None)
     assert "purpose" in frame.columns
-    assert load_frame(Recipe(data="sample:loans", positive="paid"), {})[2] == "paid"
-    assert load_frame(Recipe(data="sample:loans"), {})[2] == "default"
+    assert load_table(Recipe(data="sample:loans", positive="paid"), {})[2] == "paid"
+    assert load_table(Recipe(data="sample:loans"), {})[2] == "default"
 
 
 def test_loading_twice_never_changes_the_uploaded_table():
@@ -121,7 +121,7 @@ def test_loading_twice_never_changes_the_uploaded_table():
 
 def test_an_openml_set_is_fetched_by_its_number(monkeypatch):
     asked = []
-    monkeypatch.setattr(sources, "fetch_openml", lambda key: asked.append(key) or (TABLE, "bought"))
+    monkeypatch.setattr(sources, "fetch_openml", lambda key: asked.append(key) or Table(TABLE, "bought"))
     dataset = load(Recipe(data="openml:37", positive="yes"))
     assert asked == ["37"]
     assert dataset.classes[1] == "yes"
@@ -129,7 +129,7 @@ def test_an_openml_set_is_fetched_by_its_number(monkeypatch):
 
 def test_a_synthetic_set_has_no_table_to_read():
     with pytest.raises(DataError, match="simulated and does not come from a table"):
-        load_frame(Recipe(data="synthetic:gaussian"), {})
+        load_table(Recipe(data="synthetic:gaussian"), {})
 
 
 def test_the_same_bytes_make_the_same_dataset():

@@ -1,5 +1,6 @@
 """Data in: read a file, say what is wrong with it, make a Dataset of it, turn its columns into a matrix."""
 
+from calib.data.about import Table, about
 from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
 from calib.data.errors import DataError
@@ -10,7 +11,7 @@ from calib.data.predictions import looks_like_predictions, prepare_predictions, 
 from calib.data.prepare import prepare
 from calib.data.read import TableFile, read_table
 from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, named_as
-from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_frame
+from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
 from calib.data.summary import summarise
 from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.validate import validate
@@ -26,7 +27,9 @@ __all__ = [
     "DataError",
     "Matrix",
     "Sample",
+    "Table",
     "TableFile",
+    "about",
     "class_counts",
     "columns_like",
     "fetch_openml",
@@ -41,7 +44,7 @@ __all__ = [
     "prepare_predictions",
     "preprocessor",
     "read_table",
-    "sample_frame",
+    "sample_table",
     "score_columns",
     "summarise",
     "target_candidates",

@@ -389,17 +389,8 @@ def label(value: Any) -> str:
     return str(value).removesuffix(" 00:00:00")
 
 
-def bare(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table without its attrs: pandas copies them, deep, with every column that is taken."""
-    columns = frame.copy(deep=False)
-    columns.attrs = {}
-    return columns
-
-
 def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """A table whose names are texts and whose columns are all typed; columns of ``read_table`` pass unchanged.
-
-    How a table was read, its ``attrs``, stays with the table as it was read (see ``bare``).
 
     Raises
     ------
@@ -415,7 +406,7 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
         raise DataError("The table has no columns.", "Choose a file with a header and at least two columns.")
     names = [str(name) for name in frame.columns]
     check_names(names)
-    read = bare(frame)
+    read = frame
     if not read.index.equals(rows := pd.RangeIndex(len(read))):
         read = read.set_axis(rows, axis=0)
     columns = [column for _, column in read.items()]

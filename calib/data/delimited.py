@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from calib.data import limits
+from calib.data.about import describe
 from calib.data.column_types import Comma, Typed, decimal_comma, in_one_table, typed_text
 from calib.data.errors import DataError
 from calib.data.head import COMMENT, NUMBER, found_note, is_data, rows_above
@@ -44,7 +45,7 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     --------
     >>> read_delimited("a;b\\n1,5;x\\n2,5;y\\n")["a"].tolist()
     [1.5, 2.5]
-    >>> read_delimited("Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["header"]
+    >>> read_delimited("Sales 2020\\n\\na,b\\n1,x\\n2,y\\n").attrs["about"].header
     3
     """
     whole = text.rstrip("\n\x1a")
@@ -84,12 +85,12 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     given = [_parse(text, delimiter, names, headed, above)]
     del text, whole
     frame = _typed(given, delimiter, notes)
-    frame.attrs |= {
-        "header": above + 1 if headed else 0,
-        "top": top,
-        "stated": {"header": above + 1} if skipped else {},
-    }
-    return frame
+    return describe(
+        frame,
+        header=above + 1 if headed else 0,
+        top=tuple(top),
+        stated={"header": above + 1} if skipped else {},
+    )
 
 
 def _called(names: Sequence[str]) -> str:
@@ -305,7 +306,7 @@ def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
 
 
 def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.DataFrame:
-    """The table taken out of ``given``: texts → typed columns, with ``notes`` and ``spelling`` in the attrs."""
+    """The table taken out of ``given``: texts → typed columns, described by its notes and spelling."""
     table = given.pop()
     comma: Comma = "likely" if delimiter == ";" else "no"
     if delimiter != "," and any(decimal_comma(column) for column in table.columns):
@@ -319,8 +320,8 @@ def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.Da
             give_back()
             done = 0
     frame = in_one_table({name: column.values for name, column in typed.items()})
-    frame.attrs = {
-        "notes": (*notes, *(column.note for column in typed.values() if column.note)),
-        "spelling": {name: column.spelling for name, column in typed.items() if column.spelling},
-    }
-    return frame
+    return describe(
+        frame,
+        notes=(*notes, *(column.note for column in typed.values() if column.note)),
+        spelling={name: column.spelling for name, column in typed.items() if column.spelling},
+    )

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from calib.data import limits
+from calib.data.about import describe
 from calib.data.column_types import in_one_table, typed_objects, typed_text, whole_text
 from calib.data.errors import DataError
 from calib.data.head import SEARCHED, found_note, rows_above
@@ -170,15 +171,15 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
         notes.append(found_note(numbers[above], above, "row"))
     headed = at != 0
     frame = _table(_from_cells(rows[above:], headed), notes, truth=("FALSE", "TRUE"))
-    frame.attrs |= {
-        "header": numbers[above] if headed else 0,
-        "sheet": title,
-        "sheets": tuple(sheets),
-        "top": tuple(" | ".join(row)[:200] for row in texts[:TOP_ROWS]),
-        "stated": ({"sheet": title} if len(sheets) > 1 else {})
+    return describe(
+        frame,
+        header=numbers[above] if headed else 0,
+        sheet=title,
+        sheets=tuple(sheets),
+        top=tuple(" | ".join(row)[:200] for row in texts[:TOP_ROWS]),
+        stated=({"sheet": title} if len(sheets) > 1 else {})
         | ({"header": numbers[above]} if above and headed else {}),
-    }
-    return frame
+    )
 
 
 def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int], list[Row], list[str]]:
@@ -409,15 +410,14 @@ def _arff_column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> p
 def _table(
     columns: Mapping[str, pd.Series], notes: Iterable[str] = (), truth: tuple[str, str] = ("False", "True")
 ) -> pd.DataFrame:
-    """A table with its attrs; ``truth`` is how the format spells truth values."""
+    """A table with its notes and spelling; ``truth`` is how the format spells truth values."""
     frame = in_one_table(columns)
     spelling = {
         name: dict(enumerate(truth))
         for name, column in columns.items()
         if pd.api.types.is_bool_dtype(column.dtype)
     }
-    frame.attrs = {"notes": tuple(notes), "spelling": spelling}
-    return frame
+    return describe(frame, notes=tuple(notes), spelling=spelling)
 
 
 def _damaged(name: str, kind: str, error: Exception, remedy: str) -> DataError:

@@ -5,10 +5,11 @@ Columns are matched by name, in any order. All mismatches are reported together,
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
+from calib.data.about import KEY, About, about
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, held, inspect, is_number
 from calib.data.errors import DataError
@@ -67,7 +68,8 @@ def join_tables(
     columns[target] = pd.concat([labels(here, target), labels(there, target)], ignore_index=True)
     joined = pd.DataFrame({name: columns[name] for name in here.columns})
     joined[FILE_PART] = ["train"] * len(here) + ["test"] * len(there)
-    joined.attrs = _attributes(first, second, there, here, target, names)
+    extra = [name for name in there.columns if name not in here.columns]
+    joined.attrs = {KEY: _about(about(first), about(second), len(here), extra, target, names)}
     return joined
 
 
@@ -77,7 +79,7 @@ def of_both(frame: pd.DataFrame) -> str:
     >>> of_both(pd.DataFrame())
     ''
     """
-    return " of both files together" if "judged_on" in frame.attrs else ""
+    return " of both files together" if about(frame).judged_on else ""
 
 
 def _typed(frame: pd.DataFrame, target: str) -> pd.DataFrame:
@@ -137,30 +139,20 @@ def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:
     return pd.concat([column.astype(object), other.astype(object)], ignore_index=True)
 
 
-def _attributes(
-    first: pd.DataFrame,
-    second: pd.DataFrame,
-    there: pd.DataFrame,
-    here: pd.DataFrame,
-    target: str,
-    names: tuple[str, str],
-) -> dict[str, object]:
+def _about(
+    first: About, second: About, rows: int, extra: Sequence[str], target: str, names: tuple[str, str]
+) -> About:
     """How both were read, and what was made of it."""
-    extra = [name for name in there.columns if name not in here.columns]
     notes = [
-        *first.attrs.get("notes", ()),
-        *(f"{names[1]}: {note}" for note in second.attrs.get("notes", ())),
-        f"{names[1]} is the test set: its row numbers continue from {names[0]}, starting with row "
-        f"{len(here) + 1:,}.",
+        *first.notes,
+        *(f"{names[1]}: {note}" for note in second.notes),
+        f"{names[1]} is the test set: its row numbers continue from {names[0]}, starting with row {rows + 1:,}.",
     ]
     if extra:
         notes.append(f"Not in {names[0]}, and excluded from {names[1]}: {listed(extra)}.")
-    own, others = (frame.attrs.get("name", name) for frame, name in zip((first, second), names, strict=True))
-    spelling = {**first.attrs.get("spelling", {}), target: {}}
-    about = {
-        "name": f"{own}, evaluated on {others}",
-        "judged_on": names[1],
-        "notes": tuple(notes),
-        "spelling": spelling,
-    }
-    return {**first.attrs, **about}
+    return first._replace(
+        name=f"{first.name or names[0]}, evaluated on {second.name or names[1]}",
+        judged_on=names[1],
+        notes=tuple(notes),
+        spelling={**first.spelling, target: {}},
+    )

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.columns import as_float, is_number
 from calib.data.errors import DataError
@@ -127,8 +128,7 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
             "Rename the column.",
         )
     scored[name] = np.concatenate(found)
-    scored.attrs = frame.attrs | {"model_score": name}
-    return scored
+    return describe(scored, model_score=name)
 
 
 def _session(model: bytes) -> Any:

@@ -6,10 +6,11 @@ import warnings
 
 import pandas as pd
 
+from calib.data.about import Table, describe
 from calib.data.errors import DataError
 
 
-def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
+def fetch_openml(data_id: int | str) -> Table:
     """Return (table, name of its label column). It is downloaded once and kept in scikit-learn's cache folder.
 
     Parameters
@@ -50,6 +51,5 @@ def fetch_openml(data_id: int | str) -> tuple[pd.DataFrame, str]:
             f"OpenML data set {number} does not have exactly one label column.",
             "Choose another data set, or upload its file.",
         )
-    frame = bunch.frame
-    frame.attrs = {"notes": (), "spelling": {}, "name": str(bunch.details.get("name", number))}
-    return frame, str(bunch.target.name)
+    frame = describe(bunch.frame, name=str(bunch.details.get("name", number)))
+    return Table(frame, str(bunch.target.name))

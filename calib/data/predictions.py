@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.data.about import about
 from calib.data.column_types import typed_frame
 from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number, positions
 from calib.data.errors import DataError
@@ -210,7 +211,7 @@ def prepare_predictions(
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
     counts = label.counts
-    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()), weight_as)
+    known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
     taken = {str(column) for column in (roles or {}).values()}
     chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
     values = {column: _scores(typed, column, target) for column in chosen}
@@ -231,7 +232,7 @@ def prepare_predictions(
     unused = [column for column in typed.columns if column != target and column not in (*values, *taken)]
     notes = [*left_out, *([f"Not used as scores: {', '.join(unused)}."] if unused else [])]
     data = Dataset(
-        name=name or str(frame.attrs.get("name", "predictions")),
+        name=name or about(frame).name or "predictions",
         X=pd.DataFrame({column: given[rows] for column, given in values.items()}, index=positions(rows)),
         y=label.are(classes.positive)[rows].astype(np.intp),
         classes=classes.names,

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
+from calib.data.about import about
 from calib.data.column_types import in_one_table, typed_frame
 from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_number
 from calib.data.errors import DataError
@@ -77,7 +78,7 @@ def prepare(
     """
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
-    known = read_roles(typed, roles or {}, target, frame.attrs.get("notes", ()), weight_as)
+    known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
     classes = choose_classes(label.counts, positive, where=of_both(frame), lines=known.lines)
     rows, left_out = label.there & known.rows, (*_unlabelled(label.there), *known.notes)
     if drop_repeated:
@@ -89,7 +90,7 @@ def prepare(
     held = known.of(rows)
     weighed = weight_note((roles or {}).get("weight"), held.get("weight"), len(X))
     return Dataset(
-        name=name or str(frame.attrs.get("name", "data")),
+        name=name or about(frame).name or "data",
         X=X,
         y=label.are(classes.positive)[rows].astype(np.intp),
         classes=classes.names,

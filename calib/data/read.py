@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.data.about import about, describe
 from calib.data.delimited import read_delimited
 from calib.data.errors import DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
@@ -129,9 +130,8 @@ def read_table(
     frame = _read(given, extension, found, name, sheet, header, fewest)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
-    frame.attrs["name"] = Path(name).name.split(".")[0] or name
     give_back(len(frame))
-    return frame
+    return describe(frame, name=Path(name).name.split(".")[0] or name)
 
 
 def _content(data: bytes | str | os.PathLike, name: str | None) -> tuple[bytes, str]:
@@ -236,10 +236,8 @@ def _read(
     )
     frame = read_text(texts.pop())
     if encoding is not None:
-        frame.attrs["notes"] = (
-            f"The text is not in Unicode, so it was read as {encoding}.",
-            *frame.attrs["notes"],
-        )
+        note = f"The text is not in Unicode, so it was read as {encoding}."
+        describe(frame, notes=(note, *about(frame).notes))
     return frame
 
 

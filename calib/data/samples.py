@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from calib.data.about import Table
 from calib.data.errors import DataError
 from calib.data.predictions import prepare_predictions
 from calib.data.prepare import prepare
@@ -119,8 +120,8 @@ SAMPLES: dict[str, Sample] = {
 DEFAULT_SAMPLE = "digits"
 
 
-def sample_frame(key: str) -> tuple[pd.DataFrame, str, str]:
-    """Return (table, label column, positive class) of a sample.
+def sample_table(key: str) -> Table:
+    """Return the table of a sample.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def sample_frame(key: str) -> tuple[pd.DataFrame, str, str]:
     if key not in SAMPLES:
         raise DataError(f"There is no sample {key!r}.", f"Choose one of {', '.join(SAMPLES)}.")
     sample = SAMPLES[key]
-    return _read(sample.file).copy(), sample.target, sample.positive
+    return Table(_read(sample.file).copy(), sample.target, sample.positive)
 
 
 @cache
@@ -167,6 +168,6 @@ def load_sample(key: str) -> Dataset:
     >>> load_sample("digits").classes
     ('even', 'odd')
     """
-    frame, target, positive = sample_frame(key)
-    make = prepare_predictions if SAMPLES[key].predictions else prepare
-    return make(frame, target, positive, name=SAMPLES[key].label)
+    frame, sample = sample_table(key).frame, SAMPLES[key]
+    make = prepare_predictions if sample.predictions else prepare
+    return make(frame, sample.target, sample.positive, name=sample.label)

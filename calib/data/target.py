@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.data.column_types import MISSING, bare, is_gap, label
+from calib.data.about import about, describe
+from calib.data.column_types import MISSING, is_gap, label
 from calib.data.columns import counts, sortable
 from calib.data.errors import DataError
 from calib.kernel.wording import counted
@@ -107,7 +108,7 @@ def labels(frame: pd.DataFrame, target: str) -> pd.Series:
 def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
     """Return the labels as positions among the classes, because texts of a million rows need much memory."""
     column = _column(frame, target)
-    spelling: Mapping[Any, str] = frame.attrs.get("spelling", {}).get(target, {})
+    spelling = about(frame).spelling.get(target, {})
     if column.dtype == object:
         column = pd.Series([None if is_gap(value) else label(value) for value in column], dtype="str")
     codes, values = pd.factorize(column, use_na_sentinel=True)
@@ -240,8 +241,7 @@ def tidy_labels(
     tidy = frame.set_axis(list(map(str, frame.columns)), axis=1).assign(
         **{target: text.mask(text.isin(drop)).to_numpy()}
     )
-    tidy.attrs = {**frame.attrs, "spelling": {**frame.attrs.get("spelling", {}), target: {}}}
-    return tidy, notes
+    return describe(tidy, spelling={**about(frame).spelling, target: {}}), notes
 
 
 def choose_classes(
@@ -403,7 +403,7 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
 def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
     """Column → its different values, of the columns that have from 2 to MOST_CLASSES; of few rows to half of them."""
     most = min(MOST_CLASSES, max(10, len(frame) // 2))
-    found = {str(name): _distinct(column) for name, column in bare(frame).items()}
+    found = {str(name): _distinct(column) for name, column in frame.items()}
     return {name: values for name, values in found.items() if 2 <= values <= most}
 
 

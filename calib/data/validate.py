@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from calib.data.about import about
 from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.errors import DataError
@@ -108,7 +109,7 @@ def _roles(
 ) -> Iterator[Problem]:
     """Columns that cannot have the role they were given."""
     try:
-        read_roles(typed, roles, str(target), frame.attrs.get("notes", ()), weight_as)
+        read_roles(typed, roles, str(target), about(frame).notes, weight_as)
     except DataError as error:
         yield Problem("error", None, error.message, error.remedy)
 

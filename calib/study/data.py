@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.preprocessing import minmax_scale
 
 from calib import sources
-from calib.data import DataError, class_counts, prepare, read_table
+from calib.data import DataError, Table, class_counts, prepare, read_table
 from calib.data.columns import is_number
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
@@ -82,19 +82,19 @@ def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Da
     if kind == "synthetic":
         return _scaled(replace(sources.load(Recipe(data=name)), name=name), rules.scale)
     if kind in ELSEWHERE:
-        frame, target, positive = sources.load_frame(Recipe(data=name), {})
-        assert target is not None  # a sample or an OpenML set names its label
+        table = sources.load_table(Recipe(data=name), {})
     else:
-        frame, target, positive = tables[name] if name in tables else read_table(name), TARGET, None
-        if TARGET not in map(str, frame.columns):
+        table = Table(tables[name] if name in tables else read_table(name), TARGET)
+        if TARGET not in map(str, table.frame.columns):
             raise DataError(
                 "There is no column 'target'.",
                 "Rename the label column to 'target', where a study looks for the label.",
             )
-    return _dataset(frame, target, positive, stem(name), rules)
+    return _dataset(table, stem(name), rules)
 
 
-def _dataset(frame: pd.DataFrame, target: str, positive: str | None, name: str, rules: DataRules) -> Dataset:
+def _dataset(table: Table, name: str, rules: DataRules) -> Dataset:
+    frame, target, positive = table.frame, sources.labelled(table), table.positive
     if rules.positive == "later":  # by all rows: dropping some must not change what is predicted
         positive = list(class_counts(frame, target))[-1]
     others = [str(column) for column in frame.columns if str(column) != target]

@@ -11,7 +11,7 @@ import streamlit as st
 
 from calib import sources
 from calib.calibrators import CALIBRATORS, label_of
-from calib.data import SAMPLES
+from calib.data import SAMPLES, about
 from calib.data.predictions import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -77,7 +77,7 @@ def choose_data(key: str) -> None:
         upload.name if upload else None,
         content="predictions" if predictions else "features",
         target=upload.target if upload else None,
-        data_params=upload.frame.attrs.get("stated", {}) if upload else {},
+        data_params=about(upload.frame).stated if upload else {},
     )
     state.update(changes, data=key)
     _say_what_is_kept()

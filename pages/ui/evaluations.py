@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from calib import sources
+from calib.data import Table
 from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit, fits_every_row
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
@@ -33,12 +34,14 @@ def load(recipe: Recipe) -> Dataset:
 
 def _read(recipe: Recipe) -> Dataset:
     with stage.reading(), st.spinner(f"Reading {plain(state.data_name(recipe))}"):
-        return sources.load(recipe, state.frames())
+        if recipe.data.startswith("synthetic:"):
+            return sources.load(recipe)
+        return sources.dataset(recipe, table(recipe))
 
 
-def table(recipe: Recipe) -> tuple[Any, str | None, str | None]:
-    """(table, target, positive) as the Recipe's file has them, kept; raises InputError where there is none."""
-    return of_data("tables", MOST_TABLES, recipe, lambda: sources.load_frame(recipe, state.frames()))
+def table(recipe: Recipe) -> Table:
+    """The table as the Recipe's file has it, kept; raises InputError where there is none."""
+    return of_data("tables", MOST_TABLES, recipe, lambda: sources.load_table(recipe, state.frames()))
 
 
 def data_key(recipe: Recipe) -> tuple[str, int | None]:

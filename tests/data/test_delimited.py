@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from calib.data import DataError, delimited, read_table
+from calib.data import DataError, about, delimited, read_table
 from calib.data.delimited import header, sniff
 
 
@@ -32,8 +32,8 @@ def test_the_delimiter_is_the_one_that_makes_even_lines(text, delimiter):
 def test_lines_of_spaced_numbers_are_columns():
     frame = read("  70.0 1.0  2\n 67.0 0.0  1\n", "heart.dat")
     assert frame.to_numpy().tolist() == [[70, 1, 2], [67, 0, 1]]
-    assert "spaces" in frame.attrs["notes"][0]
-    assert "no header" in frame.attrs["notes"][1]
+    assert "spaces" in about(frame).notes[0]
+    assert "no header" in about(frame).notes[1]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_file_without_a_header_keeps_its_first_row_and_says_so():
     frame = read("5.1,3.5,a\n4.9,3.0,b\n4.7,3.2,a\n")
     assert len(frame) == 3
     assert frame["column 1"].tolist() == [5.1, 4.9, 4.7]
-    assert "no header line" in frame.attrs["notes"][0]
+    assert "no header line" in about(frame).notes[0]
 
 
 def test_row_names_without_a_header_and_delimiters_at_the_end_are_columns_of_their_own():
@@ -104,7 +104,7 @@ def test_a_ragged_line_is_named_by_its_number_in_the_file():
 def test_decimal_commas_and_thousands():
     frame = read("a;b;c\n1,5;1.234,5;1.234\n2,25;3,0;999\n")
     assert frame.to_numpy().tolist() == [[1.5, 1234.5, 1234.0], [2.25, 3.0, 999.0]]
-    assert sum("decimal comma" in note for note in frame.attrs["notes"]) == 3
+    assert sum("decimal comma" in note for note in about(frame).notes) == 3
     frame = read("a;b\n1.234;x\n2.567;y\n")  # no decimal comma anywhere: dots are decimal points
     assert frame["a"].tolist() == [1.234, 2.567]
     frame = read("a;b\n1,234;x\n2,567;y\n")  # ambiguous, but commas with semicolons are decimal

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from calib.data import DataError, class_counts, formats, prepare, read_table
+from calib.data import DataError, about, class_counts, formats, prepare, read_table
 from calib.data.column_types import typed_objects
 
 
@@ -129,7 +129,7 @@ def test_excel_reads_the_first_filled_sheet_and_says_so():
         page.append([1, "a"])
     frame = excel(book)
     assert frame.columns.tolist() == ["one x", "target"]
-    assert "Only sheet 'one'" in frame.attrs["notes"][0]
+    assert "Only sheet 'one'" in about(frame).notes[0]
     with pytest.raises(DataError, match="only empty sheets"):
         excel(openpyxl.Workbook())
     with pytest.raises(DataError, match="both called 'x'"):

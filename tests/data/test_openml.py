@@ -24,7 +24,7 @@ def serve(monkeypatch, answer):
 
 def test_a_data_set_is_a_table_with_its_label_named(monkeypatch):
     serve(monkeypatch, SimpleNamespace(frame=FRAME, target=FRAME["class"], details={"name": "credit-g"}))
-    frame, target = fetch_openml("31")
+    frame, target, _ = fetch_openml("31")
     assert target == "class"
     data = prepare(frame, target)
     assert (data.name, data.classes) == ("credit-g", ("a", "b"))

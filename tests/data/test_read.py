@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from calib.data import DataError, limits, read_table
+from calib.data import DataError, about, limits, read_table
 
 TABLE = pd.DataFrame(
     {
@@ -104,17 +104,17 @@ def test_a_path_is_read_like_its_bytes(tmp_path):
     path.write_text(CSV, encoding="utf-8")
     by_path, by_bytes = read_table(path), read_table(CSV.encode(), "people.csv")
     pd.testing.assert_frame_equal(by_path, by_bytes)
-    assert by_path.attrs["name"] == "people"
+    assert about(by_path).name == "people"
     pd.testing.assert_frame_equal(read_table(str(path), "other.csv"), by_bytes)
 
 
 def test_the_encoding_that_was_assumed_is_said():
-    assert "Windows-1252" in read_table(CSV.encode("latin-1"), "a.csv").attrs["notes"][0]
-    assert read_table(CSV.encode(), "a.csv").attrs["notes"] == ()
+    assert "Windows-1252" in about(read_table(CSV.encode("latin-1"), "a.csv")).notes[0]
+    assert about(read_table(CSV.encode(), "a.csv")).notes == ()
     frame = read_table("a,b\n“q”,1\nx,2\n".encode("cp1252"), "a.csv")  # quotation marks that Latin-1 lacks
     assert frame["a"].tolist() == ["“q”", "x"]
     # 81 is no Windows-1252
-    assert "Latin-1" in read_table(b"a,b\n\x81\xe4,1\nx,2\n", "a.csv").attrs["notes"][0]
+    assert "Latin-1" in about(read_table(b"a,b\n\x81\xe4,1\nx,2\n", "a.csv")).notes[0]
 
 
 class Trap:
@@ -314,6 +314,6 @@ def test_numbers_and_words_survive_every_dialect(data):
 def test_a_column_of_scores_alone_is_a_table_where_no_label_is_asked_for():
     assert read_table(b"score\n0.1\n0.25\n", "s.csv", fewest=1)["score"].tolist() == [0.1, 0.25]
     bare = read_table(b"0.1\n0.25\n", "s.csv", fewest=1)
-    assert bare.attrs["notes"] == ("The file has no header line: its column is called column 1.",)
+    assert about(bare).notes == ("The file has no header line: its column is called column 1.",)
     with pytest.raises(DataError, match="Only one column"):
         read_table(b"score\n0.1\n0.25\n", "s.csv")

@@ -19,7 +19,7 @@ from calib.data import (
     DataError,
     load_sample,
     read_table,
-    sample_frame,
+    sample_table,
     samples,
     validate,
 )
@@ -45,7 +45,7 @@ def calibration_error(y, p):
 
 @pytest.mark.parametrize("key", SAMPLES)
 def test_a_sample_loads_without_an_error(key):
-    data, (frame, target, positive) = load_sample(key), sample_frame(key)
+    data, (frame, target, positive) = load_sample(key), sample_table(key)
     assert data.classes[1] == positive
     assert set(data.y) == {0, 1}
     assert data.predictions == SAMPLES[key].predictions
@@ -82,11 +82,11 @@ def test_making_them_again_gives_the_same_files(tmp_path):
 
 
 def test_the_real_ones_are_scikit_learn_s():
-    frame, target, _ = sample_frame("digits")
+    frame, target, _ = sample_table("digits")
     X, y = sklearn.datasets.load_digits(return_X_y=True)
     np.testing.assert_array_equal(frame.drop(columns=target).to_numpy(), X)
     np.testing.assert_array_equal(frame[target] == "odd", y % 2 == 1)
-    frame, target, _ = sample_frame("breast_cancer")
+    frame, target, _ = sample_table("breast_cancer")
     X, y = sklearn.datasets.load_breast_cancer(return_X_y=True)
     np.testing.assert_array_equal(frame.drop(columns=target).to_numpy(), X)
     np.testing.assert_array_equal(frame[target] == "benign", y == 1)
@@ -118,7 +118,7 @@ def test_the_predictions_are_too_bold_too_modest_and_no_probabilities():
 
 
 def test_gaps_in_the_loans_say_something():
-    frame, target, _ = sample_frame("loans")
+    frame, target, _ = sample_table("loans")
     hidden = frame["income"].isna()
     default = frame[target] == "default"
     assert hidden[default].mean() > 2 * hidden[~default].mean()
@@ -137,8 +137,8 @@ def test_a_sample_that_is_not_there_is_refused_with_the_remedy(monkeypatch, tmp_
 
 
 def test_a_sample_changed_by_one_is_whole_for_the_next():
-    frame, target, _ = sample_frame("loans")
+    frame, target, _ = sample_table("loans")
     frame[target] = "paid"
     del frame["age"]
-    again, _, _ = sample_frame("loans")
+    again, _, _ = sample_table("loans")
     pd.testing.assert_frame_equal(again, read_table(FOLDER / "loans.csv.gz"))

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calib.data import DataError, class_counts, guess_target, target_candidates, tidy_labels
+from calib.data.about import describe
 from calib.data.target import NO, YES, choose_classes, labels, match, spelt_alike
 
 
@@ -181,6 +182,6 @@ def test_tidy_labels_change_the_label_alone():
 
 def test_numbers_keep_the_spelling_of_the_file():
     frame = pd.DataFrame({"y": [1.0, 2.0, 9.0]})
-    frame.attrs["spelling"] = {"y": {1.0: "1.0", 2.0: "2.0", 9.0: "9.0"}}
+    describe(frame, spelling={"y": {1.0: "1.0", 2.0: "2.0", 9.0: "9.0"}})
     tidy, _ = tidy_labels(frame, "y", drop=["9.0"])
     assert class_counts(tidy, "y") == {"1.0": 1, "2.0": 1}

@@ -19,7 +19,7 @@ from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.subgroups import group_rows, judge_groups
 from calib.analysis.validation import rows_needed
-from calib.data import SAMPLES, read_table, sample_frame
+from calib.data import SAMPLES, read_table, sample_table
 from calib.export import bundle, python_source, read_calibrator, read_recipes, report_html, safe_csv
 from calib.export import chromium as chromium_module
 from calib.export.bundle import _folders
@@ -201,7 +201,7 @@ def test_any_column_of_the_table_makes_the_groups_of_the_report(column):
     assert column not in evaluation.dataset.X
     text = html.unescape(own(report_html(evaluation).decode()))
     assert "chosen" not in text.partition("<h2>Subgroups</h2>")[2].partition("<h2>")[0]
-    values = sample_frame("loans")[0][column].iloc[evaluation.rows]
+    values = sample_table("loans")[0][column].iloc[evaluation.rows]
     expected = judge_groups(evaluation, group_rows(values), ["none"]).table
     record = next(chart.record for chart in charts(evaluation) if chart.key == "groups")
     got = record.table[record.table["calibrator"] == "none"]

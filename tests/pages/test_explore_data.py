@@ -7,7 +7,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe, evaluate, sources
 from calib.data import TableFile
 from calib.sources import digest, load
 from tests.pages.app import bring, faults, go, headline, messages, page, press
@@ -319,3 +319,12 @@ def test_that_a_large_file_is_being_read_is_said(large, said, monkeypatch):
     at = bring(page("explore_data"), "*t*.csv", b"a,y\n" + b"1,0\n2,1\n" * 20)
     assert [toast.value for toast in at.toast] == said
     assert not faults(at)
+
+
+def test_a_table_is_loaded_once_for_its_problems_and_its_dataset(monkeypatch):
+    loaded, load_table = [], sources.load_table
+    monkeypatch.setattr(
+        sources, "load_table", lambda recipe, files: loaded.append(recipe) or load_table(recipe, files)
+    )
+    brought({"y": Y, "x": X})
+    assert len(loaded) == 2  # the sample that a new page begins with, and the file

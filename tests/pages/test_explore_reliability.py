@@ -13,7 +13,7 @@ from calib.analysis.differences import differences, repeat_splits
 from calib.analysis.recommendation.advice import over_splits, recommend
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
-from calib.data import sample_frame
+from calib.data import sample_table
 from calib.figures import FIGURES, formatted_differences
 from calib.kernel.wording import briefly, change, number
 from calib.sources import load
@@ -120,7 +120,7 @@ def test_groups_can_be_made_by_columns_the_model_does_not_see():
     assert faults(at) == []
     options = at.selectbox(key="reliability.group").options
     assert {"income", "loan_id", "purpose"} <= set(options)
-    assert sample_frame("loans")[1] not in options
+    assert sample_table("loans")[1] not in options
     assert any(title.startswith("By income,") for title in titles(at))
     at.selectbox(key="reliability.group").set_value("purpose").run()
     assert any(title.startswith("By purpose,") for title in titles(at))

@@ -11,7 +11,9 @@ import streamlit as st
 from calib import sources
 from calib.data import (
     ROLES,
+    Table,
     TableFile,
+    about,
     class_counts,
     guess_target,
     inspect,
@@ -171,17 +173,16 @@ def _judge_model(content: bytes, name: str) -> None:
     _keep_file(key, state.Model(name, content))
 
 
-def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> None:
+def inputs_of_model(recipe: Recipe, table: Table) -> None:
     """What the model asks for and the columns that fit; the page ends here where they do not."""
-    raw_table, target, _ = table
-    if recipe.onnx is None or target is None:
+    if recipe.onnx is None or table.target is None:
         return
     try:
         found = evaluations.of_data(
             "inputs",
             KEPT_INPUTS,
             recipe,
-            lambda: sources.inputs_of_model(recipe, state.frames(), raw_table, target),
+            lambda: sources.inputs_of_model(recipe, state.frames(), table),
         )
     except InputError as error:
         st.error(plain(error))
@@ -189,8 +190,8 @@ def inputs_of_model(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str |
     if found.by_position:
         _left_out(
             recipe,
-            raw_table,
-            target,
+            table.frame,
+            table.target,
             "Columns that are not inputs of the model. The model reads the other columns in their order.",
         )
     with st.expander("Inputs of the model", expanded=not found.fit, key="inputs"):
@@ -227,8 +228,8 @@ MOST_LABELS = 50
 SHOW = {"error": st.error, "warning": st.warning, "info": st.info}
 
 
-def raw(recipe: Recipe) -> tuple[pd.DataFrame, str | None, str | None]:
-    """(table, target, positive) as the file has them, or the page ends here with what is missing."""
+def raw(recipe: Recipe) -> Table:
+    """The table as the file has it, or the page ends here with what is missing."""
     try:
         return evaluations.table(recipe)
     except InputError as error:
@@ -256,17 +257,17 @@ def more(recipe: Recipe) -> Any:
 def reading(recipe: Recipe, place: Any) -> None:
     """Which sheet and which line of a file begin the table, proposed and open to choice; nothing for other formats."""
     upload = state.uploads().get(recipe.data.removeprefix("upload:"))
-    if upload is None or "header" not in upload.frame.attrs:
+    if upload is None or about(upload.frame).header is None:
         return
     asked = sources.reading(recipe)
     try:
-        found = upload.file.read(**asked).attrs
+        found = about(upload.file.read(**asked))
     except InputError:
-        found = upload.frame.attrs  # what is wrong is said below
+        found = about(upload.frame)  # what is wrong is said below
     with place, st.expander("File reading options", expanded=bool(asked), key="reading"):
-        sheets = found.get("sheets", ())
+        sheets = found.sheets
         if len(sheets) > 1:
-            sheet = asked.get("sheet", found["sheet"])
+            sheet = asked.get("sheet", found.sheet)
             state.control(
                 st.selectbox,
                 "data_params.sheet",
@@ -279,7 +280,7 @@ def reading(recipe: Recipe, place: Any) -> None:
         state.control(
             st.number_input,
             "data_params.header",
-            asked.get("header", found["header"]),
+            asked.get("header", found.header),
             "Header in row" if sheets else "Header in line",
             min_value=0,
             step=1,
@@ -287,10 +288,10 @@ def reading(recipe: Recipe, place: Any) -> None:
             width=200,
             help="Lines above the header are not read. Enter 0 if the file has no header.",
         )
-        st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found["top"], start=1)), language=None)
+        st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found.top, start=1)), language=None)
 
 
-def choices(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None], place: Any) -> None:
+def choices(recipe: Recipe, table: Table, place: Any) -> None:
     """Label column, positive class, and whether the table holds features or predictions; at ``place`` its columns."""
     raw_table, target, positive = table
     columns = list(map(str, raw_table.columns))
@@ -511,16 +512,13 @@ def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
         )
 
 
-def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None]) -> list[Problem]:
+def problems(recipe: Recipe, table: Table) -> list[Problem]:
     """Show every problem in plain words with its remedy, the gravest first; return them."""
-    raw_table, target, positive = table
-    if target is None:
-        _ask_for_label(raw_table)
-        _first_rows(raw_table)
+    if table.target is None:
+        _ask_for_label(table.frame)
+        _first_rows(table.frame)
         st.stop()
-    found = evaluations.of_data(
-        "problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, raw_table, target, positive)
-    )
+    found = evaluations.of_data("problems", KEPT_PROBLEMS, recipe, lambda: sources.problems(recipe, table))
     for severity, show in SHOW.items():
         alike = _alike([problem for problem in found if problem.severity == severity])
         for group in (group for group in alike if group[0].fix is not None):
@@ -534,7 +532,7 @@ def problems(recipe: Recipe, table: tuple[pd.DataFrame, str | None, str | None])
         if lines:
             show("\n".join(lines))
     if any(problem.severity == "error" for problem in found):
-        _first_rows(raw_table)
+        _first_rows(table.frame)
         st.stop()
     return found
 
