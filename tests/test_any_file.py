@@ -121,7 +121,7 @@ def valid(kind):
     if kind == "rows":
         return [as_rows("forests_calibrated").iloc[:60].to_csv(index=False).encode()]
     if kind == "protocol":
-        return [(Path(sources.__file__).parent / "study" / "protocols" / "arena.toml").read_bytes()]
+        return [(Path(sources.__file__).parent / "study" / "papers" / "arena.toml").read_bytes()]
     if kind == "store":
         return [one_store()]
     return [logistic("zipmap", TensorProto.FLOAT).SerializeToString()]

@@ -147,6 +147,19 @@ class ScoreCalibrator(BaseEstimator):
         check_is_fitted(self)
         return self._map(self._read(scores))
 
+    def suit(self, scores: Array, probability: bool, decides: bool) -> None:
+        """Set, before a fit, the options that depend on the kind of score; placements ask for it.
+
+        Parameters
+        ----------
+        scores : (n,)
+            The calibration scores.
+        probability
+            Whether they are probabilities; else they are margins.
+        decides
+            Whether the model has a decision function, of which its probabilities are the sigmoid.
+        """
+
     def to_map(self) -> dict[str, Any]:
         """Return the fitted map as JSON-able fields for a file.
 

@@ -109,6 +109,14 @@ class Platt(ScoreCalibrator):
     def takes(self) -> str:
         return "probability" if self.on == "log-odds" else self.input
 
+    def suit(self, scores: Array, probability: bool, decides: bool) -> None:
+        """Choose log-odds for probabilities; a margin is on that scale already."""
+        if self.on == "score":
+            return
+        self.on = "log-odds" if probability else "score"
+        if probability and self.clip is None and decides and scores.min() > 0 and scores.max() < 1:
+            self.clip = CLIP  # the log-odds are the decision function: as it is
+
     def _read(self, scores: Any) -> Array:
         return READERS[self.takes](scores)
 

@@ -90,6 +90,11 @@ class Venn(IntervalCalibrator):
         self.threshold = threshold
         self.merge = merge
 
+    def suit(self, scores: Array, probability: bool, decides: bool) -> None:
+        """Predict class 1 of a margin above 0, unless another threshold is set."""
+        if not probability and self.threshold == 0.5:
+            self.threshold = 0.0
+
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         groups = 2 if self.taxonomy == "label" else self.bins
         if self.taxonomy == "quantile":

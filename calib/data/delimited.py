@@ -32,7 +32,7 @@ TOP_LINES = 20  # of a text, kept for the choice of the header
 
 
 def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.DataFrame:
-    """Read delimited text as a typed table; remarks on how it was read are in ``attrs["notes"]``.
+    """Read delimited text as a typed table; ``about`` has the notes on how it was read.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> 
 def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collection[str] = ()) -> pd.DataFrame:
     """Return the table with one more column: the model's probability, named after its class.
 
-    Its name is in ``attrs["model_score"]``.
+    ``about`` names it (``model_score``).
 
     Parameters
     ----------

@@ -87,8 +87,7 @@ def read_table(
     """Read a table from a file's bytes (or path) and its name; the ending is checked against the content.
 
     Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing.
-    Remarks on how the file was read are in ``attrs["notes"]``; ``attrs["name"]`` is the name without its
-    endings.
+    ``calib.data.about`` has the notes on how the file was read, and its name without its endings.
 
     Parameters
     ----------

@@ -13,7 +13,6 @@ from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.recommendation.advice import recommend
-from calib.analysis.setups import setup_recipes, setup_table
 from calib.analysis.watch.over_time import over_time
 from calib.evaluate import Evaluation, Fitted, calibrate, evaluate, fit
 from calib.experiments import shown
@@ -26,6 +25,7 @@ from calib.lessons import Lesson, Step
 from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import load
+from calib.study.papers.ten_setups import setup_recipes, setup_table
 
 # Pixels that the rows of pictures, and each of their columns, have on a sheet, drawn with type as for a room
 SHEET, WIDTH = 2150, 970

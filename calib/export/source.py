@@ -104,7 +104,8 @@ PAGE_IMPORTS = {
     "decide": "from calib.analysis.decision import decide\n",
     "trees": "from calib.analysis.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
     "from calib.analysis.grown_tree import grown_tree\n",
-    "out_of_bag": "from calib.figures import FIGURES\nfrom calib.analysis.setups import setup_recipes, setup_table\n",
+    "out_of_bag": "from calib.figures import FIGURES\n"
+    "from calib.study.papers.ten_setups import setup_recipes, setup_table\n",
 }
 PAGE_BODIES = {
     "watch": """evaluation = evaluate(recipe.replace(period=None), data)

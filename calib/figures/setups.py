@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.setups import METHODS
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
 from calib.figures.ink import reach
@@ -108,7 +107,7 @@ def _how_sure(table: pd.DataFrame) -> str:
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
     """Four panels, one line per setup in the paper's order; all have the same lines."""
     table = record.table
-    order = {key: i for i, key in enumerate(METHODS)}
+    order = {key: i for i, key in enumerate(dict.fromkeys(table["calibrator"]))}
     y = np.array([2 * order[row.calibrator] + PAIR * (row.placement == "oob") for row in table.itertuples()])
     figure = panels(
         theme,

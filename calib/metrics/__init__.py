@@ -21,9 +21,7 @@ from calib.metrics.ece import (
     debiased_calibration_error,
     expected_calibration_error,
     maximum_calibration_error,
-    squared_ece,
 )
-from calib.metrics.entropy import group_entropy
 from calib.metrics.intervals import (
     IntervalBins,
     IntervalSummary,
@@ -33,6 +31,7 @@ from calib.metrics.intervals import (
     predicted_label_summary,
 )
 from calib.metrics.log_loss import log_loss, log_loss_clipped
+from calib.metrics.papers import group_entropy, squared_ece
 from calib.metrics.registry import METRICS, register
 from calib.metrics.slope import CalibrationLine, calibration_line, observed_expected
 from calib.metrics.smooth_differences import SmoothDifferences, smooth_differences

@@ -1,4 +1,4 @@
-"""Calibration errors over bins: expected (eq. 8 of Shaker & Hüllermeier 2025), maximum, squared, and bias-corrected.
+"""Calibration errors over bins: expected (eq. 8 of Shaker & Hüllermeier 2025), maximum, and bias-corrected.
 
 The mean of squared gaps is too large by Σ n_b/n · π_b(1 − π_b)/n_b, also for a perfect model. Bröcker (2012,
 "Estimating reliability and resolution of probability forecasts through decomposition of the empirical score")
@@ -69,33 +69,6 @@ def maximum_calibration_error(
     """
     _, observed, mean_p = filled_bins(y, p, bins, strategy, sample_weight)
     return float(np.abs(observed - mean_p).max())
-
-
-def squared_ece(
-    y: ArrayLike,
-    p: ArrayLike,
-    bins: int = 20,
-    strategy: str = "uniform",
-    sample_weight: ArrayLike | None = None,
-) -> float:
-    """Unweighted mean of (observed frequency − mean p)² over the bins that are not empty.
-
-    Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it. As there,
-    it is the probability of class 0 that is binned, so that a p on an edge belongs to the bin below it.
-
-    Parameters
-    ----------
-    y, p, bins, strategy, sample_weight
-        See ``expected_calibration_error``.
-
-    Examples
-    --------
-    >>> round(squared_ece([1, 0, 1], [0.61, 0.63, 0.92]), 4)                   # (0.12² + 0.08²) / 2
-    0.0104
-    """
-    y, p = checks.labelled_probabilities(y, p)
-    _, observed, mean_p = filled_bins(1 - y, 1 - p, bins, strategy, sample_weight)
-    return float(((observed - mean_p) ** 2).mean())
 
 
 def corrected_reliability(
@@ -178,15 +151,6 @@ MCE = Metric(
     maximum_calibration_error,
     False,
     "Maximum calibration error: the difference in the worst bin, even if this bin has few rows.",
-)
-SQUARED_ECE = Metric(
-    "squared_ece",
-    "Squared ECE, unweighted",
-    squared_ece,
-    False,
-    "Mean squared difference between mean prediction and observed frequency, over non-empty bins of "
-    "equal weight. The ECE tables of Shaker and Hüllermeier (2025) show this number.",
-    everyday=False,
 )
 DEBIASED_CE = Metric(
     "debiased_ce",

@@ -1,6 +1,4 @@
-"""Log loss (eq. 6 of Shaker & Hüllermeier 2025), clipped, and in bits (eq. 4.11 of Johansson et al., probability
-estimation trees, 2019).
-"""
+"""Log loss (eq. 6 of Shaker & Hüllermeier 2025), as it is and clipped."""
 
 from __future__ import annotations
 
@@ -68,22 +66,6 @@ def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
     return mean_loss(log_losses, y, np.clip(p, tiny, 1 - tiny), sample_weight)
 
 
-def log_loss_base2(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean of −log2 of the probability given to the label that came, in [0, ∞]; 0 is best.
-
-    Parameters
-    ----------
-    y, p, sample_weight
-        See ``brier_score``.
-
-    Examples
-    --------
-    >>> log_loss_base2([1, 0], [0.25, 0.5])           # 2 bits and 1 bit
-    1.5
-    """
-    return log_loss(y, p, base=2, sample_weight=sample_weight)
-
-
 LOG_LOSS = Metric(
     "log_loss",
     "Log loss",
@@ -98,13 +80,5 @@ LOG_LOSS_CLIPPED = Metric(
     log_loss_clipped,
     False,
     "Log loss with probabilities at least 2.2e-16 from 0 and 1, as in Shaker and Hüllermeier (2025).",
-    everyday=False,
-)
-LOG_LOSS_BASE2 = Metric(
-    "log_loss_base2",
-    "Log loss, in bits",
-    log_loss_base2,
-    False,
-    "Log loss with the binary logarithm, as in the tables of Johansson, Löfström and Boström (2019).",
     everyday=False,
 )

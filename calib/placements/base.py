@@ -20,8 +20,6 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from calib.calibrators import Platt
-from calib.calibrators.log_odds import CLIP
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
@@ -271,7 +269,7 @@ class Placement(ABC):
         return Outcome.of_pair(pair, fitted.merged(pair))
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
-        """Explain the pair that a fitted Venn–Abers gives to scored row ``j``, once per calibration set."""
+        """Explain the pair that a fitted calibrator gives to scored row ``j``, once per calibration set."""
         left_out = None if tests.reference is None else int(tests.reference[j])
         return (fitted.explain(tests.scores[j], left_out),)
 
@@ -328,14 +326,7 @@ class Placement(ABC):
     def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
         """An unfitted clone for the kind of score at hand; refuses margins if probabilities are needed."""
         copy = clone(calibrator)
-        if not self.probability and copy.get_params().get("threshold") == 0.5:
-            copy.set_params(threshold=0.0)  # the predicted label, Venn's category, changes at 0 for a margin
-        if isinstance(copy, Platt) and copy.on != "score":
-            # a margin is on that scale already
-            copy.set_params(on="log-odds" if self.probability else "score")
-            inside = self.scores.min() > 0 and self.scores.max() < 1
-            if copy.on == "log-odds" and copy.clip is None and self.decides and inside:
-                copy.set_params(clip=CLIP)  # the log-odds are the decision function: as it is
+        copy.suit(self.scores, self.probability, self.decides)
         if copy.input == "probability" and not self.probability:
             raise only_margins(copy, model_name(self.estimator))
         return copy

@@ -2,8 +2,8 @@
 
 from calib.study.data import load_sets
 from calib.study.grid import Cell, Extent, extent, grid
+from calib.study.papers.printed import COMPARISONS, PAPERS, as_rows, beside, likely_paper, published_values
 from calib.study.protocol import Protocol, Setup
-from calib.study.published import COMPARISONS, PAPERS, as_rows, beside, likely_paper, published_values
 from calib.study.reading import SHIPPED, load_protocol, read_protocol
 from calib.study.rows import check_rows, measure, measured
 from calib.study.runner import Standing, Summary, run_study, standing

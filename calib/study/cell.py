@@ -29,7 +29,7 @@ from calib.kernel.registry import Registry
 from calib.metrics import METRICS, metric_value
 from calib.models import MODELS
 from calib.study.grid import Cell, rows_of
-from calib.study.papers import PAPER_MODELS, FirstFold
+from calib.study.papers.models import PAPER_MODELS, FirstFold
 from calib.study.protocol import Setup
 
 

@@ -21,7 +21,8 @@ from calib.placements import PLACEMENTS
 from calib.placements.base import no_trees, only_margins
 from calib.recipe import FIELDS as RECIPE_FIELDS
 from calib.recipe import Recipe
-from calib.study.papers import PAPER_MODELS
+from calib.study import papers
+from calib.study.papers.models import PAPER_MODELS
 from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits, check_measurable
 
 Check = Callable[[Any, str], Any]
@@ -66,9 +67,7 @@ def load_protocol(name: str | Path) -> Protocol:
     (['RF-cal', 'RF-oob', 'Platt-cal'], 10)
     """
     if str(name) in SHIPPED:
-        return read_protocol(
-            files(__package__).joinpath("protocols", f"{name}.toml").read_text("utf-8"), f"{name}.toml"
-        )
+        return read_protocol(files(papers).joinpath(f"{name}.toml").read_text("utf-8"), f"{name}.toml")
     path = Path(name)
     try:
         return _beside(path, read_protocol(path.read_text("utf-8"), path.name))
@@ -94,7 +93,7 @@ def read_protocol(text: str, file: str) -> Protocol:
     Parameters
     ----------
     text : str
-        TOML, as in ``calib/study/protocols``.
+        TOML, as in ``calib/study/papers``.
     file : str
         What messages call it; without its ending, the protocol's key.
 

@@ -25,7 +25,7 @@ from calib.kernel.wording import duration
 from calib.metrics import METRICS
 from calib.study.cell import Result, Task, outside, run
 from calib.study.grid import Cell, check_rows_for, grid
-from calib.study.papers import check_installed
+from calib.study.papers.models import check_installed
 from calib.study.protocol import Protocol, Setup
 from calib.study.store import Key, Store
 

@@ -10,7 +10,7 @@ import pandas as pd
 from calib.kernel.checks import Array
 from calib.kernel.wording import counted, listed, number, within_a_sentence
 from calib.metrics import Metric
-from calib.study.published import PAPERS, beside
+from calib.study.papers.printed import PAPERS, beside
 from calib.study.summary import MetricSummary
 
 MEAN, MEAN_RANK = "Mean", "Mean rank"

@@ -15,7 +15,6 @@ from calib.analysis.curves import binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import decide
 from calib.analysis.differences import differences
 from calib.analysis.recommendation.choice import advise
-from calib.analysis.setups import setup_table
 from calib.analysis.subgroups import Grouping, judge_groups
 from calib.analysis.validation import rows_needed
 from calib.evaluate import Evaluation
@@ -24,6 +23,7 @@ from calib.kernel.records import Predictions
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.metrics import bootstrap_interval, confidence_interval, interval_summary
 from calib.metrics.confidence import INTERVALS, mean_interval, why_missing
+from calib.study.papers.ten_setups import setup_table
 from tests.analysis.given import given_evaluation, known_truth
 
 N, COPIES = 240, 4

@@ -8,7 +8,7 @@ import pytest
 
 from calib.kernel.wording import brief
 from calib.study import as_rows, summarise
-from calib.study.published import printed
+from calib.study.papers.printed import printed
 
 
 def own_rows() -> pd.DataFrame:

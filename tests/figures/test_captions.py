@@ -11,11 +11,11 @@ from calib.analysis.decision import decide
 from calib.analysis.depth import grow
 from calib.analysis.explain import explain, widest_row
 from calib.analysis.grown_tree import grown_tree
-from calib.analysis.setups import setup_recipes, setup_table
 from calib.analysis.watch.over_time import over_time
 from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
 from calib.figures.base import parted
+from calib.study.papers.ten_setups import setup_recipes, setup_table
 from tests.experiments.simulated import record as simulated
 from tests.figures import depths
 from tests.figures.evaluations import evaluation, fitted

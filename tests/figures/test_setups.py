@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from calib import evaluate
-from calib.analysis.setups import setup_recipes, setup_table
 from calib.figures.setups import PANELS, draw, formatted_setups, prepare
 from calib.figures.theme import DARK, LIGHT, MARKS
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief
+from calib.study.papers.ten_setups import setup_recipes, setup_table
 from tests.figures.depths import DATA, RECIPE
 
 

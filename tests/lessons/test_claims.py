@@ -10,7 +10,6 @@ import pytest
 from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
 from calib.analysis.depth import depth_scores, sweep
-from calib.analysis.setups import NAMES
 from calib.analysis.watch.over_time import over_time
 from calib.calibrators import Isotonic
 from calib.evaluate import Evaluation, evaluate
@@ -21,6 +20,7 @@ from calib.metrics import expected_calibration_error
 from calib.models import ProbabilityForest
 from calib.recipe import Recipe
 from calib.sources import load
+from calib.study.papers.ten_setups import NAMES
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2, 3)))
 over_seeds = pytest.mark.parametrize("seed", SEEDS)

@@ -7,11 +7,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from calib import Recipe, evaluate
-from calib.analysis.setups import AS_PUBLISHED, NAMES, setup_recipes, setup_table
 from calib.figures import FIGURES, formatted_setups
 from calib.kernel.wording import brief, brief_percent, listed
 from calib.models import MODELS
 from calib.sources import load
+from calib.study.papers.ten_setups import AS_PUBLISHED, NAMES, setup_recipes, setup_table
 from pages.ui.explore import out_of_bag
 from tests.pages.app import bring, faults, go, headline, messages, page, settled, titles
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from calib.analysis.setups import setup_recipes, setup_table
 from calib.analysis.watch.over_time import over_time, summary
 from calib.analysis.watch.table import evidence_words
 from calib.kernel.period import within
+from calib.study.papers.ten_setups import setup_recipes, setup_table
 from pages.ui import chart
 from pages.ui.text import plain
 from tests.evaluated import evaluated

@@ -102,7 +102,7 @@ def test_the_calibration_rows_of_2025_are_the_first_of_nine_folds_of_the_trainin
     cell = next(c for c in grid(protocol, ["one"], ["Platt"]) if (c.repeat, c.fold) == (2, 4))
     assert cell.seed == 24
     train, _ = rows_of(cell, DATA)
-    from calib.study.papers import FirstFold
+    from calib.study.papers.models import FirstFold
 
     rest, held_out = next(StratifiedKFold(9, shuffle=True, random_state=2).split(train, DATA.y[train]))
     placed = FirstFold(9, 2).fit(GaussianNB(), DATA.X.iloc[train], DATA.y[train], random_state=24)

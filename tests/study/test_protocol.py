@@ -8,7 +8,7 @@ from calib.kernel.checks import InputError
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.study import SHIPPED, load_protocol, read_protocol
-from calib.study.papers import PAPER_MODELS
+from calib.study.papers.models import PAPER_MODELS
 
 from .small import PROTOCOL
 

@@ -9,16 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.recommendation.enough import nothing_told
-from calib.analysis.setups import (
-    PaperFinding,
-    as_in_the_paper,
-    bagged,
-    departures,
-    findings,
-    no_bags,
-    setup_recipes,
-    setup_table,
-)
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
@@ -28,6 +18,16 @@ from calib.kernel.wording import brief, brief_percent, listed
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.recipe import Recipe
+from calib.study.papers.ten_setups import (
+    PaperFinding,
+    as_in_the_paper,
+    bagged,
+    departures,
+    findings,
+    no_bags,
+    setup_recipes,
+    setup_table,
+)
 from pages.ui import bagging, chart, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
 from pages.ui.grid import grid

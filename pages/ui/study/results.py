@@ -43,7 +43,7 @@ from calib.study import (
     pooled_predictions,
     summarise,
 )
-from calib.study.published import nothing_beside
+from calib.study.papers.printed import nothing_beside
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
 from pages.ui import chart, current, headings, jobs, session_cache, state

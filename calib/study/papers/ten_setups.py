@@ -25,23 +25,25 @@ from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
 from calib.recipe import Recipe, with_calibrators
 from calib.splits import SPLITS
+from calib.study.reading import load_protocol
 
-METHODS = {"none": "RF", "platt": "Platt", "isotonic": "Iso", "venn": "VP", "venn_abers": "VAP"}
-PLACED = {"split": "cal", "oob": "oob"}
-NAMES = {(key, placed): f"{name}-{end}" for key, name in METHODS.items() for placed, end in PLACED.items()}
+PROTOCOL = load_protocol("venn_forests_2019")
+NAMES = {(setup.calibrator, setup.recipe.placement): setup.name for setup in PROTOCOL.setups}
+METHODS, PLACED = (tuple(dict.fromkeys(names)) for names in zip(*NAMES, strict=True))
 # Each the mean of one number per row
 MEANS = {"accuracy_gap": overconfidence, "brier": squared_errors, "accuracy": hits}
 GAPS = ("brier_above_lowest", "accuracy_gained")
 GAP_COLUMNS = tuple(f"{gap}{end}" for gap in GAPS for end in ("", "_low", "_high"))
 
+_OF = {setup.calibrator: setup.recipe for setup in PROTOCOL.setups}
 AS_PUBLISHED: dict[str, Any] = {
-    "model": "random_forest",
-    "params": {"n_estimators": 300},
-    "calibration_size": 1 / 3,
-    "evaluation": "folds",
-    "folds": 10,
-    "options": {"isotonic.between": "step"},
-    "merge": "midpoint",
+    "model": _OF["venn_abers"].model,
+    "params": dict(_OF["venn_abers"].params),
+    "calibration_size": _OF["venn_abers"].calibration_size,
+    "evaluation": PROTOCOL.splits.kind,
+    "folds": PROTOCOL.splits.folds,
+    "options": dict(_OF["isotonic"].options),
+    "merge": _OF["venn_abers"].merge,
 }
 
 
@@ -71,7 +73,7 @@ def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, R
     ['split']
     """
     allowed = bagged(recipe) and no_bags(recipe, dataset) is None
-    placements = PLACED if allowed else ("split",)
+    placements = PLACED if allowed else PLACED[:1]
     chosen = with_calibrators(recipe, METHODS, {"platt.on": "score"})
     return {key: recipe.replace(placement=key, **chosen) for key in placements}
 
@@ -223,7 +225,7 @@ def findings(table: pd.DataFrame) -> list[PaperFinding]:
     rest = [name for name in table.index if name not in venn]
     ahead = [name for name in venn if reliability[name] < reliability[rest].min()]
     order = size.dropna().sort_values(kind="stable").index
-    better = sum(accuracy[f"{name}-oob"] > accuracy[f"{name}-cal"] for name in METHODS.values())
+    better = sum(accuracy[NAMES[key, "oob"]] > accuracy[NAMES[key, "split"]] for key in METHODS)
     inside = [name for name in venn if bool(table["valid"][name])]
     return [
         PaperFinding(

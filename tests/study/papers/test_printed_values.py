@@ -18,7 +18,7 @@ from calib.study import (
     published_values,
     summarise,
 )
-from calib.study.published import nothing_beside, plain_name, printed
+from calib.study.papers.printed import nothing_beside, plain_name, printed
 from tests import shared
 
 TREES, FORESTS, VENN = "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014"

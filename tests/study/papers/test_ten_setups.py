@@ -6,8 +6,15 @@ import pytest
 from scipy.stats import binomtest, norm
 
 from calib import Recipe, evaluate
-from calib.analysis.setups import AS_PUBLISHED, NAMES, departures, findings, setup_recipes, setup_table
 from calib.kernel.records import Dataset
+from calib.study.papers.ten_setups import (
+    AS_PUBLISHED,
+    NAMES,
+    departures,
+    findings,
+    setup_recipes,
+    setup_table,
+)
 from calib.synthetic import GaussianPair
 from tests.intervals import joined
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from calib.study import Store, load_protocol, load_sets, run_study
-from calib.study.published import printed
+from calib.study.papers.printed import printed
 from tests import shared
 from tests.sweep import sweep
 

@@ -1,6 +1,6 @@
 """The tables that papers print, beside one's own numbers: what differs by how much, and what cannot be compared.
 
-One CSV file a paper in ``published/``, a line a printed number: table, metric, data, setup, value, names as
+One CSV file a paper, a line a printed number: table, metric, data, setup, value, names as
 printed. Vovk & Petej (2014), Tables 1–3 (of the last, places from 1 to 3); Johansson, Löfström & Boström
 (trees, 2019), Tables 1–7; Shaker & Hüllermeier (2025), Tables 5–8 and 17–21.
 """
@@ -229,7 +229,7 @@ COMPARISONS = {
 @cache
 def _file(paper: str) -> pd.DataFrame:
     checks.one_of(paper, PAPERS, "paper")
-    with files("calib.study").joinpath("published", f"{paper}.csv").open(encoding="utf-8") as lines:
+    with files(__package__).joinpath(f"{paper}.csv").open(encoding="utf-8") as lines:
         return pd.read_csv(lines, dtype={"table": str, "value": float})
 
 

@@ -9,8 +9,8 @@ from sklearn.model_selection import ParameterSampler, RandomizedSearchCV
 from calib.kernel.checks import InputError
 from calib.models import ProbabilityForest, ProbabilityTree, gives_probability
 from calib.models.out_of_bag import refuse_without_bagging
-from calib.study import papers
-from calib.study.papers import PAPER_MODELS
+from calib.study.papers import models as papers
+from calib.study.papers.models import PAPER_MODELS
 
 RNG = np.random.default_rng(0)
 X = RNG.random((80, 3))
