@@ -24,7 +24,7 @@ import pandas as pd
 from calib.comparison import average_ranks
 from calib.metrics import murphy_decomposition
 from calib.study import Store, pooled_predictions, summarise
-from calib.study.published import COMPARISONS, beside, likely_paper, printed
+from calib.study.papers.printed import COMPARISONS, beside, likely_paper, printed
 
 
 def comparison(rows: pd.DataFrame, metric: str) -> list[str]:
