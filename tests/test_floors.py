@@ -193,3 +193,28 @@ def test_importing_all_of_calib_never_loads_streamlit():
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr or "streamlit was loaded"
     assert int(done.stdout) >= len(list(ROOT.glob("calib/*.py"))) - 1
+
+
+def settings_read(path: Path) -> set[str]:
+    """Names of settings that a file reads from a Recipe by literal strings."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        words = [
+            arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
+        ]
+        if node.func.attr == "setting" and words and "." in words[0]:
+            found.add(words[0])
+        if node.func.attr == "given":
+            found |= {f"{words[0]}.{name}" for name in words[1:]}
+    return found
+
+
+def test_every_setting_that_is_read_by_its_name_is_declared():
+    import pages.ui.everything
+    from calib.kernel.declared import SETTINGS
+
+    read = {path: settings_read(path) for path in [*ROOT.glob("calib/**/*.py"), *ROOT.glob("pages/**/*.py")]}
+    assert sum(map(len, read.values())) > 20
+    assert [(path.name, name) for path, names in read.items() for name in names if name not in SETTINGS] == []

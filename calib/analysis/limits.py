@@ -22,18 +22,30 @@ SAME_TABLE = {
     "file": "A column of the table assigns its rows to training and test. The program cannot know how the "
     "rows were assigned, or whether the test rows come from another place or time.",
 }
+NO_COSTS = (
+    f"Nobody has chosen the costs: a false alarm costs {FALSE_ALARM:g} and a miss {MISS:g} by default. Net benefit "
+    "and expected costs depend on these two numbers."
+)
 
 
-def limits(evaluation: Evaluation) -> list[str]:
-    """Say what the test rows, the split and the settings leave open; most important first.
+def limits(evaluation: Evaluation, group: str | None = None, costs_chosen: bool = False) -> list[str]:
+    """Say what the test rows, the split and the choices leave open; most important first.
+
+    Parameters
+    ----------
+    group
+        The column whose subgroups were examined.
+    costs_chosen
+        Whether somebody has chosen the costs of a false alarm and of a miss.
 
     >>> from calib import load_sample, Recipe, evaluate
     >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none",)), load_sample("digits"))
     >>> limits(evaluation)[0].partition(",")[0]
     'Training and test rows come from one table'
     """
-    parts = (_source, _fits, _choice, _events, _rows, _clusters, _weights, _base_rate, _groups, _costs)
-    return [sentence for part in parts if (sentence := part(evaluation))]
+    parts = (_source, _fits, _choice, _events, _rows, _clusters, _weights, _base_rate)
+    told = [*(part(evaluation) for part in parts), _groups(group), "" if costs_chosen else NO_COSTS]
+    return list(filter(None, told))
 
 
 def trained_here(evaluation: Evaluation) -> bool:
@@ -160,19 +172,8 @@ def _base_rate(evaluation: Evaluation) -> str:
     )
 
 
-def _groups(evaluation: Evaluation) -> str:
+def _groups(group: str | None) -> str:
     """Which subgroups were looked at."""
-    group = evaluation.recipe.setting("reliability.group")
     if group is None:
         return "No subgroups were examined. A model that is calibrated on average can be miscalibrated in a subgroup."
     return f"Only the subgroups by “{group}” were examined."
-
-
-def _costs(evaluation: Evaluation) -> str:
-    """Whether anybody has chosen the costs, on which net benefit and costs rest."""
-    if evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss"):
-        return ""
-    return (
-        f"Nobody has chosen the costs: a false alarm costs {FALSE_ALARM:g} and a miss {MISS:g} by default. Net benefit "
-        "and expected costs depend on these two numbers."
-    )

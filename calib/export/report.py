@@ -254,7 +254,11 @@ def _section(
         "charts": placed,
         "figures": {place: _shown(own) for place, own in placed.items()},
         "event": class_named(data.classes[1]),
-        "limits": limits(evaluation),
+        "limits": limits(
+            evaluation,
+            evaluation.recipe.setting("reliability.group"),
+            bool(evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")),
+        ),
         "subject": _subject(evaluation),
         "method": _method(evaluation),
         "flow": formatted_flow(flow(evaluation), data.classes[1]),

@@ -9,6 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from calib.analysis.limits import trained_here
 from calib.evaluate import Evaluation
 from calib.export.chromium import HEIGHT, WIDTH
 from calib.kernel.wording import in_order
@@ -92,9 +93,8 @@ def _of(source: Any) -> tuple[str, ...]:
     evaluation = getattr(source, "evaluation", source)
     if not isinstance(evaluation, Evaluation):
         return ()
-    recipe = evaluation.recipe
-    given = recipe.content == "predictions" or recipe.onnx is not None
-    return (evaluation.dataset.name, *([] if given else [MODELS[recipe.model].label]))
+    model = [MODELS[evaluation.recipe.model].label] if trained_here(evaluation) else []
+    return (evaluation.dataset.name, *model)
 
 
 def _wrapped(text: str, width: int, letter: float) -> list[str]:
