@@ -9,11 +9,6 @@ from calib.synthetic import SYNTHETIC
 entries = pytest.mark.parametrize("entry", SYNTHETIC.values(), ids=SYNTHETIC)
 
 
-def test_keys_are_the_entries_own():
-    assert all(key == entry.key for key, entry in SYNTHETIC.items())
-    assert {"gaussian", "mixture", "overlap", "finite", "sign"} <= set(SYNTHETIC)
-
-
 @entries
 def test_the_seed_decides_everything(entry):
     one, same, other = (entry.make({"n": 200}, random_state=seed) for seed in (1, 1, 2))
