@@ -32,7 +32,7 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.St
     status = main(sys.argv[1:]) if sys.argv[1:] else 0
 print(status, int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) / 1000)
 """
-MEGABYTES, SECONDS, WEIGHTS_COST = 400, 3, 2
+MEGABYTES, SECONDS, WEIGHTS_COST = 450, 3, 2  # 400 until the verdict came, which judges all rows
 
 
 def main(rows: int = 1_000_000, rounds: int = 3) -> int:

@@ -60,7 +60,8 @@ from calib.kernel.records import Dataset, Parameter, Problem
 from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
-from calib.sources import digest, judging, judging_model, load, load_table, missing, problems, reading
+from calib.sources import dataset as dataset_of
+from calib.sources import digest, judging, judging_model, load_table, missing, problems, reading
 from calib.study import (
     SHIPPED,
     Store,
@@ -367,8 +368,8 @@ def _on_file(
             "(a table) or --onnx (a model)."
         )
     _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
-    found = problems(recipe, load_table(recipe, uploads))
-    dataset = load(recipe, uploads)
+    table = load_table(recipe, uploads)
+    found, dataset = problems(recipe, table), dataset_of(recipe, table)
     if recipe.content == "predictions":  # keep only what a report needs of a large table
         groups = set(recipe.given("reliability", "group").values())
         dataset = replace(

@@ -7,21 +7,19 @@ to gain, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
 
 from calib.kernel.checks import Array
+from calib.kernel.pieces import pieces
 
 NATS_LEFT = 1e-12
 SEPARATED = 1e-9  # nats: every row is certain and right
 ROUNDING = 1e-13  # of a sum of losses, relatively: a step that gains less cannot be seen to gain
 # The slope per unit of score of scores that differ by less than 1e-300
 STEEPEST = float(np.finfo(np.float64).max)
-# So many at once stay in the cache, and a million rows leave no copies behind
-ROWS_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +43,13 @@ class LogisticFit:
 
 def log_loss_sum(logits: Array, targets: Array, weights: Array) -> float:
     """The cross-entropy of targets in [0, 1] under the logits, summed with weights; exact for logits of any size."""
-    return sum(_loss(logits[some], targets[some], weights[some]) for some in _pieces(len(logits)))
+    return sum(_loss(logits[some], targets[some], weights[some]) for some in pieces(len(logits)))
 
 
 def _loss(logits: Array, targets: Array, weights: Array) -> float:
     # ln(1 + exp(x)) in the form that NumPy is quickest at
     loss = np.maximum(logits, 0) + np.log1p(np.exp(-np.abs(logits)))
     return float(weights @ (loss - targets * logits))
-
-
-def _pieces(n: int) -> Iterator[slice]:
-    return (slice(begin, begin + ROWS_AT_ONCE) for begin in range(0, n, ROWS_AT_ONCE))
 
 
 def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
@@ -84,7 +78,7 @@ def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
     unit /= spread
 
     beta, bounded = _newton(design, targets, weights)
-    loss = sum(_loss(design[i] @ beta, targets[i], weights[i]) for i in _pieces(len(design)))
+    loss = sum(_loss(design[i] @ beta, targets[i], weights[i]) for i in pieces(len(design)))
     slopes = np.where(constant, 0, beta[:-1] / spread)
     with np.errstate(over="ignore"):
         per_score = np.clip(slopes / reach, -STEEPEST, STEEPEST)
@@ -118,7 +112,7 @@ def _newton(
     penalty = np.broadcast_to(penalty, design.shape[1])
 
     def objective(beta: Array) -> float:
-        losses = (_loss(design[i] @ beta, targets[i], weights[i]) for i in _pieces(len(design)))
+        losses = (_loss(design[i] @ beta, targets[i], weights[i]) for i in pieces(len(design)))
         return sum(losses) + float(penalty @ beta**2) / 2
 
     share = np.clip(weights @ targets / weights.sum(), 1e-15, 1 - 1e-15)
@@ -127,7 +121,7 @@ def _newton(
     loss = objective(beta)
     for _ in range(200):
         gradient, hessian = penalty * beta, np.diag(penalty)
-        for some in _pieces(len(design)):
+        for some in pieces(len(design)):
             rows, w = design[some], weights[some]
             p = expit(rows @ beta)
             gradient = gradient + rows.T @ (w * (p - targets[some]))
@@ -138,7 +132,7 @@ def _newton(
             # At a maximum the last step hardly moves any logit; on the way to infinity each still moves by
             # about one, unless nothing is left to gain.
             bounded = loss <= SEPARATED or any(
-                bool(np.abs(design[some] @ step).max() > 0.01) for some in _pieces(len(design))
+                bool(np.abs(design[some] @ step).max() > 0.01) for some in pieces(len(design))
             )
             return (beta if bounded else beta + step), bounded
         length = 1.0

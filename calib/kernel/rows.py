@@ -8,6 +8,7 @@ Student's with one degree of freedom less than there are clusters.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -17,6 +18,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 from scipy.special import ndtri, stdtrit
 
 from calib.kernel import checks
+from calib.kernel.pieces import pieces
 from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind
 
 Array = np.ndarray
@@ -160,13 +162,6 @@ class Rows:
         """Independent draws behind the rows of the minority class."""
         return min(self.worth(self.y == 0), self.worth(self.y == 1))
 
-    @cached_property
-    def _pooling(self) -> csr_array:
-        """(draws, n): sums the influences of the rows of each draw, √m of them for a row of m draws."""
-        if self.whose is None:
-            return diags_array(self.weights / np.sqrt(self.draws)).tocsr()
-        return csr_array((self.weights, (self.whose, np.arange(self.n))))
-
     def covariance(self, values: Any) -> Array:
         """Return the covariance (k, k) of the k weighted means of ``values`` (n, k), dense or sparse; NaN for a single
         draw.
@@ -174,15 +169,36 @@ class Rows:
         >>> Rows(np.zeros(3, int)).covariance(np.array([[1.0], [2.0], [3.0]]))       # variance 1, three rows
         array([[0.333...]])
         """
-        k, w = values.shape[1], self.weights
+        k, total = values.shape[1], float(self.weights.sum())
         if self.freedom <= 0:
             return np.full((k, k), np.nan)
-        center, drawn = w @ values / w.sum(), self._pooling @ values
-        squares, each = drawn.T @ drawn, self._pooling.sum(axis=1)
-        squares = squares.toarray() if issparse(squares) else squares
-        cross = np.outer(drawn.T @ each, center)
-        squares = squares - cross - cross.T + (each @ each) * np.outer(center, center)
-        return squares * ((self.freedom + 1) / self.freedom) / w.sum() ** 2
+        squares, sums, size = np.zeros((k, k)), np.zeros(k), 0.0
+        for drawn, each in self._pooled(values):
+            product = drawn.T @ drawn
+            squares += product.toarray() if issparse(product) else product
+            sums, size = sums + drawn.T @ each, size + each @ each
+        center = self.weights @ values / total
+        cross = np.outer(sums, center)
+        squares = squares - cross - cross.T + size * np.outer(center, center)
+        return squares * ((self.freedom + 1) / self.freedom) / total**2
+
+    def _pooled(self, values: Any) -> Iterator[tuple[Any, Array]]:
+        """Pieces of (draws, k), (draws,): sums of the influences of the rows of each draw, and of 1.
+
+        A row of m draws has √m of them.
+        """
+        if self.whose is not None:
+            yield self._of_cluster @ values, self._of_cluster.sum(axis=1)
+            return
+        weights, draws = self.weights, self.draws
+        for some in pieces(self.n):
+            each = weights[some] / np.sqrt(draws[some])
+            yield diags_array(each) @ values[some], each
+
+    @cached_property
+    def _of_cluster(self) -> csr_array:
+        """(clusters, n): sums the influences of the rows of each cluster."""
+        return csr_array((self.weights, (self.whose, np.arange(self.n))))
 
     def standard_error(self, values: Array) -> float:
         """Standard error of the weighted mean of values (n,); NaN from a single draw.

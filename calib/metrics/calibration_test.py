@@ -37,7 +37,8 @@ POWER = 0.8  # how often the test finds a gap of the size that it says it can se
 LOOKS = ("level", "slope", "shape")
 MOST_ROWS = 50_000  # that are redrawn one by one; of more, neighbours in the order of p are redrawn together
 GROUPS = 4_000  # that they then make
-HELD = 4_000_000  # numbers held at once
+HELD = 500_000  # redrawn labels held at once: small enough for the processor's cache
+HELD_SIGNS = 4_000_000  # of clusters, whose redraws depend on this number
 EXTREME = 36.0  # log-odds of the nearest number to 1
 BINS = 20  # of equal variance by chance, in which the average gap is measured
 
@@ -141,7 +142,7 @@ def _labels(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Ite
     mean, each = np.clip(total / weight, 0, 1), weight / counts
     across = _across(mean, each**2 * counts * mean * (1 - mean))
     yield _statistics(group_sums(at, k, rows.weights * rows.y)[None] - total, across, ends)
-    for size in _chunks(redraws, k):
+    for size in _chunks(redraws, k, HELD):
         if (counts == 1).all():
             events = (rng.random((size, k)) < mean).astype(np.float64)
         else:
@@ -157,17 +158,23 @@ def _groups(rows: Rows, p: Array) -> tuple[int, Array, Array]:
     n = len(p)
     if n > MOST_ROWS:
         upto = np.cumsum(rows.weights)
-        at = np.unique(
-            np.minimum((upto / upto[-1] * GROUPS).astype(np.intp), GROUPS - 1), return_inverse=True
-        )[1]
-        at = at[np.searchsorted(p, p)]  # ties stay together
-        at = np.unique(at, return_inverse=True)[1]
+        at = np.minimum((upto / upto[-1] * GROUPS).astype(np.intp), GROUPS - 1)
+        at = _numbered(at[np.searchsorted(p, p)])  # ties stay together
         k = int(at[-1]) + 1
         return k, at, np.arange(k)
     last = np.flatnonzero(np.append(p[1:] != p[:-1], True))
     if rows.plain:
         return len(last), np.searchsorted(p[last], p), np.arange(len(last))
     return n, np.arange(n), last
+
+
+def _numbered(rising: Array) -> Array:
+    """Numbers that never fall, counted from 0 without gaps.
+
+    >>> _numbered(np.array([0, 0, 3, 7, 7]))
+    array([0, 0, 1, 2, 2])
+    """
+    return np.cumsum(np.append(False, rising[1:] != rising[:-1]))
 
 
 def _across(p: Array, variance: Array) -> Array:
@@ -184,8 +191,8 @@ def _statistics(residuals: Array, across: Array, ends: Array) -> Array:
     return np.column_stack([np.abs(residuals.sum(axis=1)), np.abs(residuals @ across), reach])
 
 
-def _chunks(redraws: int, k: int) -> Iterator[int]:
-    step = max(1, HELD // max(k, 1))
+def _chunks(redraws: int, k: int, held: int) -> Iterator[int]:
+    step = max(1, held // max(k, 1))
     yield from (min(step, redraws - begin) for begin in range(0, redraws, step))
 
 
@@ -198,7 +205,7 @@ def _signs(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iter
     stretch = distinct * min(GROUPS, int(distinct[-1]) + 1) // (int(distinct[-1]) + 1)
     walk = csr_array((residuals, (stretch, rows.whose)), shape=(int(stretch[-1]) + 1, clusters))
     sums = np.vstack([group_sums(rows.whose, clusters, each) for each in (residuals, residuals * across)])
-    for i, size in enumerate((1, *_chunks(redraws, walk.shape[0] + clusters))):
+    for i, size in enumerate((1, *_chunks(redraws, walk.shape[0] + clusters, HELD_SIGNS))):
         signs = rng.choice([-1.0, 1.0], size=(clusters, size)) if i else np.ones((clusters, 1))
         level, slope = sums @ signs
         steps = np.cumsum(walk @ signs, axis=0)
@@ -239,6 +246,8 @@ def largest_average_gap(rows: Rows, p: Array) -> float:
 def _bins(rows: Rows, p: Array) -> Array:
     """Bin of each row by its share of the variance by chance: narrow where events lie, ties together."""
     order = np.argsort(p, kind="stable")
-    upto = np.cumsum((rows.weights * p * (1 - p))[order])
+    ordered, upto = p[order], np.cumsum((rows.weights * p * (1 - p))[order])
     bin_ = np.minimum(upto / max(upto[-1], 1e-300) * BINS, BINS - 1).astype(np.intp)
-    return np.unique(bin_[np.searchsorted(p[order], p)], return_inverse=True)[1]
+    at = np.empty(len(p), dtype=np.intp)
+    at[order] = _numbered(bin_[np.searchsorted(ordered, ordered)])
+    return at

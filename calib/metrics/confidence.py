@@ -28,6 +28,7 @@ from calib.kernel import checks
 from calib.kernel.binomial import binomial_interval
 from calib.kernel.checks import Array
 from calib.kernel.pav import pool_ties, rank_area
+from calib.kernel.pieces import pieces
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.metrics.distances import binned_gaps, curve_gaps, distance_interval
 from calib.metrics.losses import hits, log_losses, squared_errors
@@ -347,15 +348,24 @@ def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
         a, b = (line.in_the_large, 1.0) if level else (line.intercept, line.slope)
         if not (math.isfinite(a) and math.isfinite(b)):
             return UNKNOWN
-        x = logit(np.clip(p, 1e-300, 1 - 1e-16))
-        fitted = expit(a + b * x)
-        columns = np.ones((len(x), 1)) if level else np.column_stack([np.ones(len(x)), x])
-        held = fitted * (1 - fitted)
-        inverse = np.linalg.inv((columns.T * (rows.weights * held)) @ columns)
-        at = 1 if name == "slope" else 0
-        leverage = np.einsum("ij,jk,ik->i", columns, inverse, columns) * held
-        residual = (rows.y - fitted) / np.where(rows.plain & (leverage < 1), 1 - leverage, 1)
-        influence = columns @ inverse[at] * residual * rows.weights.sum()
+        weights, at = rows.weights, 1 if name == "slope" else 0
+
+        def fitted(some: slice) -> tuple[Array, Array]:
+            x = logit(np.clip(p[some], 1e-300, 1 - 1e-16))
+            columns = np.ones((len(x), 1)) if level else np.column_stack([np.ones(len(x)), x])
+            return columns, expit(a + b * x)
+
+        information = sum(
+            (columns.T * (weights[some] * f * (1 - f))) @ columns
+            for some in pieces(rows.n)
+            for columns, f in [fitted(some)]
+        )
+        inverse, influence = np.linalg.inv(information), np.empty(rows.n)
+        for some in pieces(rows.n):
+            columns, f = fitted(some)
+            leverage = np.einsum("ij,jk,ik->i", columns, inverse, columns) * f * (1 - f)
+            residual = (rows.y[some] - f) / np.where(rows.plain & (leverage < 1), 1 - leverage, 1)
+            influence[some] = columns @ inverse[at] * residual * weights.sum()
         error = rows.standard_error(influence)
         if rows.plain and not level:
             error = max(error, math.sqrt(inverse[at, at]))

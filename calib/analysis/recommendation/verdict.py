@@ -19,6 +19,7 @@ from calib.analysis.chance import ece_range
 from calib.analysis.differences import reference_of
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation
+from calib.kernel.binning import group_sums
 from calib.kernel.cache import once
 from calib.kernel.pav import pool_ties
 from calib.kernel.rows import ONE_CLUSTER, Rows
@@ -273,9 +274,11 @@ def _cuts(rows: Rows, p: Array) -> list[float]:
 
 def _off(rows: Rows, at: Array, p: Array, k: int) -> tuple[Array, Array]:
     """(k,), (k,): sums of label less prediction in stretches, and their standard deviations by chance."""
-    off, total = in_cells(rows.y - p, at, k), rows.weights.sum()
-    variance = gaps_by_chance(rows, p, at, k) if rows.cluster is None else np.diag(rows.covariance(off))
-    return off.T @ rows.weights, np.sqrt(variance) * total
+    if rows.cluster is None:
+        variance = gaps_by_chance(rows, p, at, k)
+    else:
+        variance = np.diag(rows.covariance(in_cells(rows.y - p, at, k)))
+    return group_sums(at, k, rows.y - p, rows.weights), np.sqrt(variance) * rows.weights.sum()
 
 
 def _places(cuts: list[float]) -> list[str]:

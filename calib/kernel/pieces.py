@@ -1,0 +1,16 @@
+"""Rows a few at a time: they stay in the processor's cache, and a million of them leave no copies behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+ROWS_AT_ONCE = 1 << 16
+
+
+def pieces(n: int) -> Iterator[slice]:
+    """Cut n rows into pieces of ``ROWS_AT_ONCE``.
+
+    >>> list(pieces(70_000))
+    [slice(0, 65536, None), slice(65536, 70000, None)]
+    """
+    return (slice(begin, min(begin + ROWS_AT_ONCE, n)) for begin in range(0, n, ROWS_AT_ONCE))
