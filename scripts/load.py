@@ -41,7 +41,7 @@ from calib.sources import load
 from pages.ui.learn.live_quiz import PHONE, PROJECTOR
 from tests.browser import files
 from tests.browser.driver import Tab, chromium, free_port, served_by
-from tests.browser.reader import Reader
+from tests.browser.reader import Reader, phone
 
 PAUSES = (3.0, 9.0)  # seconds that a person looks at an answer before the next step
 FORGOTTEN = 10  # seconds after which the server forgets a closed tab, here; 120 by itself
@@ -404,7 +404,8 @@ def phones(count: int) -> int:
     with server() as (address, process), ThreadPoolExecutor(count + 1) as pool:
         host = Reader(address, "learn_algorithms").open().press("Start a live quiz")
         room, before, memory = _fields(host.query)["room"], process.seconds, process.megabytes
-        joined = list(pool.map(lambda _: Reader(address, "learn_class", room=room).open(), range(count)))
+        seats = [f"seat-of-student-{number:03}" for number in range(count)]
+        joined = list(pool.map(lambda seat: phone(address, room, seat), seats))
         print(
             f"{count} phones join: {(process.seconds - before) / count:.3f} s of a processor and "
             f"{(process.megabytes - memory) / count:.1f} MiB each"

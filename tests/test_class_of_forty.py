@@ -7,7 +7,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from tests.browser.driver import serving
-from tests.browser.reader import Reader
+from tests.browser.reader import Reader, phone
 
 STUDENTS, ASKED = 40, EXPERIMENTS["pooling"]
 
@@ -17,29 +17,28 @@ def test_forty_students_answer_and_each_is_met_at_the_reveal():
     with serving() as address, ThreadPoolExecutor(STUDENTS) as pool:
         host = Reader(address, "learn_algorithms").open().press("Start a live quiz")
         room = parse_qs(host.query)["room"][0]
-        phones = list(pool.map(lambda _: Reader(address, "learn_class", room=room).open(), range(STUDENTS)))
-        assert all("You are in" in phone.heard for phone in phones)
+        seats = [f"seat-of-student-{number:02}" for number in range(STUDENTS)]
+        phones = list(pool.map(lambda seat: phone(address, room, seat), seats))
+        assert all("You are in" in each.heard for each in phones)
         host.press("Begin")
 
         def answer(number: int) -> str:
-            phone = phones[number].poll()
+            mine = phones[number].poll()
             for i in range(3):  # the last one counts
-                phone.press(f"**{'ABC'[(number + i) % 3]}**")
-            return phone.poll().heard
+                mine.press(f"**{'ABC'[(number + i) % 3]}**")
+            return mine.poll().heard
 
         assert all("Your answer is in" in heard for heard in pool.map(answer, range(STUDENTS)))
         assert f"{STUDENTS} of {STUDENTS} answered" in host.poll().heard
         host.press("Reveal")
         right = [number for number in range(STUDENTS) if (number + 2) % 3 == ASKED.right - 1]
         assert f"{len(right)} of {STUDENTS} answers right" in host.heard
-        heard = list(pool.map(lambda phone: phone.poll().heard, phones))
+        heard = list(pool.map(lambda each: each.poll().heard, phones))
         assert [number for number, said in enumerate(heard) if "Correct." in said] == right
         assert all(ASKED.why[ASKED.right - 1] in said for said in heard)
-        again = Reader(
-            address, "learn_class", **{k: v[0] for k, v in parse_qs(phones[0].query).items()}
-        ).open()
+        again = phone(address, room, seats[0])
         assert again.heard == heard[0]
-        host.press("Close the room")
-        assert all("is closed, and its data are deleted" in phone.poll().heard for phone in phones)
-        for phone in (host, again, *phones):
-            phone.close()
+        host.press("Close and delete")
+        assert all("is closed, and its data are deleted" in each.poll().heard for each in phones)
+        for each in (host, again, *phones):
+            each.close()

@@ -1,11 +1,12 @@
 """A room of a class: what is asked, who is there, how they answered, and what is already revealed.
 
-No names: a student is a random token, the teacher another one. Everything is in memory only. It is
+No names: a student's browser is a random token, the teacher another one. Everything is in memory only. It is
 deleted when the teacher closes the room, or after hours of silence.
 """
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 import time
@@ -23,6 +24,7 @@ UNFIT = ("DMN", "FGT", "FK", "FTZ", "HJ", "KZ", "MRD", "NGR", "NZ", "PRN", "WNK"
 """Offensive sequences that need no vowels; no letter occurs twice in a code, which excludes others."""
 LENGTH = 4
 MOST_ROOMS, MOST_SEATS = 50, 200
+SEAT = re.compile(r"[\w-]{16,64}", re.ASCII)  # a token that a browser has made
 SILENCE = 3 * 3600.0  # seconds without a move of the teacher, a new student or an answer
 
 
@@ -44,6 +46,8 @@ class Round:
         For each answer, why it is right or which mistake it makes.
     step
         Step of the lesson with its picture.
+    posed
+        Whether the picture belongs to the question; other pictures are without data until the reveal.
     """
 
     title: str
@@ -52,6 +56,7 @@ class Round:
     right: int = 0
     why: tuple[str, ...] = ()
     step: Step | None = None
+    posed: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,28 @@ class Vote:
 
     answer: int
     sure: float | None = None
+
+
+@dataclass(frozen=True)
+class Given:
+    """One answer of a class.
+
+    Attributes
+    ----------
+    number
+        Number of the round, from 1.
+    round
+        The round.
+    seat
+        Number of the student's browser, from 1, in the order of joining.
+    vote
+        The answer.
+    """
+
+    number: int
+    round: Round
+    seat: int
+    vote: Vote
 
 
 @dataclass(frozen=True)
@@ -119,7 +146,7 @@ class _Room:
     rounds: tuple[Round, ...]
     stirred: float
     number: int = 0
-    seats: set[str] = field(default_factory=set)
+    seats: dict[str, int] = field(default_factory=dict)  # token → number, in the order of joining
     votes: dict[int, dict[str, Vote]] = field(default_factory=dict)
     revealed: set[int] = field(default_factory=set)
     shown: set[int] = field(default_factory=set)
@@ -170,6 +197,8 @@ class Rooms:
     >>> rooms.reveal(code, key)
     >>> rooms.look(code).votes, rooms.forecasts(code, key)
     ((0, 1), [(0.9, False)])
+    >>> [(one.number, one.seat, one.vote.answer) for one in rooms.given(code, key)]
+    [(1, 1, 2)]
     >>> rooms.close(code, key)
     """
 
@@ -197,18 +226,23 @@ class Rooms:
             return code, key
 
     def join(self, code: str, seat: str | None = None) -> str:
-        """Return a token that identifies a student's votes; it is ``seat`` if this room knows it."""
+        """Return the token that identifies a student's votes: ``seat`` if it is one, else a new one.
+
+        A browser makes its token and sends it from all its tabs, so that it is one student.
+        """
         with self._lock:
             room = self._room(code)
+            if seat is None or not SEAT.fullmatch(seat):
+                seat = secrets.token_urlsafe(16)
             if seat in room.seats:
-                return str(seat)
+                return seat
             if len(room.seats) >= MOST_SEATS:
                 raise InputError(
                     f"Room {code} is full ({counted(MOST_SEATS, 'student')}). Ask your teacher to open another room."
                 )
-            room.seats.add(new := secrets.token_urlsafe(9))
+            room.seats[seat] = len(room.seats) + 1
             room.stirred = self._clock()
-            return new
+            return seat
 
     def look(self, code: str, seat: str | None = None) -> Seen:
         """Return the state of a room; looking does not keep it open."""
@@ -263,6 +297,16 @@ class Rooms:
             ]
             return sorted((vote.sure, vote.answer == right) for right, vote in votes if vote.sure is not None)
 
+    def given(self, code: str, key: str) -> list[Given]:
+        """List all answers, by round and by the number of the seat."""
+        with self._lock:
+            room = self._own(code, key)
+            return [
+                Given(number, room.rounds[number - 1], room.seats[seat], votes[seat])
+                for number, votes in sorted(room.votes.items())
+                for seat in sorted(votes, key=room.seats.__getitem__)
+            ]
+
     def close(self, code: str, key: str) -> None:
         """Forget everything about the room."""
         with self._lock:
@@ -282,7 +326,7 @@ class Rooms:
         room = self._room(code)
         if not secrets.compare_digest(room.key.encode(), key.encode()):
             raise InputError(
-                f"Only the person who opened room {code} can do this. Use the link of the window that opened it."
+                f"Only the person who opened room {code} can do this. Use the window that opened it."
             )
         room.stirred = self._clock()
         return room

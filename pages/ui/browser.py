@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
@@ -71,6 +72,24 @@ def read_out(key: str) -> None:
 def follow_scheme(dark: bool) -> None:
     """Redraw the page when its colours differ from those of its charts."""
     _component("scheme")(key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None)
+
+
+def in_room(code: str, key: str | None = None, closed: bool = False) -> dict[str, Any] | None:
+    """Return who this browser is in a room: its ``seat``, and its ``key`` if this tab opened the room, else None.
+
+    The result is None until the browser has answered. The tab remembers a given ``key``; if the room is ``closed``, the
+    browser forgets both.
+    """
+    data = {"room": code, "key": key, "closed": closed}
+    who = _component("seat")(key="seat", data=data, height="content", on_who_change=lambda: None).get("who")
+    return who if who and who.get("room") == code else None
+
+
+def ballots(answers: Sequence[Mapping[str, Any]]) -> None:
+    """Draw the answers of a class, each with ``text``, ``votes``, ``share`` and ``kind``, above bars."""
+    _component("ballots", "<ol class=ballots></ol>")(
+        key="ballots", data={"answers": list(answers)}, height="content"
+    )
 
 
 def begin_at_the_top(place: object) -> None:

@@ -178,7 +178,7 @@ def _pictures(
     rows = len(starts) if state.presenter() else 0
     for i, panel in enumerate(panels):
         content = _drawn(panel, current.theme(), entry.draw, height, rows)
-        figure = ReadyFigure(_without_data(content) if headings.empty() else content)
+        figure = ReadyFigure(without_data(content) if headings.empty() else content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
         follows = _follows(figure, role)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
@@ -189,7 +189,7 @@ def _pictures(
         server.forget_older(own)
 
 
-def _without_data(content: dict[str, Any]) -> dict[str, Any]:
+def without_data(content: dict[str, Any]) -> dict[str, Any]:
     """The figure with its axes, scales and diagonals, in which no data can be seen, hovered or clicked."""
     invisible = {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
     return content | {

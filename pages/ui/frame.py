@@ -125,6 +125,7 @@ def open_page(script: str) -> Recipe:
         st.switch_page(first, query_params=state.here())
     _set_up(script, page.name, presenter)
     if presenter:
+        style.add("room")
         style.add("presenter")
     browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
     stage.clear()
@@ -191,6 +192,7 @@ def _through_app(script: str) -> None:
 
 def open_alone(script: str, title: str) -> None:
     """Around a page without navigation and sidebar, whose address is its own and holds no Recipe."""
+    st.session_state.setdefault("lost", False)  # it has nothing to lose
     _through_app(script)
     state.stand_aside(script)
     _set_up(script, title, presenter=True)

@@ -130,7 +130,7 @@ def test_only_the_key_moves_a_room_and_no_code_nor_seat_does(rooms):
     seat = rooms.join(code)
     other = rooms.open(ROUNDS)[1]
     for wrong in (code, seat, other, "", "ä"):
-        for move in (rooms.reveal, rooms.close, rooms.show, rooms.forecasts):
+        for move in (rooms.reveal, rooms.close, rooms.show, rooms.forecasts, rooms.given):
             with pytest.raises(InputError, match="Only the person who opened room"):
                 move(code, wrong)
         with pytest.raises(InputError, match="Only the person who opened room"):
@@ -203,7 +203,6 @@ def test_a_place_is_of_one_room_and_a_vote_of_one_of_its_answers(rooms):
     rooms.go(code, key, 1)
     assert not rooms.vote(code, seat, 1, Vote(1))
     mine = rooms.join(code, seat)
-    assert mine != seat
     for vote, words in (
         (Vote(4), "answer must be"),
         (Vote(0), "answer must be"),
@@ -212,6 +211,27 @@ def test_a_place_is_of_one_room_and_a_vote_of_one_of_its_answers(rooms):
         with pytest.raises(InputError, match=words):
             rooms.vote(code, mine, 1, vote)
     assert rooms.look(code).answered == 0
+
+
+def test_a_browser_brings_its_own_token_and_no_other_text_is_one(rooms):
+    code, _ = rooms.open(ROUNDS)
+    token = "0123456789abcdef" * 2
+    assert rooms.join(code, token) == rooms.join(code, token) == token
+    assert rooms.look(code).joined == 1
+    for other in (None, "", "short", "a" * 65, "<script>alert(1)</script>", "0123456789abcdeé"):
+        assert rooms.join(code, other) not in (other, token)
+
+
+def test_all_answers_are_listed_by_round_and_seat_with_the_last_one_of_each(rooms):
+    code, key = rooms.open(ROUNDS)
+    seats = [rooms.join(code) for _ in range(3)]
+    for number, votes in ((3, {2: Vote(1)}), (1, {1: Vote(3, 0.5), 0: Vote(2)}), (1, {1: Vote(1, 0.9)})):
+        rooms.go(code, key, number)
+        for seat, vote in votes.items():
+            rooms.vote(code, seats[seat], number, vote)
+    found = [(one.number, one.seat, one.vote) for one in rooms.given(code, key)]
+    assert found == [(1, 1, Vote(2)), (1, 2, Vote(1, 0.9)), (3, 3, Vote(1))]
+    assert not set(seats) & set(str(rooms.given(code, key)).split("'")), "no token leaves the room"
 
 
 def test_how_the_class_is_divided_is_shown_when_the_teacher_says_so_for_that_round_only(rooms):

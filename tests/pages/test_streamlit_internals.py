@@ -24,6 +24,7 @@ ADAPTER = PAGES / "ui" / "server.py"  # the only file that knows more of Streaml
 
 MARKUP = {
     "stApp": "carries the theme's background and whether a script runs; no event tells either",
+    "stAppHeader": "in a room, what moves it stands in the row of the product's name",
     "stAppToolbar": "on a phone, the menu's button needs room beside it",
     "stAppViewContainer": "on a phone, the sidebar stands above the page instead of over it",
     "stButtonGroup": "its choices wrap in large type",
@@ -36,6 +37,7 @@ MARKUP = {
     "stExpandSidebarButton": "its arrow alone does not say that settings are behind it",
     "stFileChip": "why a file was refused is read without pointing at it",
     "stHorizontalBlock": "a row of panels is moved sideways on a phone; a lesson's columns change places",
+    "stLogo": "in a room, where type is large, the product's name is not",
     "stMain": "a page that is opened begins at its top",
     "stMainBlockContainer": "the margins are those of a desk",
     "stMetric": "headline numbers stand in rows that wrap",

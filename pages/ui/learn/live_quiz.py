@@ -1,13 +1,15 @@
 """Live quiz: the room on the projector, the phone of a student, and the page where both begin.
 
-``calib.lessons.live_quiz`` says what a room holds and who may do what. The address names the room, and with a key its
-teacher. Pages of an open room poll for news every second or two; nothing else runs for it.
+``calib.lessons.live_quiz`` says what a room holds and who may do what. The address names the room, the same for all;
+the browser says who it is there (``browser.in_room``). Pages of an open room poll for news every second or two; nothing
+else runs for it.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -15,27 +17,28 @@ import segno
 import streamlit as st
 
 from calib.experiments import EXPERIMENTS
-from calib.experiments.ballots import Ballots, draw, letter, prepare, rounds
+from calib.experiments.ballots import answers, ballots, letter, rounds
 from calib.experiments.forecasts import Forecast, levels
 from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
-from calib.export.cards import staged
-from calib.figures.projector import ROOM, for_a_room
-from calib.figures.theme import controls
+from calib.export import safe_csv
+from calib.export.cards import Staged, staged
+from calib.figures.projector import for_a_room
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
 from calib.lessons.live_quiz import LENGTH, Rooms, Round, Seen, Vote
-from pages.ui import browser, chart, current, jobs, state, style
-from pages.ui.grid import grid
+from pages.ui import browser, chart, current, jobs, state, style, tables
 from pages.ui.learn import handout
 from pages.ui.learn.asking import RIGHT, WRONG
+from pages.ui.learn.small_pictures import pictures
 from pages.ui.text import plain
 
 SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two polls
+ALONE, BESIDE = [1, 0.11], [0.4, 0.6]  # shares of the width: votes and QR code, votes and picture
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
-HIGHEST = 700  # pixels, of a picture on a projector
+HIGHEST = 780  # pixels, of a picture beside the votes
 
 
 @st.cache_resource
@@ -45,37 +48,57 @@ def rooms() -> Rooms:
 
 
 def named() -> str:
-    """Return the code of the room in the address; if there is none, clear the address and return an empty text."""
+    """Return the code of the room in the address; nothing else stays there, and without a code nothing at all."""
     code = st.query_params.get("room", "").strip().upper()
-    if not code:
-        for name in st.query_params.keys() & {"room", "key", "seat"}:
-            del st.query_params[name]
+    wanted = {"room": code} if code else {}
+    if dict(st.query_params) != wanted:
+        st.query_params.from_dict(wanted)
     return code
 
 
 def show(code: str) -> None:
     """Draw this room for its teacher or a student."""
-    key = st.query_params.get("key")
-    style.add("live_quiz")
     try:
-        if key is None:
-            _student(code)
-        else:
-            _teacher(code, key)
-        st.session_state["been_in"] = code
+        rooms().look(code)
     except InputError as error:
+        browser.in_room(code, closed=True)
         _gone(code, error)
+        return
+    room, key = st.session_state.get("own_room", ("", ""))
+    mine = key if room == code else None
+    who = browser.in_room(code, mine)
+    if mine or (who and _opened(code, who["key"])):
+        _teacher(*st.session_state["own_room"])
+    elif who:
+        _student(code, who["seat"])
+    else:
+        st.caption(f"Joining room {plain(code)} …")
+    st.session_state["been_in"] = code
+
+
+def _opened(code: str, key: str | None) -> bool:
+    """Whether this browser opened the room, in a session that is over, for example before a reload."""
+    if key is None:
+        return False
+    try:
+        rooms().check(code, key)
+    except InputError:
+        return False
+    st.session_state["own_room"] = code, key
+    return True
 
 
 def offer(key: str) -> None:
     """Draw a button that opens a room for this lesson or experiment."""
-    help = "Students answer on their phones. The room has a four-letter code, asks for no names and stores nothing."
+    help = "Students answer on their phones. The room has a four-letter code and asks for no names."
     if st.button("Start a live quiz", key=f"room_{key}", type="tertiary", help=help):
         _open(key)
 
 
 def _open(key: str) -> None:
-    """Open a new room in place of this session's old one."""
+    """Open a new room in place of this session's old one, unless that has answers, which would be lost."""
+    if _answers_given():
+        st.switch_page(SCRIPT)
     _close_own()
     try:
         code, secret = rooms().open(rounds(key))
@@ -83,7 +106,15 @@ def _open(key: str) -> None:
         st.error(plain(error))
         return
     st.session_state["own_room"] = code, secret
-    st.switch_page(SCRIPT, query_params={"room": code, "key": secret})
+    st.switch_page(SCRIPT, query_params={"room": code})
+
+
+def _answers_given() -> int:
+    """Return how many answers this session's own room has."""
+    try:
+        return len(rooms().given(*st.session_state["own_room"]))
+    except (KeyError, InputError):
+        return 0
 
 
 def _close_own() -> None:
@@ -100,7 +131,9 @@ def _move(move: Callable[..., object], *args: object) -> None:
 
 
 def _gone(code: str, error: InputError) -> None:
-    """Draw a message and a way out for a wrong or closed code, or a wrong key."""
+    """Draw a message and a way out for a wrong or closed code."""
+    if st.session_state.get("own_room", ("",))[0] == code:
+        del st.session_state["own_room"]
     if st.session_state.get("been_in") == code:
         st.info(f"Room {plain(code)} is closed, and its data are deleted.")
     else:
@@ -129,7 +162,7 @@ def begin() -> None:
             handout.offer(LESSONS[chosen])
         st.caption(
             "Students answer on their phones, without names. A room exists only in the server's memory. It is "
-            "deleted when you close it, or after three hours without activity."
+            "deleted when you close it, or after three hours without activity. You can save the answers before."
         )
 
 
@@ -137,12 +170,29 @@ def _own_room() -> None:
     """Draw the way back to this session's open room."""
     if "own_room" not in st.session_state:
         return
-    code, secret = st.session_state["own_room"]
+    code, _ = st.session_state["own_room"]
+    if given := _answers_given():
+        st.warning(
+            f"Room {code} has {counted(given, 'answer')}. Save them and close the room before you open another one."
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"Room {code} is open.", width="content")
         if st.button("Go back to the room", key="room_back"):
-            st.switch_page(SCRIPT, query_params={"room": code, "key": secret})
-        st.button("Close the room", key="room_close_own", on_click=_close_own)
+            st.switch_page(SCRIPT, query_params={"room": code})
+        _closing()
+
+
+def _closing() -> None:
+    """Ask before this session's own room is closed, and offer its answers."""
+    code, secret = st.session_state["own_room"]
+    with st.popover("Close the room", type="tertiary", key="room_closing"):
+        st.markdown("Closing deletes all answers. Save them first if you need them.")
+        tables.download(
+            "Answers (CSV)",
+            lambda: safe_csv(answers(rooms().given(code, secret))),
+            f"live_quiz_{code}.csv",
+        )
+        st.button("Close and delete", key="room_close", type="primary", on_click=_close_own)
 
 
 def _enter(code: str) -> None:
@@ -159,8 +209,8 @@ def _enter(code: str) -> None:
 
 def _teacher(code: str, key: str) -> None:
     rooms().check(code, key)
-    style.add("projected")
-    st.session_state["own_room"] = code, key
+    style.add("room")
+    style.add("live_quiz")
     seen = rooms().look(code)
     _moves(code, key, seen)
     if seen.number == 0:
@@ -175,14 +225,9 @@ def _moves(code: str, key: str, seen: Seen) -> None:
     """Draw the place of the class, and the moves: previous, reveal, next, close."""
     go = partial(_move, rooms().go, code, key)
     with st.container(horizontal=True, vertical_alignment="center", key="room_moves"):
-        st.markdown(f"Room **{code}** · {_whereabouts(seen)}", width="stretch")
+        st.markdown(f"Room **{code}** · {_whereabouts(seen)} · {_address()}", width="stretch")
         browser.copy_button("Copy link", browser.link({"room": code}), "Copies the link for students.")
-        st.button(
-            "Close the room",
-            key="room_close",
-            type="tertiary",
-            on_click=partial(_move, rooms().close, code, key),
-        )
+        _closing()
         st.button(
             "Previous",
             key="room_previous",
@@ -213,32 +258,35 @@ def _whereabouts(seen: Seen) -> str:
     return f"{seen.number} of {seen.rounds}" if seen.round else "the end"
 
 
-def _ways_in(code: str) -> None:
-    """Draw the link as a QR code and as text."""
-    link = browser.link({"room": code})
+def _address() -> str:
+    """Return the address of the page, as a person types it."""
+    return plain(browser.link({}).partition("://")[2])
+
+
+def _qr(code: str) -> None:
+    """Draw the link as a QR code."""
     drawn = io.BytesIO()
-    segno.make(link, error="m", micro=False).save(
+    segno.make(browser.link({"room": code}), error="m", micro=False).save(
         drawn, kind="svg", scale=16, border=3, light="#fff", xmldecl=False
     )
     with st.container(key="room_qr"):
         st.image(drawn.getvalue().decode(), alt=f"The link to the room {code} as a QR code")
-    with st.container(key="room_link"):
-        st.markdown(f"{plain(link.partition('://')[2].partition('?')[0])} · **{code}**")
-    if urlsplit(link).hostname in HERE_ONLY:
-        st.caption(
-            "This address works on this computer only. Phones need the server's address: see “Deployment” in the guide."
-        )
 
 
 def _arrivals(code: str, seen: Seen) -> None:
     ways, words = st.columns([0.4, 0.6], gap="large", vertical_alignment="center")
     with ways:
-        _ways_in(code)
+        _qr(code)
     with words:
-        st.markdown("Scan the code, or open the address and enter")
+        st.markdown(f"Scan the code, or open **{_address()}** and enter")
         with st.container(key="room_code"):
             st.title(code, anchor=False)
         _follow(code, seen, lambda now: st.header(f"{counted(now.joined, 'phone')} joined", anchor=False))
+        if urlsplit(browser.link({})).hostname in HERE_ONLY:
+            st.caption(
+                "This address works on this computer only. Phones need the server's address: see “Deployment” in "
+                "the guide."
+            )
 
 
 def _follow(code: str, drawn: Seen, show: Callable[[Seen], None]) -> None:
@@ -258,63 +306,88 @@ def _follow(code: str, drawn: Seen, show: Callable[[Seen], None]) -> None:
 
 
 def _round(code: str, key: str, seen: Seen, asked: Round) -> None:
-    """Draw the question with its answers; beside it the way in, and after the reveal the picture."""
-    words, beside = st.columns([0.5, 0.5], gap="large")
+    """Draw the question over the whole width; below it the votes and the way in, or the votes and the picture."""
+    with st.container(key="room_question"):
+        st.header(plain(asked.text if asked.answers else asked.title), anchor=False)
+    beside = not seen.asked or asked.posed
+    words, rest = st.columns(BESIDE if beside else ALONE, gap="medium")
     with words:
-        if not asked.answers:
-            st.header(plain(asked.title), anchor=False)
-            st.markdown(asked.text)
-        else:
-            st.header(plain(asked.text), anchor=False)
+        if asked.answers:
             _follow(code, seen, partial(_ballots, code, key))
-            if seen.revealed:
-                _reasons(asked)
-    with beside:
-        if seen.asked or asked.step is None:
-            _ways_in(code)
-        _picture(asked, hidden=seen.asked)
+        else:
+            st.markdown(asked.text)
+        if seen.revealed:
+            _reasons(asked)
+        numbers = st.container()
+    if not beside:
+        with rest:
+            _qr(code)
+    made = _made(asked)
+    if beside and made is not None:
+        with rest:
+            _picture(made)
+        if not seen.asked:
+            with numbers:
+                _numbers(made, asked)
 
 
 def _ballots(code: str, key: str, seen: Seen) -> None:
     """Draw how many have answered, and their votes once they may be seen."""
-    record: Ballots = prepare(seen)
+    title, bars = ballots(seen)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(key="counted", width="stretch"):
             browser.read_out("counted")
-            st.markdown(f"**{plain(record.title)}**")
+            st.markdown(f"**{plain(title)}**")
         if not seen.revealed:
             label = "Hide the answers" if seen.shown else "Show the answers so far"
             show = partial(_move, rooms().show, code, key, not seen.shown)
             st.button(label, key="room_show", type="tertiary", on_click=show)
-    figure = draw(record, current.theme())
-    st.plotly_chart(figure, theme=None, key="chart_ballots", alt=record.alt, config={"displayModeBar": False})
+    browser.ballots([asdict(bar) for bar in bars])
 
 
 def _reasons(asked: Round) -> None:
-    """Draw why the right answer is right, then the mistake behind each other answer."""
-    numbers = sorted(range(1, len(asked.answers) + 1), key=lambda number: number != asked.right)
-    for number in numbers:
-        sign = f"{RIGHT} " if number == asked.right else ""
-        st.markdown(f"{sign}**{letter(number)}** {plain(asked.why[number - 1])}")
+    """Draw why the right answer is right, and on request the mistake behind each other answer."""
+    st.markdown(f"{RIGHT} {plain(asked.why[asked.right - 1])}")
+    with st.popover("The other answers", type="tertiary", key="room_reasons"):
+        for number, why in enumerate(asked.why, start=1):
+            if number != asked.right:
+                st.markdown(f"**{letter(number)}** {plain(why)}")
 
 
-def _picture(asked: Round, hidden: bool) -> None:
-    """Draw the picture of a step, computed while the class answers, and shown after the reveal."""
+def _made(asked: Round) -> Staged | None:
+    """Return the contents of a round's step, computed while the class answers, and have them drawn for phones."""
     step = asked.step
     if step is None:
-        return
-    make = {(step.page, step.title): partial(staged, step)}
-    found = jobs.run("class_picture", "Drawing the picture", make)
-    if found is None or hidden:
-        return
-    (here,) = found
-    record, drawn = here.chart.record, here.chart.draw(current.theme())
-    figure = for_a_room(drawn).update_layout(height=min(ROOM * (drawn.layout.height or HIGHEST), HIGHEST))
-    st.plotly_chart(figure, theme=None, key="chart_class", alt=record.alt, config=controls("select2d"))
-    st.markdown(f"**{plain(record.title)}**")
-    if here.numbers is not None:
-        grid(here.numbers, width="stretch", key="class_numbers", alt="Table of the metrics of this step")
-    for i, sentence in enumerate(here.advice):
+        return None
+    found = jobs.run("class_picture", "Drawing the picture", {(step.page, step.title): partial(staged, step)})
+    if found is None:
+        return None
+    pictures().ask(asked, found[0].chart)
+    return found[0]
+
+
+def _picture(made: Staged) -> None:
+    record = made.chart.record
+    figure = for_a_room(made.chart.draw(current.theme()), highest=HIGHEST)
+    with st.container(key="projected_class"):
+        st.plotly_chart(
+            figure,
+            theme=None,
+            key="chart_class",
+            height="stretch",
+            alt=record.alt,
+            config={"displayModeBar": False},
+        )
+
+
+def _numbers(made: Staged, asked: Round) -> None:
+    """Draw what the picture shows in a sentence, and the numbers and the advice that the step names."""
+    step = asked.step
+    assert step is not None, "only a round with a step has numbers"
+    st.markdown(f"**{plain(made.chart.record.title)}**")
+    if made.numbers is not None:
+        st.table(made.numbers)
+    for i, sentence in enumerate(made.advice):
         st.markdown(plain(sentence) if i else f"**{plain(sentence)}**")
     query = state.address(step.recipe, step.place or None)
     st.page_link(f"pages/{step.page}.py", label="Open the page of this picture", query_params=query)
@@ -340,11 +413,14 @@ def _calibration_of_class(code: str, key: str) -> None:
 # --- the phone
 
 
-def _student(code: str) -> None:
-    """Draw the page of a student, whose token is in the address, so that it survives a reload."""
-    seat = rooms().join(code, st.query_params.get("seat"))
-    if st.query_params.get("seat") != seat:
-        st.query_params["seat"] = seat
+def _student(code: str, seat: str) -> None:
+    """Draw the page of a student, whose token is in the browser's storage, the same in all its tabs."""
+    style.add("live_quiz")
+    try:
+        seat = rooms().join(code, seat)
+    except InputError as error:  # the room is full
+        st.error(plain(error))
+        return
 
     @st.fragment(run_every=PHONE)
     def live() -> None:
@@ -373,6 +449,13 @@ def _phone(code: str, seat: str, seen: Seen) -> None:
         _told(seen.mine, seen.round)
     else:
         _answers(code, seat, seen, seen.round)
+    if seen.round:
+        _small_picture(seen.round, open=seen.asked)
+
+
+def _small_picture(asked: Round, open: bool) -> None:
+    if image := pictures().of(asked, current.theme(), open):
+        st.image(image, alt="The picture on the projector", width="stretch")
 
 
 def _answers(code: str, seat: str, seen: Seen, asked: Round) -> None:
