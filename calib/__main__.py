@@ -51,7 +51,7 @@ from calib.export import (
     study_archive,
     write_program,
 )
-from calib.export.playground import SETTINGS, playground_html
+from calib.export.playground import PLAYGROUND_SETTINGS, playground_html
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import read
@@ -74,7 +74,7 @@ from calib.study import (
     summarise,
 )
 from calib.study.runner import BACKENDS
-from calib.study.store import Repeats
+from calib.study.store import StoredPredictions
 
 REPORT = ("title", "purpose", "author")  # of the report, settings of the Recipe as well
 MOST_ROWS = 60  # of a longer table only both ends are printed
@@ -546,7 +546,7 @@ def _set(texts: Sequence[str], allowed: Mapping[str, Parameter]) -> dict[str, An
 
 def _playground(args: argparse.Namespace) -> int:
     _check_folders(args.html)
-    _write(args.html, playground_html(_set(args.set, SETTINGS)))
+    _write(args.html, playground_html(_set(args.set, PLAYGROUND_SETTINGS)))
     return 0
 
 
@@ -601,7 +601,9 @@ def _study(args: argparse.Namespace) -> int:
 
 def _report(store: Store, done: Summary, metrics: Sequence[str]) -> bytes:
     rows = store.rows(of=done.keys)
-    predictions: Any = Repeats(store, rows[["data", "setup", "repeat"]].itertuples(index=False, name=None))
+    predictions: Any = StoredPredictions(
+        store, rows[["data", "setup", "repeat"]].itertuples(index=False, name=None)
+    )
     measured = [key for key in metrics if key in rows and rows[key].notna().any()]
     return study_archive(
         (summarise(rows, key, predictions=predictions) for key in measured), likely_paper(rows)

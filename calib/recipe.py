@@ -43,7 +43,7 @@ EVALUATIONS = {"holdout": "One test set", "folds": "Cross-validation"}
 DEFAULT_DATA = f"sample:{DEFAULT_SAMPLE}"
 CONTENTS = {"features": "Features", "predictions": "Predictions"}
 
-Pairs = tuple[tuple[str, Any], ...]
+NamedValues = tuple[tuple[str, Any], ...]
 
 
 def _field(
@@ -75,7 +75,7 @@ def _checked(value: Any, parameter: Parameter, name: str) -> Any:
     return value if kind is None or value is None else kind(value)
 
 
-def _pairs(value: Any, name: str) -> Pairs:
+def _pairs(value: Any, name: str) -> NamedValues:
     try:
         pairs = list(value.items() if isinstance(value, Mapping) else (tuple(pair) for pair in value))
         named = dict(pairs)
@@ -89,7 +89,7 @@ def _pairs(value: Any, name: str) -> Pairs:
     return tuple(sorted(named.items()))
 
 
-def _settings(value: Any, name: str) -> Pairs:
+def _settings(value: Any, name: str) -> NamedValues:
     """Return values by page.setting, with lists as tuples."""
     return tuple((key, tuple(item) if isinstance(item, list) else item) for key, item in _pairs(value, name))
 
@@ -152,7 +152,7 @@ def all_options() -> dict[str, Parameter]:
     }
 
 
-def _table(value: Any, name: str) -> Pairs:
+def _table(value: Any, name: str) -> NamedValues:
     checked = {}
     for key, item in _pairs(value, name):
         if key not in TABLE:
@@ -185,7 +185,7 @@ class Recipe:
         "Data set",
         "The data set: sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID.",
     )
-    data_params: Pairs = _field(
+    data_params: NamedValues = _field(
         "data",
         "pairs",
         (),
@@ -325,7 +325,7 @@ class Recipe:
     model: str = _field(
         "fit", "choice", "random_forest", "Model", "The classifier that gives the scores.", choices=MODELS
     )
-    params: Pairs = _field(
+    params: NamedValues = _field(
         "fit", "pairs", (), "Model settings", "Model settings that differ from the defaults.", check=_pairs
     )
     placement: str = _field(
@@ -402,7 +402,7 @@ class Recipe:
         "fitted again.",
         choices=CALIBRATORS,
     )
-    options: Pairs = _field(
+    options: NamedValues = _field(
         "calibrate",
         "pairs",
         (),
@@ -461,7 +461,7 @@ class Recipe:
         "Bins with a smooth line, bins alone, or isotonic steps.",
         choices=CURVES,
     )
-    settings: Pairs = _field(
+    settings: NamedValues = _field(
         "view",
         "pairs",
         (),

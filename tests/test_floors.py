@@ -218,3 +218,12 @@ def test_every_setting_that_is_read_by_its_name_is_declared():
     read = {path: settings_read(path) for path in [*ROOT.glob("calib/**/*.py"), *ROOT.glob("pages/**/*.py")]}
     assert sum(map(len, read.values())) > 20
     assert [(path.name, name) for path, names in read.items() for name in names if name not in SETTINGS] == []
+
+
+def test_no_two_classes_have_one_name():
+    found: dict[str, list[str]] = {}
+    for path in [*ROOT.glob("calib/**/*.py"), *ROOT.glob("pages/**/*.py")]:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(dotted(path.relative_to(ROOT)))
+    assert {name: files for name, files in found.items() if len(files) > 1} == {}

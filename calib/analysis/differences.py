@@ -28,7 +28,7 @@ from calib.splits import SPLITS
 
 COMPARED = tuple(DIFFERENCES)
 REPEATED = 20  # splits, where nothing else is asked for
-Line = tuple[str, str, float, float, float, int]  # a line of Differences.table
+DifferenceLine = tuple[str, str, float, float, float, int]  # a line of Differences.table
 # Metrics that are means over the rows
 PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}
 
@@ -122,12 +122,12 @@ def _difference(
     return *difference_interval(metric, rows, p, base, view), unknown
 
 
-def _table(lines: list[Line]) -> pd.DataFrame:
+def _table(lines: list[DifferenceLine]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["metric", "calibrator", "value", "lower", "upper", "unknown"])
 
 
 @dataclass(frozen=True, eq=False)
-class Repeats:
+class OtherSplits:
     """Results of one Recipe on other splits.
 
     Attributes
@@ -221,7 +221,7 @@ def repeat_splits(
     watch: Watch | None = None,
     *,
     repeats: int = REPEATED,
-) -> Repeats:
+) -> OtherSplits:
     """Evaluate the Recipe on ``repeats`` random holdouts, with the seeds that follow its own.
 
     Raises
@@ -247,4 +247,4 @@ def repeat_splits(
         tables.append(table.rename_axis("calibrator").reset_index().assign(seed=seed))
     values = pd.concat(tables, ignore_index=True)[["seed", "calibrator", *metrics]]
     width = "equal width" if recipe.binning == "uniform" else "equal count"
-    return Repeats(values, recipe.test_size / (1 - recipe.test_size), f"{recipe.bins} bins of {width}")
+    return OtherSplits(values, recipe.test_size / (1 - recipe.test_size), f"{recipe.bins} bins of {width}")

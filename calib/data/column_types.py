@@ -55,10 +55,10 @@ DATE_FORMATS = (
 )
 TIMES = ("", " %H:%M", " %H:%M:%S")
 # Forms whose dates pandas may know: it takes a millisecond to say no
-PARTS = {"Y": r"\d{4}", "m": "(1[0-2]|0?[1-9])", "d": r"(3[01]|[12]\d|0?[1-9])"}
-PARTS |= dict.fromkeys("HMS", r"\d{1,2}") | {".": r"\.", " ": r"\s+"}
+DATE_PARTS = {"Y": r"\d{4}", "m": "(1[0-2]|0?[1-9])", "d": r"(3[01]|[12]\d|0?[1-9])"}
+DATE_PARTS |= dict.fromkeys("HMS", r"\d{1,2}") | {".": r"\.", " ": r"\s+"}
 DATE_SHAPES = {
-    form: re.compile(re.sub("%?(.)", lambda part: PARTS.get(part[1], part[1]), form) + "$")
+    form: re.compile(re.sub("%?(.)", lambda part: DATE_PARTS.get(part[1], part[1]), form) + "$")
     for form in (date + time for date in DATE_FORMATS for time in TIMES)
 }
 ISO, YEAR_FIRST = "ISO8601", re.compile(r"^\d{4}")

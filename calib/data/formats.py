@@ -39,7 +39,7 @@ LAST_ROW = 1 << 20  # of an Excel sheet
 BATCH = 1 << 16  # cells of a Parquet file unpacked at a time: texts may be long
 COLUMNS_AT_ONCE = 64  # of a Parquet file: batches of thousands of columns, a few rows each, take minutes
 ROWS_AT_ONCE = 50_000  # of an ARFF file
-Row = tuple[Any, ...]  # of a sheet, up to its last filled cell
+SheetRow = tuple[Any, ...]  # of a sheet, up to its last filled cell
 PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
@@ -182,7 +182,7 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     )
 
 
-def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int], list[Row], list[str]]:
+def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int], list[SheetRow], list[str]]:
     """(name of the sheet, its row numbers, its rows, all filled sheets)."""
     from calib.data.workbook import Workbook  # only here: it takes longer to load than all of calib
 
@@ -217,7 +217,7 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int]
         raise _damaged(name, "Excel", error, "Save it again as .xlsx, or as CSV.") from None
 
 
-def _rows(filled: Iterable[tuple[int, Row]], title: str) -> tuple[list[int], list[Row]]:
+def _rows(filled: Iterable[tuple[int, SheetRow]], title: str) -> tuple[list[int], list[SheetRow]]:
     """The filled rows of a sheet with their numbers: one cell far from the others makes a table of empty ones."""
     numbers, rows, cells = [], [], 0
     for number, row in filled:
@@ -233,7 +233,7 @@ def _rows(filled: Iterable[tuple[int, Row]], title: str) -> tuple[list[int], lis
     return numbers, rows
 
 
-def _from_cells(rows: Sequence[Row], headed: bool = True) -> dict[str, pd.Series]:
+def _from_cells(rows: Sequence[SheetRow], headed: bool = True) -> dict[str, pd.Series]:
     """Filled rows, the first the header, as typed columns; a column without a name is called by its place."""
     width = max(map(len, rows))
     check_cells(len(rows), width, limits.MOST_EXCEL_CELLS)

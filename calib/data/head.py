@@ -17,10 +17,10 @@ NUMBER = re.compile(r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 COMMENT = ("#", "//", "%")
 SEARCHED = 50  # rows among which the header is looked for
 
-Row = Sequence[str]
+TextRow = Sequence[str]
 
 
-def rows_above(rows: Sequence[Row], width: int | None = None) -> int:
+def rows_above(rows: Sequence[TextRow], width: int | None = None) -> int:
     """Count the first rows that do not belong to the table: remarks, titles, and lines above a plain header.
 
     Parameters
@@ -56,13 +56,13 @@ def rows_above(rows: Sequence[Row], width: int | None = None) -> int:
     return above
 
 
-def _is_title(row: Row, width: int) -> bool:
+def _is_title(row: TextRow, width: int) -> bool:
     """Whether only the first few cells are filled, at most half of them."""
     filled = [i for i, cell in enumerate(row) if cell]
     return len(filled) <= width / 2 and filled == list(range(len(filled)))
 
 
-def is_header(row: Row, rest: Sequence[Row], width: int) -> bool:
+def is_header(row: TextRow, rest: Sequence[TextRow], width: int) -> bool:
     """Whether a row can be nothing but a header: a name for each column, words over at least one column of numbers."""
     below = [other for other in rest if len(other) == width]
     if len(row) != width or len(set(row)) < width or not all(row) or any(map(NUMBER.match, row)) or not below:
@@ -72,7 +72,7 @@ def is_header(row: Row, rest: Sequence[Row], width: int) -> bool:
     )
 
 
-def is_data(first: Row, rest: Sequence[Row]) -> bool:
+def is_data(first: TextRow, rest: Sequence[TextRow]) -> bool:
     """Whether the first row is one of the data: numbers over numbers, words that occur again below."""
     alike, recurring, words = 0, 0, 0
     for i, cell in enumerate(first):
@@ -92,7 +92,7 @@ def is_data(first: Row, rest: Sequence[Row]) -> bool:
     return alike > 0 and not _counting(first)
 
 
-def _counting(cells: Row) -> bool:
+def _counting(cells: TextRow) -> bool:
     """Whether the cells count evenly upwards, as the headers of pixels, lags and wavelengths do: 0, 1, 2."""
     if len(cells) < 3 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10 for cell in cells):
         return False

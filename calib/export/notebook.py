@@ -17,7 +17,7 @@ from calib.kernel.checks import InputError, one_of
 
 SIDE, EDGE = 320, 44  # pixels of the square, and around it for the axes
 DRAWN = 4  # predictions, at most
-METRICS = ("brier", "log_loss", "ece", "ece_chance", "slope", "auc", "accuracy")
+SUMMARY_METRICS = ("brier", "log_loss", "ece", "ece_chance", "slope", "auc", "accuracy")
 
 
 def figure(
@@ -56,7 +56,7 @@ def html(evaluation: Evaluation) -> str:
     >>> "Too few rows" in html(check([0, 1], [0.2, 0.7]))
     True
     """
-    table = formatted_metrics(evaluation, METRICS).T.rename_axis(None, axis=1).to_html(border=0)
+    table = formatted_metrics(evaluation, SUMMARY_METRICS).T.rename_axis(None, axis=1).to_html(border=0)
     shown = list(evaluation.predictions)[:DRAWN]
     return (
         f"<p><b>{escape(evaluation.verdict.sentence)}</b></p>"

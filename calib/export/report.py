@@ -83,7 +83,7 @@ PLACES = {
 """Section → its charts, in order; all others are together in the section on intervals."""
 
 NOT_GIVEN = "Not given"
-Found = Mapping[str, Sequence[Problem]]
+FoundProblems = Mapping[str, Sequence[Problem]]
 
 
 def report_html(
@@ -91,7 +91,7 @@ def report_html(
     theme: Theme = LIGHT,
     files: Mapping[str, str] | None = None,
     at_random: Mapping[str, Evaluation] | None = None,
-    problems: Found | None = None,
+    problems: FoundProblems | None = None,
 ) -> bytes:
     """Write title, summary, numbers with intervals, charts, Recipes, source, versions and digest, without the data.
 
@@ -215,7 +215,7 @@ def _headings(section: Mapping[str, Any]) -> Collection[str]:
         tripod.ROWS,
         tripod.SPLIT,
         tripod.LIMITS,
-        tripod.SETTINGS,
+        tripod.SETTINGS_PART,
         tripod.MADE,
     ]
     if section["notes"]:

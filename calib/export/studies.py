@@ -18,7 +18,7 @@ from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.metrics import BEST
 from calib.kernel.wording import within_a_sentence
 from calib.study.summary import MetricSummary, friedman_line
-from calib.study.tables import MEAN, Table, as_read, tables
+from calib.study.tables import MEAN, StudyTable, as_read, tables
 
 # In braces: after \\ the first three would be its arguments, and ?` is a ligature.
 LATEX = {
@@ -88,7 +88,7 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
     return found
 
 
-def readable(table: Table) -> pd.DataFrame:
+def readable(table: StudyTable) -> pd.DataFrame:
     """The table as people read it: three digits, ★ at what is best or significant.
 
     Parameters
@@ -99,7 +99,7 @@ def readable(table: Table) -> pd.DataFrame:
     return _texts(table, str, lambda text: text + BEST)
 
 
-def latex_table(table: Table) -> str:
+def latex_table(table: StudyTable) -> str:
     r"""The table for a paper, in the manner of the package booktabs; what is best or significant is bold.
 
     Parameters
@@ -168,7 +168,7 @@ def _over_pages(caption: str, label: str, columns: str, head: list[str], lines: 
     ]
 
 
-def markdown_table(table: Table) -> str:
+def markdown_table(table: StudyTable) -> str:
     """The table with its title and note; what is best or significant is bold.
 
     Parameters
@@ -204,7 +204,7 @@ def _markdown(text: str) -> str:
     return MARKDOWN.sub(r"\\\1", re.sub(r"[\r\n]+", " ", text))
 
 
-def _texts(table: Table, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
+def _texts(table: StudyTable, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
     """Every cell as text, the marked ones as ``mark`` has it."""
     cells = as_read(table.frame)
     marked = table.marked.to_numpy() if table.marked is not None else np.zeros(cells.shape, dtype=bool)

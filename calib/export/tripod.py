@@ -22,7 +22,7 @@ GROUPS = "Subgroups"
 SIZE = "Sample size"
 NOTES = "What was dropped, imputed or chosen"
 LIMITS = "Limits"
-SETTINGS = "Settings"
+SETTINGS_PART = "Settings"
 MADE = "How this was made"
 
 ADD = "Not in this report: you add it"
@@ -68,11 +68,11 @@ ITEMS = {
         Item("11", "Missing data", (ROWS, NOTES)),
         Item("12a", "How rows were used", (ROWS, SPLIT)),
         Item("12b", "Handling of predictors", (NOTES,), trained=True),
-        Item("12c", "Kind of model and how it was built", (FIRST_PAGE, SPLIT, SETTINGS), trained=True),
+        Item("12c", "Kind of model and how it was built", (FIRST_PAGE, SPLIT, SETTINGS_PART), trained=True),
         Item("12d", "Differences between clusters"),
         Item("12e", "Measures and plots of performance", (OVERALL, CALIBRATION, BENEFIT)),
         Item("12f", "Updating of the model (recalibration)", (SPLIT,)),
-        Item("12g", "How predictions were calculated", (SETTINGS, MADE), trained=True),
+        Item("12g", "How predictions were calculated", (SETTINGS_PART, MADE), trained=True),
         Item("13", "Methods against class imbalance"),
         Item("14", "Approaches to fairness"),
         Item("15", "Output and thresholds", (BENEFIT,), "the reasons for thresholds"),
@@ -92,7 +92,7 @@ ITEMS = {
         Item("20b", "Characteristics of participants"),
         Item("20c", "Predictors compared with the training data"),
         Item("21", "Rows and events of each analysis", (ROWS,)),
-        Item("22", "The full model", (SETTINGS, MADE), trained=True),
+        Item("22", "The full model", (SETTINGS_PART, MADE), trained=True),
         Item("23a", "Performance with intervals, also of subgroups", (OVERALL, CALIBRATION, BENEFIT, GROUPS)),
         Item("23b", "Differences of performance between clusters"),
         Item("24", "Results of updating", (DIFFERENCES,)),

@@ -27,7 +27,7 @@ LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepDiagram:
     """The curves, one for each calibration set, and the scores under them.
 
     Attributes
@@ -66,7 +66,7 @@ class Steps:
         )
 
 
-def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
+def prepare(evaluation: Evaluation, row: int | None = None) -> StepDiagram:
     """The step curves of Venn–Abers; ``row`` is the number of the row whose score is marked.
 
     Raises
@@ -85,7 +85,7 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> Steps:
     chosen = None if row is None else float(evaluation.scores[position_of(evaluation, row)])
     steps = sum(len(curve.p0) for curve in curves)
     gaps = [curve.p1 - curve.p0 for curve in curves]
-    return Steps(
+    return StepDiagram(
         curves,
         {"ones": scores[y == 1], "zeros": scores[y == 0], "tests": evaluation.scores},
         score_range(evaluation),
@@ -127,7 +127,7 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
     return text
 
 
-def draw(record: Steps, theme: Theme = LIGHT) -> go.Figure:
+def draw(record: StepDiagram, theme: Theme = LIGHT) -> go.Figure:
     """p0 and p1 over lanes of calibration and test rows, on fixed axes."""
     figure = go.Figure(layout=_layout(record, theme))
     for curve in record.curves:
@@ -210,7 +210,7 @@ def _lane(
     )
 
 
-def _layout(record: Steps, theme: Theme) -> dict[str, Any]:
+def _layout(record: StepDiagram, theme: Theme) -> dict[str, Any]:
     return layout(
         theme,
         height=480,

@@ -150,7 +150,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class LevelOverTime:
     """Numbers of each period, and the level so far."""
 
     table: pd.DataFrame
@@ -167,7 +167,7 @@ class Moved:
         return self.table
 
 
-def prepare_moved(found: OverTime) -> Moved:
+def prepare_moved(found: OverTime) -> LevelOverTime:
     """Compare the periods: scores, base rate, and observed minus predicted; and the level so far."""
     table = pd.concat([found.table, found.later], ignore_index=True)
     begin, end = table["begin"], table["end"]
@@ -176,7 +176,7 @@ def prepare_moved(found: OverTime) -> Moved:
     else:
         first, last = begin.astype(float), end.astype(float)
     alarm = found.watched.found
-    return Moved(
+    return LevelOverTime(
         table,
         first + (last - first) / 2,
         AXES[found.kind],
@@ -195,7 +195,7 @@ def prepare_moved(found: OverTime) -> Moved:
     )
 
 
-def draw_moved(record: Moved, theme: Theme = LIGHT) -> go.Figure:
+def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
     """Four panels above each other on one axis of time."""
     names = (
         "Scores: median and middle 80 %",

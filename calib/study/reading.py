@@ -171,7 +171,7 @@ DATA: dict[str, Check] = {
     "drop_duplicates": checks.names,
     "sets": checks.names,
 }
-SPLITS: dict[str, Check] = {
+SPLIT_CHECKS: dict[str, Check] = {
     "kind": _one_of("folds", "random"),
     "folds": _whole(2, 100),
     "repeats": _whole(1, 10_000),
@@ -187,7 +187,7 @@ NEEDED = (
     ("test_size", "kind", "random"),
     ("calibration_folds", "calibration", "first_fold"),
 )
-FIELDS: dict[str, Check] = {  # whose values are checked when the Recipe is made
+RECIPE_CHECKS: dict[str, Check] = {  # whose values are checked when the Recipe is made
     **dict.fromkeys(RECIPE, lambda value, name: value),
     **dict.fromkeys(("params", "options"), _table),
 }
@@ -195,8 +195,8 @@ OWN: dict[str, Check] = {
     "name": checks.text,
     "calibrator": lambda value, name: checks.one_of(value, CALIBRATORS, name),
     "paper_model": lambda value, name: checks.one_of(value, PAPER_MODELS, name),
-    "repeats": SPLITS["repeats"],
-    "seed": SPLITS["seed"],
+    "repeats": SPLIT_CHECKS["repeats"],
+    "seed": SPLIT_CHECKS["seed"],
 }
 
 
@@ -243,7 +243,7 @@ def _merges(value: Any, name: str) -> dict[str, str]:
 
 def _common(values: Any, where: str) -> dict[str, Any]:
     """What all setups share."""
-    fields = _checked(values, where, FIELDS)
+    fields = _checked(values, where, RECIPE_CHECKS)
     try:
         Recipe(**fields, calibrators=tuple(CALIBRATORS))  # the setups choose among them
     except InputError as error:
@@ -252,7 +252,7 @@ def _common(values: Any, where: str) -> dict[str, Any]:
 
 
 def _splits(values: Any, where: str) -> Splits:
-    own = _checked(values, where, SPLITS)
+    own = _checked(values, where, SPLIT_CHECKS)
     splits = Splits(**own)
     for key, of, needed in NEEDED:
         if key in own and getattr(splits, of) != needed:
@@ -282,9 +282,9 @@ def _written(
 def _setup(
     values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]
 ) -> Setup:
-    own = _checked(values, where, OWN | FIELDS, required=("name", "calibrator"))
+    own = _checked(values, where, OWN | RECIPE_CHECKS, required=("name", "calibrator"))
     where = f"{where}{own['name']!r}: "
-    overrides = {key: value for key, value in own.items() if key in FIELDS}
+    overrides = {key: value for key, value in own.items() if key in RECIPE_CHECKS}
     paper_model = own.get("paper_model")
     if paper_model and not overrides.keys().isdisjoint(("model", "params")):
         raise InputError(
@@ -334,7 +334,7 @@ GRID: dict[str, Check] = {
     **dict.fromkeys(
         ("models", "without_models", "placements", "calibrators", "without_calibrators"), checks.names
     ),
-    **{key: FIELDS[key] for key in ("options", "merge")},
+    **{key: RECIPE_CHECKS[key] for key in ("options", "merge")},
 }
 
 

@@ -334,14 +334,14 @@ class Store:
             for number, fold, content in found:
                 yield number, fold, unpack(content, merge)
 
-    def repeats(self) -> Repeats:
+    def repeats(self) -> StoredPredictions:
         """All predictions by data set, setup and repeat; none is read before it is asked for."""
         with _readable(self.path):
             found = self._db.execute(
                 "SELECT DISTINCT data, setup, repeat FROM results JOIN predictions USING (id) LEFT JOIN setups ON "
                 "name = setup ORDER BY data, position, repeat"
             ).fetchall()
-        return Repeats(self, found)
+        return StoredPredictions(self, found)
 
     def pooled(self, data: str, setup: str, repeat: int | None = None, merge: str = "") -> Predictions:
         """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
@@ -353,7 +353,7 @@ class Store:
         return Predictions.joined(parts)
 
 
-class Repeats(Mapping[tuple[str, str, int], Predictions]):
+class StoredPredictions(Mapping[tuple[str, str, int], Predictions]):
     """Map (data, setup, repeat) to the predictions of that repeat's folds, read from the store on demand."""
 
     def __init__(self, store: Store, keys: Iterable[tuple[str, str, int]]) -> None:

@@ -18,7 +18,7 @@ INFINITE = "infinite"
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class StudyTable:
     """One table of a study.
 
     Attributes
@@ -42,7 +42,7 @@ class Table:
     marked: pd.DataFrame | None = None
 
 
-def tables(summary: MetricSummary, paper: str | None = None) -> list[Table]:
+def tables(summary: MetricSummary, paper: str | None = None) -> list[StudyTable]:
     """Every table of a summary, with the published values of a paper (a key of PAPERS) at the end."""
     found = [means_table(summary)]
     if summary.uncompared is None:
@@ -71,7 +71,7 @@ def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
     return pd.DataFrame(alike & np.isfinite(numbers), index=values.index, columns=values.columns)
 
 
-def means_table(summary: MetricSummary) -> Table:
+def means_table(summary: MetricSummary) -> StudyTable:
     """Data sets × setups, then their means and mean ranks over the data sets that are compared."""
     frame = pd.concat([summary.means, summary.mean.rename(MEAN).to_frame().T])
     marked = best_of_rows(frame, summary.metric)
@@ -82,17 +82,17 @@ def means_table(summary: MetricSummary) -> Table:
         marked = pd.concat([marked, lowest])
     frame.index.name = marked.index.name = "data"
     pooled = ", folds of each data set pooled" if summary.pooled else ""
-    return Table("means", f"{summary.metric.label}{pooled}", frame, note, marked)
+    return StudyTable("means", f"{summary.metric.label}{pooled}", frame, note, marked)
 
 
-def ranks_table(summary: MetricSummary) -> Table:
+def ranks_table(summary: MetricSummary) -> StudyTable:
     frame = pd.concat([summary.ranks, summary.average_ranks.rename(MEAN_RANK).to_frame().T]).rename_axis(
         "data"
     )
     lowest = pd.DataFrame(
         frame.to_numpy() == frame.to_numpy().min(axis=1)[:, None], frame.index, frame.columns
     )
-    return Table(
+    return StudyTable(
         "ranks",
         f"Ranks by {within_a_sentence(summary.metric.label)}",
         frame,
@@ -101,7 +101,7 @@ def ranks_table(summary: MetricSummary) -> Table:
     )
 
 
-def overall_table(summary: MetricSummary) -> Table:
+def overall_table(summary: MetricSummary) -> StudyTable:
     """Friedman's test, Iman and Davenport's F, and Nemenyi's critical difference."""
     found, k, n = summary.friedman, len(summary.setups), len(summary.ranks)
     lines: list[tuple[str, object, float, float]] = []
@@ -116,24 +116,26 @@ def overall_table(summary: MetricSummary) -> Table:
         f"The tests ask whether {counted(k, 'setup')} differ by more than chance over {counted(n, 'data set')}. "
         "CD is the critical difference of average ranks."
     )
-    return Table("tests", "Tests of all setups at once", frame, note)
+    return StudyTable("tests", "Tests of all setups at once", frame, note)
 
 
-def adjusted_table(summary: MetricSummary) -> Table:
+def adjusted_table(summary: MetricSummary) -> StudyTable:
     """Bergmann–Hommel's p-values of every pair."""
     assert summary.adjusted is not None
     frame = _without_diagonal(summary.adjusted)
     note = f"Bold or ★ marks pairs that differ significantly (p at most {summary.alpha:g})."
     marked = (summary.adjusted <= summary.alpha).rename_axis("setup")
-    return Table("bergmann_hommel", "Adjusted p-values of every pair (Bergmann–Hommel)", frame, note, marked)
+    return StudyTable(
+        "bergmann_hommel", "Adjusted p-values of every pair (Bergmann–Hommel)", frame, note, marked
+    )
 
 
-def significance_table(summary: MetricSummary) -> Table:
+def significance_table(summary: MetricSummary) -> StudyTable:
     """The matrix of Johansson et al. (2019), Tables 3 and 5."""
     assert summary.significant is not None
     frame = summary.significant.map(lambda sure: "v" if sure else "").rename_axis("setup")
     title = f"Statistically significant differences at α = {summary.alpha:g}"
-    return Table(
+    return StudyTable(
         "significance",
         title,
         frame,
@@ -142,7 +144,7 @@ def significance_table(summary: MetricSummary) -> Table:
     )
 
 
-def t_table(summary: MetricSummary) -> Table:
+def t_table(summary: MetricSummary) -> StudyTable:
     """One-sided p-values, and a word if a value is infinite."""
     infinite, n = np.isin(summary.setups, list(summary.infinite)), len(summary.compared)
     frame = _without_diagonal(summary.t_tests.astype(object).mask(infinite[:, None] | infinite, INFINITE))
@@ -156,24 +158,24 @@ def t_table(summary: MetricSummary) -> Table:
             "differences do not exist."
         )
     marked = (summary.t_tests <= summary.alpha).rename_axis("setup")
-    return Table(
+    return StudyTable(
         "t_tests", "One-sided paired t-tests, not adjusted for multiple testing", frame, note, marked
     )
 
 
-def wins_table(summary: MetricSummary) -> Table:
+def wins_table(summary: MetricSummary) -> StudyTable:
     cells = [["/".join(map(str, pair)) for pair in row] for row in summary.wins.tolist()]
     frame = _without_diagonal(pd.DataFrame(cells, index=summary.setups, columns=summary.setups))
     note = (
         "Number of data sets on which the setup in the row is better than / equal to / worse than the setup in the "
         "column."
     )
-    return Table("wins", "Wins, draws and losses", frame, note)
+    return StudyTable("wins", "Wins, draws and losses", frame, note)
 
 
-def win_rates_table(summary: MetricSummary) -> Table:
+def win_rates_table(summary: MetricSummary) -> StudyTable:
     frame = summary.win_rates.sort_values("mean", ascending=False, kind="stable").rename_axis("setup")
-    return Table(
+    return StudyTable(
         "win_rates",
         "Win-rates against all others",
         frame.rename(columns={"mean": "win-rate"}),
@@ -181,7 +183,7 @@ def win_rates_table(summary: MetricSummary) -> Table:
     )
 
 
-def regret_table(summary: MetricSummary) -> Table:
+def regret_table(summary: MetricSummary) -> StudyTable:
     frame = summary.regret.sort_values("mean", kind="stable").rename_axis("setup")
     note = (
         f"Mean difference in {within_a_sentence(summary.metric.label)} between each setup and the best one "
@@ -190,7 +192,7 @@ def regret_table(summary: MetricSummary) -> Table:
     )
     for name, sets in summary.infinite.items():
         note += f" {name} is infinite on {counted(len(sets), 'data set')}."
-    return Table(
+    return StudyTable(
         "regret",
         "Mean regret against the best setup in hindsight",
         frame.rename(columns={"mean": "regret"}),
@@ -198,7 +200,7 @@ def regret_table(summary: MetricSummary) -> Table:
     )
 
 
-def published_table(summary: MetricSummary, paper: str) -> Table:
+def published_table(summary: MetricSummary, paper: str) -> StudyTable:
     """Your values beside the published ones, pair by pair."""
     frame = beside(summary.means, summary.metric.key, paper).set_index("data")
     if summary.over_folds:
@@ -207,7 +209,7 @@ def published_table(summary: MetricSummary, paper: str) -> Table:
             comparable=False, difference=np.nan, remark=(frame["remark"] + " " + why).str.strip()
         )
     note = "Difference: your value minus the published value, or empty if the two cannot be compared."
-    return Table("published", f"Beside {PAPERS[paper].label}", frame, note)
+    return StudyTable("published", f"Beside {PAPERS[paper].label}", frame, note)
 
 
 def _without_diagonal(values: pd.DataFrame) -> pd.DataFrame:

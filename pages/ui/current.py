@@ -34,7 +34,7 @@ class Page:
         return Path(self.script).stem.partition("_")[2]
 
 
-GLOSSARY = Page("pages/learn_glossary.py", "Glossary", "What do the words mean?")
+GLOSSARY_PAGE = Page("pages/learn_glossary.py", "Glossary", "What do the words mean?")
 PAGES = {
     "Explore": (
         Page("pages/explore_data.py", "Data", "What is in my data, and are there problems?"),
@@ -108,7 +108,7 @@ PAGES = {
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_looking.py", "Looking every week", "How often may I look at a test?"),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
-        GLOSSARY,
+        GLOSSARY_PAGE,
     ),
     "Study": (
         Page("pages/study_run.py", "Run", "Do a paper’s results hold on my data?"),

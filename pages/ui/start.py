@@ -120,7 +120,7 @@ def _diagram(evaluation: Evaluation) -> None:
         )
         st.page_link("pages/explore_reliability.py", label="Explore this diagram")
         st.page_link("pages/learn_playground.py", label="Playground: drag the miscalibration yourself")
-        st.page_link(current.GLOSSARY.script, label="Glossary: what the words mean")
+        st.page_link(current.GLOSSARY_PAGE.script, label="Glossary: what the words mean")
 
 
 @st.cache_resource

@@ -9,7 +9,7 @@ from scipy.stats import ttest_1samp
 from calib import Recipe, evaluate
 from calib.analysis.differences import (
     COMPARED,
-    Repeats,
+    OtherSplits,
     differences,
     reference_of,
     repeat_splits,
@@ -191,7 +191,7 @@ def test_a_calibrator_that_fails_on_some_split_is_left_out_and_infinite_splits_a
             "log_loss": [0.5, np.inf, 0.4, 0.5, 0.4],
         }
     )
-    found = Repeats(values, 0.5).differences()
+    found = OtherSplits(values, 0.5).differences()
     assert list(found.table["calibrator"]) == ["isotonic"]
     assert found.table["unknown"][0] == 1
     assert found.table["value"][0] == np.inf

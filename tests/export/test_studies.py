@@ -14,7 +14,7 @@ from calib.export import drawings, latex_table, markdown_table, readable, study_
 from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.study import PAPERS, as_rows, check_rows, summarise
-from calib.study.tables import Table, tables
+from calib.study.tables import StudyTable, tables
 
 PAPER = "rf_calibration_2025"
 ODD = ["50%_a&b{c}", "[0, 1]*--`=|x", "<script>alert(1)</script>", r"back\slash~^#$"]
@@ -87,7 +87,7 @@ def test_latex_of_tests_has_greek_letters_as_mathematics(summary):
 def test_no_name_is_an_argument_of_the_line_before_it():
     """``\\\\`` takes ``[…]`` and ``*`` even from the next line: pdflatex then never ends."""
     frame = pd.DataFrame({"a": [0.5, 0.25]}, index=pd.Index(["[0, 1]", "*x"], name="data"))
-    lines = latex_table(Table("k", "T", frame, "N.")).splitlines()
+    lines = latex_table(StudyTable("k", "T", frame, "N.")).splitlines()
     assert {"{[}0, 1{]} & 0.500 \\\\", "{*}x & 0.250 \\\\"} <= set(lines)
 
 
@@ -99,7 +99,7 @@ def test_every_sign_of_our_own_words_is_one_that_latex_has(summary):
     for table in tables(summary, PAPER):
         words.append(latex_table(table))
     one = pd.DataFrame({"x": words}, index=pd.Index(range(len(words)), name="data"))
-    text = latex_table(Table("k", "T", one, "N."))
+    text = latex_table(StudyTable("k", "T", one, "N."))
     assert not set(re.findall(r"[^\x00-\x7fÀ-ſ–—‘’“”…§]", text))
 
 
@@ -158,4 +158,4 @@ def test_where_setups_cannot_be_compared_the_page_says_why():
 
 def test_a_table_without_marks_is_as_it_reads():
     frame = pd.DataFrame({"a_b": [0.5, np.nan]}, index=pd.Index(["x", "y"], name="data"))
-    assert readable(Table("k", "T", frame, "N."))["a_b"].tolist() == ["0.500", "–"]
+    assert readable(StudyTable("k", "T", frame, "N."))["a_b"].tolist() == ["0.500", "–"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.analysis.differences import Repeats
+from calib.analysis.differences import OtherSplits
 from calib.analysis.recommendation.choice import Choice, advise, begins
 from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, TOO_FEW, verdict_of
@@ -388,7 +388,7 @@ def _ece(evaluation: Evaluation, key: str) -> str:
     return f"ECE {'rises' if change > 0 else 'falls'} from {before} to {after}"
 
 
-def over_splits(choice: str | None, repeats: Repeats) -> str:
+def over_splits(choice: str | None, repeats: OtherSplits) -> str:
     """Say whether other splits, with everything refitted, agree with a choice; nothing if there is no choice."""
     found = repeats.differences()
     table = found.table[found.table["metric"] == "brier"].set_index("calibrator")

@@ -119,7 +119,7 @@ def next_renewal(last: int) -> int:
 
 
 @dataclass(eq=False)
-class Isotonic:
+class IsotonicBet:
     """Isotonic fits to the past on fixed bins, renewed every 20 rows at first and every 250 rows at last.
 
     Attributes
@@ -197,6 +197,6 @@ class Isotonic:
         }
 
     @classmethod
-    def of(cls, state: dict[str, Any]) -> Isotonic:
+    def of(cls, state: dict[str, Any]) -> IsotonicBet:
         arrays = {name: np.array(state[name], dtype=float) for name in ("counts", "fresh", "offsets")}
         return cls(int(state["rows"]), int(state["renewed"]), **arrays)

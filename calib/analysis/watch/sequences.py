@@ -50,7 +50,7 @@ def half_width(spread: Array, alpha: float) -> Array:
 
 
 @dataclass(eq=False)
-class Means:
+class MeanSequence:
     """Sums of y − p and of (y − p)², and their spread about what the past foretold."""
 
     rows: int = 0
@@ -89,7 +89,7 @@ class Means:
 
 
 @dataclass(eq=False)
-class Lines:
+class LineSequence:
     """Lines fitted to the past, their likelihood, and sums by narrow bins that bound the likelihood of every line.
 
     Attributes
@@ -211,7 +211,7 @@ class Lines:
         }
 
     @classmethod
-    def of(cls, state: dict[str, Any]) -> Lines:
+    def of(cls, state: dict[str, Any]) -> LineSequence:
         sums = np.zeros((4, LINE_BINS))
         sums[:, state["bins"]] = np.array(state["sums"], dtype=float).reshape(4, len(state["bins"]))
         fit = np.array(state["fit"], dtype=float)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.analysis.watch.bets import KINDS, LOG_PRIOR, Block, Isotonic, gains
+from calib.analysis.watch.bets import KINDS, LOG_PRIOR, Block, IsotonicBet, gains
 from calib.kernel.checks import Array
 
 FIRST = 0.4  # weight of the first row
@@ -46,7 +46,7 @@ class Stream:
         Weight of all restarts so far.
     """
 
-    isotonic: Isotonic = field(default_factory=Isotonic)
+    isotonic: IsotonicBet = field(default_factory=IsotonicBet)
     total: Array = field(default_factory=lambda: np.zeros(len(KINDS)))
     started: Array = field(default_factory=lambda: np.full(len(KINDS), -np.inf))
     spent: float = 0.0
@@ -86,4 +86,4 @@ class Stream:
     def of(cls, state: dict[str, Any]) -> Stream:
         started = np.array([-np.inf if value is None else value for value in state["started"]])
         total = np.array(state["total"], dtype=float)
-        return cls(Isotonic.of(state["isotonic"]), total, started, float(state["spent"]))
+        return cls(IsotonicBet.of(state["isotonic"]), total, started, float(state["spent"]))

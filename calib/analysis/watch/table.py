@@ -47,7 +47,7 @@ def evidence_words(log: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class WatchedRows:
     """Labels (NaN if missing), probabilities and times of a table's rows."""
 
     y: Array
@@ -55,7 +55,9 @@ class Rows:
     when: Array | None
 
 
-def rows_of(frame: pd.DataFrame, target: str, positive: str | None, score: str, time: str | None) -> Rows:
+def rows_of(
+    frame: pd.DataFrame, target: str, positive: str | None, score: str, time: str | None
+) -> WatchedRows:
     """Read predictions to watch; one class alone and missing labels are allowed.
 
     Parameters
@@ -86,14 +88,14 @@ def rows_of(frame: pd.DataFrame, target: str, positive: str | None, score: str, 
     y = np.where(there, label.are(positive), np.nan)
     p = checks.probability_vector(pd.to_numeric(typed[score], errors="coerce"), f"column {score!r}")
     if time is None:
-        return Rows(y, p, None)
+        return WatchedRows(y, p, None)
     column = typed[time]
     if column.isna().any():
         raise DataError(
             f"{counted(int(column.isna().sum()), 'row')} have no {time}.",
             "Fill in the missing values, or remove these rows.",
         )
-    return Rows(y, p, column.to_numpy())
+    return WatchedRows(y, p, column.to_numpy())
 
 
 def sentences(watched: Watched, kind: str | None) -> list[str]:

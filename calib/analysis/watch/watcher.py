@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from calib.analysis.watch.bets import EDGE, KINDS, Block
 from calib.analysis.watch.change import Candidates
-from calib.analysis.watch.sequences import Lines, Means, half_width
+from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
 from calib.analysis.watch.stream import Stream
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
@@ -33,7 +33,7 @@ ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on 
 CAUSES = ("level", "slope", "shape")
 ADVICE = {None: "nothing", "level": "offset", "slope": "recalibration", "shape": "recalibration"}
 FLAT = 0.25  # slope below which a model has lost much of what it knew: refit. At an alarm it is estimated too low
-Interval = tuple[float, float, float]
+WithEnds = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +108,9 @@ class Watched:
     since_interval: tuple[int, int] | None
     cause: str | None
     advice: str
-    level: Interval
-    brier: Interval
-    slope: Interval
+    level: WithEnds
+    brier: WithEnds
+    slope: WithEnds
     rows: int
     waiting: int
     clipped: int
@@ -162,7 +162,7 @@ class Watcher:
         self.kind: str | None = None
         self.streams = [Stream() for _ in range(self.horizon)]
         self.latest = np.zeros(self.horizon)
-        self.means, self.lines, self.candidates = Means(), Lines(), Candidates()
+        self.means, self.lines, self.candidates = MeanSequence(), LineSequence(), Candidates()
         self.clipped = 0
         self.alarm: Alarm | None = None
         self.last: Any = None
@@ -387,8 +387,8 @@ class Watcher:
         found.open = (opened[0], opened[1])
         found.clipped, found.latest = int(state["clipped"]), np.array(state["latest"], dtype=float)
         found.streams = [Stream.of(each) for each in state["streams"]]
-        found.means = Means(**state["means"])
-        found.lines = Lines.of(state["lines"])
+        found.means = MeanSequence(**state["means"])
+        found.lines = LineSequence.of(state["lines"])
         kind = np.float64 if found.kind == "number" else np.int64
         found.candidates = Candidates.of(state["candidates"], kind)
         found.alarm = None if state["alarm"] is None else Alarm(**state["alarm"])

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import METHOD_MARKS
 from calib.experiments.shared.repeated_draws import by_level
-from calib.experiments.shared.six_methods import METHODS, Compared
+from calib.experiments.shared.six_methods import METHODS, SixMethods
 from calib.figures.base import FigureEntry
 from calib.figures.many import GREY, THREE, in_colour, mute
 from calib.figures.panels import heading
@@ -46,7 +46,7 @@ class Compare(Finding):
     columns: int = 2
 
 
-def prepare(found: Compared) -> Compare:
+def prepare(found: SixMethods) -> Compare:
     """Compute TCE, Brier score and log loss of every method with standard errors over the draws."""
     rows = []
     for key, p in found.p.items():
@@ -102,7 +102,7 @@ def _way(level: pd.DataFrame) -> str:
     return " and ".join(ends)
 
 
-def _tied(found: Compared, one: str, other: str) -> bool:
+def _tied(found: SixMethods, one: str, other: str) -> bool:
     """Tell whether the difference of two TCEs on the same draws is within two standard errors."""
     squared = [(found.p[key] - found.posterior) ** 2 for key in (one, other)]
     mean, error = found.mean_and_error(squared[0] - squared[1])

@@ -188,7 +188,7 @@ def _gaps(record: OnLine, gaps: np.ndarray, theme: Theme) -> go.Scatter:
 
 
 @dataclass(frozen=True, eq=False)
-class Costs(Finding):
+class PartitionCosts(Finding):
     """Terms of the expected loss by partition.
 
     Attributes
@@ -209,14 +209,14 @@ class Costs(Finding):
         )
 
 
-def prepare_losses(found: EveryPartition) -> Costs:
+def prepare_losses(found: EveryPartition) -> PartitionCosts:
     """Compare the reader's partition with the presets and the best."""
     every, rows = found.every, list(found.rows.values())
     names = [NAMES[name] for name in found.rows]
     terms = {term: getattr(every, term)[rows] for term in TERMS}
     total = every.loss[rows]
     cost = dict(zip(found.rows, map(_brief, total), strict=True))
-    return Costs(
+    return PartitionCosts(
         title=f"One leaf costs {cost['one_leaf']}, one split {cost['one_split']}, pure leaves {cost['pure_leaves']}; "
         f"the lowest loss is {cost['least']}",
         caption="Bars show the expected loss, summed over both classes. From the bottom up, its parts are entropy (IL, "
@@ -243,7 +243,7 @@ def prepare_losses(found: EveryPartition) -> Costs:
     )
 
 
-def draw_losses(record: Costs, theme: Theme = LIGHT) -> go.Figure:
+def draw_losses(record: PartitionCosts, theme: Theme = LIGHT) -> go.Figure:
     """Draw one stacked bar per partition."""
     figure = go.Figure(
         stacked_bars(record.names, record.terms, theme),

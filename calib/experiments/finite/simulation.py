@@ -20,7 +20,7 @@ PRESETS = ("one_leaf", "one_split", "pure_leaves")
 
 
 @dataclass(frozen=True)
-class Line:
+class ForecastLine:
     """Points (position, true probability, label or None) from left to right, and cuts after some of them.
 
     >>> line = Line.of("1:0.1:0 2:0.7 | 3:0.9:1")
@@ -32,7 +32,7 @@ class Line:
     cuts: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str) -> Line:
+    def of(cls, text: str) -> ForecastLine:
         """Parse a line from a text.
 
         Raises
@@ -50,18 +50,18 @@ class Line:
             parts += ["|"] if i in self.cuts else []
         return " ".join(parts)
 
-    def turned(self, point: int) -> Line:
+    def turned(self, point: int) -> ForecastLine:
         """Return the line with a point's label flipped; a point without a label gets 1."""
         points = list(self.points)
         x, pi, label = points[point]
         points[point] = x, pi, 1 - (label or 0)
         return replace(self, points=tuple(points))
 
-    def cut_at(self, cuts: Iterable[int]) -> Line:
+    def cut_at(self, cuts: Iterable[int]) -> ForecastLine:
         """Return the line with these cuts."""
         return replace(self, cuts=tuple(sorted(cuts)))
 
-    def moved(self, cut: int, to: int) -> Line:
+    def moved(self, cut: int, to: int) -> ForecastLine:
         """Return the line with one cut moved."""
         return self.cut_at({*self.cuts} - {cut} | {to})
 
@@ -81,7 +81,7 @@ class EveryPartition:
     labels. "least" is the partition with the lowest expected loss; ties go to the fewest cuts, then to the left.
     """
 
-    line: Line
+    line: ForecastLine
     every: Partitions
     rows: dict[str, int]
 
@@ -100,7 +100,7 @@ def every_partition(
     >>> found.every.loss.round(3).tolist(), found.cuts("least")
     ([0.5, 0.6, 0.333, 0.3], (0, 1))
     """
-    line = Line.of(settings["line"])
+    line = ForecastLine.of(settings["line"])
     every = line.example.partitions()
     count = every.cuts.sum(axis=1)
     order = np.lexsort((np.arange(len(count)), count, every.loss.round(12)))
@@ -118,7 +118,7 @@ def _row(cuts: tuple[int, ...]) -> int:
     return sum(1 << cut for cut in cuts)
 
 
-def _pure(line: Line) -> tuple[int, ...]:
+def _pure(line: ForecastLine) -> tuple[int, ...]:
     """Find the gap at the middle between each two neighbouring labels that differ."""
     x = np.array([at for at, _, _ in line.points])
     labelled = [(at, label) for at, _, label in line.points if label is not None]

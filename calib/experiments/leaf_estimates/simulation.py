@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.experiments.shared.grown_trees import MODELS, Grow, SettingCurve, SideBySide, grow, grown_for
+from calib.experiments.shared.grown_trees import TREE_MODELS, Grow, SettingCurve, SideBySide, grow, grown_for
 from calib.experiments.shared.prediction_errors import PredictionErrors
 from calib.kernel.progress import Watch
 from calib.metrics import true_calibration_error
@@ -30,7 +30,7 @@ def with_leaves(
         Settings of EXPERIMENTS["leaf_estimates"].
     """
     shown = []
-    for model in watch.loop(MODELS, "models"):
+    for model in watch.loop(TREE_MODELS, "models"):
         grown = grown_for(settings, random_state, grow, model=model)
         who = "One tree" if model == "tree" else f"{settings['trees']} trees"
         for name, leaf, curtail in (
@@ -47,7 +47,7 @@ def curve_by_threshold(
 ) -> SettingCurve:
     """Compute TCE of a tree and a forest for every threshold of curtailment, with both leaf estimates."""
     curves = {}
-    for model in watch.loop(MODELS, "models"):
+    for model in watch.loop(TREE_MODELS, "models"):
         grown = grown_for(settings, random_state, grow, model=model)
         curves[model] = {
             leaf: np.array(

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.method_marks import METHOD_MARKS
-from calib.experiments.shared.six_methods import METHODS, Compared
+from calib.experiments.shared.six_methods import METHODS, SixMethods
 from calib.figures.axes import percent_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
@@ -41,7 +41,7 @@ class LogLoss(Finding):
     finite: dict[str, Array]
 
 
-def prepare(found: Compared, run: int = 1) -> LogLoss:
+def prepare(found: SixMethods, run: int = 1) -> LogLoss:
     """Compute the log losses; ``run`` is the draw in the upper picture."""
     losses = {key: found.log_loss(key) for key in found.p}
     t = np.arange(1, found.y.shape[1] + 1)

@@ -56,7 +56,7 @@ SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 
 @dataclass(frozen=True, eq=False)
-class Panels(Finding):
+class OverlapPanels(Finding):
     """Measures along the overlap, panel by panel.
 
     Attributes
@@ -74,7 +74,9 @@ class Panels(Finding):
     coloured: tuple[str, ...]
 
 
-def prepare(found: LongResult, measure: str = "tce", base: str = "default", steps: int = STEPS) -> Panels:
+def prepare(
+    found: LongResult, measure: str = "tce", base: str = "default", steps: int = STEPS
+) -> OverlapPanels:
     """Prepare one measure along the distance for the first ``steps`` steps, with one panel per dimension."""
     table = _rooted(of_base(found.table, base))
     title, answer, named = _finding(table, measure, BASES[base].lower())
@@ -82,7 +84,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
     each = list(table.groupby("d"))
     other = measure != "tce" or base != "default" or int(table["d"].min()) != 2
     unasked = "The question is about the TCE of fully grown trees in two dimensions." if other else ""
-    return Panels(
+    return OverlapPanels(
         title=title,
         caption="Lines show the methods, from equal classes at the left to almost separate classes at the right. "
         f"The headline is about {each[0][0]} dimensions. Coloured lines are calibrators of the {BASES[base].lower()}, "
@@ -103,12 +105,12 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "default", step
 
 def prepare_measures(
     found: LongResult, detail: str = "2", base: str = "default", steps: int = STEPS
-) -> Panels:
+) -> OverlapPanels:
     """Prepare all measures for one number of dimensions and the first ``steps`` steps."""
     d = int(detail) if int(detail) in set(found.table["d"]) else int(found.table["d"].min())
     table = _rooted(of_base(found.table[found.table["d"] == d], base))
     named, table = _finding(table, "tce", BASES[base].lower())[2], _as_far_as(table, steps)
-    return Panels(
+    return OverlapPanels(
         title=f"All measures in {d} dimensions",
         caption="Each panel shows one measure by the distance between the classes. The Brier score falls with the "
         "distance because IL, the unavoidable loss, falls. CL + GL is the loss "
@@ -186,7 +188,7 @@ def _ends(rows: pd.DataFrame, measure: str) -> str:
     return ", ".join(ends)
 
 
-def draw(record: Panels, theme: Theme = LIGHT) -> go.Figure:
+def draw(record: OverlapPanels, theme: Theme = LIGHT) -> go.Figure:
     """Draw panels of lines with one legend."""
     figure = panels(
         theme,

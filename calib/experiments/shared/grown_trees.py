@@ -20,7 +20,7 @@ from calib.models.leaves import node_probabilities
 
 STOCKS = (20, 100, 500)
 """Sizes of the forests that are grown; a smaller forest is the first trees of the next larger one."""
-MODELS = ("tree", "forest")
+TREE_MODELS = ("tree", "forest")
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ STYLES = (
 )
 """Dash, marker and width of the first quantity, the second, …"""
 
-Panels = Mapping[str, Mapping[str, Array]]
+PanelCurves = Mapping[str, Mapping[str, Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Lines(Finding):
         Quantities with a ring at their lowest value: "first", "all" or "none".
     """
 
-    shown: Panels
+    shown: PanelCurves
     names: list[str]
     axis: str
     own: int | None
@@ -64,7 +64,7 @@ def forest_of(found: SettingCurve) -> str:
 
 
 def lines(
-    found: SettingCurve, shown: Panels, axis: str, title: str, caption: str, ringed: str = "first"
+    found: SettingCurve, shown: PanelCurves, axis: str, title: str, caption: str, ringed: str = "first"
 ) -> Lines:
     """Make the record of these panels, in the order of the values of ``found``."""
     names = ["no limit" if value is None else f"{value:,}" for value in found.values]

@@ -31,7 +31,7 @@ AT_ONCE = 20  # draws between two checks of Cancel
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class SixMethods:
     """D draws of training rows, each with m test rows. Arrays (D, m).
 
     Attributes
@@ -60,7 +60,7 @@ class Compared:
         return float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means)))
 
 
-def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch) -> Compared:
+def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch) -> SixMethods:
     """Evaluate all methods of METHODS on the same training and test rows.
 
     Parameters
@@ -90,7 +90,7 @@ def compare_methods(settings: Mapping[str, Any], random_state: int, watch: Watch
     }
     p = {method: np.concatenate(parts) for method, parts in found.items() if parts}
     p |= {method: merge_pair(p0, p1) for method, (p0, p1) in pairs_of.items()}
-    return Compared(
+    return SixMethods(
         size, y[:, size:], classes.posterior(x[:, size:]), {method: p[method] for method in METHODS}, pairs_of
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from calib.experiments.shared.grown_trees import (
-    MODELS,
+    TREE_MODELS,
     Grow,
     SettingCurve,
     SideBySide,
@@ -53,9 +53,9 @@ def curve_by_depth(
     For a tree, groups are equal predictions and, as ``leaf_calibration`` and ``leaf_grouping``, its leaves. In both
     cases p is constant in a group, so both pairs add up to TCE.
     """
-    rows: dict[str, list[dict[str, float]]] = {model: [] for model in MODELS}
+    rows: dict[str, list[dict[str, float]]] = {model: [] for model in TREE_MODELS}
     for depth in watch.loop(DEPTH.choices, "tree depths"):
-        for model in MODELS:
+        for model in TREE_MODELS:
             grown = grown_for(settings, random_state, grow, model=model, depth=depth)
             errors = PredictionErrors(
                 model, grown.plane.posterior, grown.p(settings["leaf"], settings["curtail"])

@@ -34,7 +34,7 @@ DIAGRAM = HERE / "diagram.js"
 SCRIPTS = (*NUMBERS, DIAGRAM, HERE / "view.js")
 CALIBRATED = (*NUMBERS, DIAGRAM, HERE / "calibrated.js")
 STYLE = HERE / "style.css"
-SETTINGS = {one.name: one for one in PAGE_SETTINGS["playground"]}
+PLAYGROUND_SETTINGS = {one.name: one for one in PAGE_SETTINGS["playground"]}
 
 
 def script(files: Sequence[Path] = SCRIPTS) -> str:
@@ -47,9 +47,9 @@ def described() -> dict[str, Any]:
     controls = [
         {"name": one.name, "label": one.label, "low": one.low, "high": one.high, "help": one.help}
         | {"value": one.default, "whole": one.kind == "integer"}
-        for one in SETTINGS.values()
+        for one in PLAYGROUND_SETTINGS.values()
     ]
-    offered: Mapping[str, str] = SETTINGS["calibrator"].choices
+    offered: Mapping[str, str] = PLAYGROUND_SETTINGS["calibrator"].choices
     choices = [{"key": key, "label": label, "colour": MARKS[key].color} for key, label in offered.items()]
     return {"settings": controls, "calibrators": choices}
 
@@ -115,9 +115,14 @@ def playground_html(settings: Mapping[str, Any] | None = None) -> bytes:
     calib.kernel.checks.InputError: The playground has no setting 'slopes'. Use one of level, slope, rows, ...
     """
     for name in settings or {}:
-        if name not in SETTINGS:
-            raise InputError(f"The playground has no setting {name!r}. Use one of {', '.join(SETTINGS)}.")
-    begin = {name: checks.setting(value, SETTINGS[name], name) for name, value in (settings or {}).items()}
+        if name not in PLAYGROUND_SETTINGS:
+            raise InputError(
+                f"The playground has no setting {name!r}. Use one of {', '.join(PLAYGROUND_SETTINGS)}."
+            )
+    begin = {
+        name: checks.setting(value, PLAYGROUND_SETTINGS[name], name)
+        for name, value in (settings or {}).items()
+    }
     told = json.dumps(described() | {"begin": begin}).replace("<", "\\u003c")
     page = (HERE / "page.html").read_text(encoding="utf-8")
     parts = {"STYLE": STYLE.read_text(encoding="utf-8"), "SCRIPT": script(), "TOLD": told}

@@ -11,7 +11,7 @@ from calib.analysis.chance import chance_sentence
 from calib.analysis.differences import (
     COMPARED,
     Differences,
-    Repeats,
+    OtherSplits,
     differences,
     repeat_splits,
 )
@@ -400,7 +400,7 @@ def _repeats_key(evaluation: Evaluation) -> tuple:
     return evaluation.dataset.digest, recipe.digest("calibrate"), recipe.setting("reliability.repeats")
 
 
-def _repeats(evaluation: Evaluation) -> Repeats | None:
+def _repeats(evaluation: Evaluation) -> OtherSplits | None:
     """The repeated splits: made unasked where that is quick, else after a press."""
     recipe, key = evaluation.recipe, _repeats_key(evaluation)
     repeats = recipe.setting("reliability.repeats")

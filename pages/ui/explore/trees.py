@@ -44,7 +44,7 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 
 KEPT_SWEEPS, KEPT_SCORES, KEPT_DIAGRAMS, KEPT_TREES = 2, 6, 12, 6
-ROLES = {
+ROW_ROLES = {
     "test": "a test row",
     "calibrates": "a calibration row",
     "trained": "a training row",
@@ -348,7 +348,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
         )
     if row is not None:
         label = plain(class_named(tree.classes[int(tree.labels[position])]))
-        st.markdown(f"**The path of row {row}**, {ROLES[tree.roles[position]]} in {label}")
+        st.markdown(f"**The path of row {row}**, {ROW_ROLES[tree.roles[position]]} in {label}")
         _table(
             tree.table(tree.path_of(row)).drop(columns="rule").assign(condition=_conditions(tree, row)), "way"
         )

@@ -13,7 +13,7 @@ import streamlit as st
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.finite.figure import NAMES
-from calib.experiments.finite.simulation import EveryPartition, Line
+from calib.experiments.finite.simulation import EveryPartition, ForecastLine
 from calib.kernel.checks import MOST_ON_LINE
 from calib.recipe import Recipe
 from pages.ui import chart, headings, points, state
@@ -56,16 +56,16 @@ def _pictures(recipe: Recipe, values: dict[str, Any], found: EveryPartition) -> 
     return [*records, costs, cloud]
 
 
-def clicked(line: Line, what: str, which: int) -> Line:
+def clicked(line: ForecastLine, what: str, which: int) -> ForecastLine:
     """Return the line after a click: on a point, its label flips; on a gap, a cut is added or removed."""
     return line.turned(which) if what == "turn" else line.cut_at({*line.cuts} ^ {which})
 
 
-def _change(line: Line | str) -> None:
+def _change(line: ForecastLine | str) -> None:
     state.update(**{FIELD: str(line)})
 
 
-def _cuts(line: Line) -> None:
+def _cuts(line: ForecastLine) -> None:
     """Draw a button for every gap, and a slider for every cut between its neighbours."""
     x = [position for position, _, _ in line.points]
     gaps = range(len(x) - 1)
@@ -113,7 +113,7 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
     text = values["line"]
     opened, rows, version = st.session_state.get("line_table", (None, [], 0))
     if opened != text or f"line_table_{version}" not in st.session_state:
-        line, version = Line.of(text), version + 1
+        line, version = ForecastLine.of(text), version + 1
         rows = [
             {"position": x, "posterior": pi, "label": label, "cut": i in line.cuts}
             for i, (x, pi, label) in enumerate(line.points)
@@ -126,7 +126,7 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
         st.session_state["line_table"] = now, rows, version
 
     with st.expander("Edit the points", key="points", expanded=True):
-        _dragged(Line.of(text))
+        _dragged(ForecastLine.of(text))
         st.data_editor(
             pd.DataFrame(rows).astype({"label": "Int64"}),
             key=f"line_table_{version}",
@@ -147,7 +147,7 @@ def _editor(recipe: Recipe, values: dict[str, Any]) -> None:
         st.caption(f"Use 2 to {MOST_ON_LINE} points. A point without a label is not a training row.")
 
 
-def _dragged(line: Line) -> None:
+def _dragged(line: ForecastLine) -> None:
     """Draw the points, which can be dragged between their neighbours, or up and down to change the true probability."""
     x = [position for position, _, _ in line.points]
 
@@ -168,14 +168,14 @@ def _dragged(line: Line) -> None:
     )
 
 
-def edited(rows: list[dict[str, Any]], changes: Mapping[str, Any]) -> Line:
+def edited(rows: list[dict[str, Any]], changes: Mapping[str, Any]) -> ForecastLine:
     """Return the line of the edited table, unchecked and without incomplete rows."""
     rows = [row | changes["edited_rows"].get(i, {}) for i, row in enumerate(rows)]
     rows = [row for i, row in enumerate(rows) if i not in changes["deleted_rows"]]
     rows += [row for row in changes["added_rows"] if None not in (row.get("position"), row.get("posterior"))]
     rows.sort(key=lambda row: _float(row["position"]))
     points = tuple((_float(row["position"]), _float(row["posterior"]), row.get("label")) for row in rows)
-    return Line(points, tuple(i for i, row in enumerate(rows) if row.get("cut")))
+    return ForecastLine(points, tuple(i for i, row in enumerate(rows) if row.get("cut")))
 
 
 def _float(value: float | None) -> float:

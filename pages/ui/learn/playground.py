@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.export.playground import SETTINGS, STYLE, described, playground_html, script
+from calib.export.playground import PLAYGROUND_SETTINGS, STYLE, described, playground_html, script
 from calib.recipe import Recipe
 from pages.ui import headings, stage, state, tables
 
@@ -41,11 +41,11 @@ def _component():
 
 def show(recipe: Recipe) -> None:
     """Draw the playground with the settings of the address, and offer it as a file."""
-    values = {name: recipe.setting(f"{PAGE}.{name}") for name in SETTINGS}
+    values = {name: recipe.setting(f"{PAGE}.{name}") for name in PLAYGROUND_SETTINGS}
 
     def changed() -> None:
         found: dict[str, Any] = st.session_state[PAGE].changed or {}
-        state.update(**{f"{PAGE}.{name}": found[name] for name in SETTINGS if name in found})
+        state.update(**{f"{PAGE}.{name}": found[name] for name in PLAYGROUND_SETTINGS if name in found})
 
     with stage.on(PAGE):
         data = {"told": described(), "given": values, "covered": headings.empty()}

@@ -45,7 +45,7 @@ from calib.study import (
 )
 from calib.study.papers.printed import nothing_beside
 from calib.study.summary import friedman_line
-from calib.study.tables import MEAN, MEAN_RANK, Table, published_table, tables
+from calib.study.tables import MEAN, MEAN_RANK, StudyTable, published_table, tables
 from pages.ui import chart, current, headings, jobs, session_cache, state
 from pages.ui.downloads import button
 from pages.ui.grid import grid
@@ -354,14 +354,14 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
     _download(table)
 
 
-def _show(table: Table, key: str, alt: str, **clicks: Any) -> None:
+def _show(table: StudyTable, key: str, alt: str, **clicks: Any) -> None:
     """A table; its names of rows, which stay in view, leave a telephone room for numbers."""
     longest = max(len(str(name)) for name in (table.frame.index.name, *table.frame.index))
     names = {"_index": st.column_config.Column(width=min(NAMES, LETTER * (longest + 4)))}
     grid(readable(table), width="stretch", column_config=names, key=key, alt=alt, **clicks)
 
 
-def _clicked(table: Table):
+def _clicked(table: StudyTable):
     names = [str(name) for name in table.frame.index]
 
     def select() -> None:
@@ -429,7 +429,7 @@ def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -
     _download(table)
 
 
-def _remarks(table: Table) -> None:
+def _remarks(table: StudyTable) -> None:
     """What has to be known of printed values, with how many it holds for."""
     remarks = table.frame["remark"]
     for remark in dict.fromkeys(filter(None, remarks)):
@@ -438,7 +438,7 @@ def _remarks(table: Table) -> None:
         st.markdown(plain(f"{what} ({counted(len(own), 'value')}): {remark}"))
 
 
-def _download(table: Table) -> None:
+def _download(table: StudyTable) -> None:
     """One table in three forms."""
     with st.container(horizontal=True):
         for form, mime, make in (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from scipy.stats import ttest_rel
 
 from calib import Recipe, check, evaluate, load_sample
-from calib.analysis.differences import Repeats, differences
+from calib.analysis.differences import OtherSplits, differences
 from calib.analysis.recommendation.advice import (
     LEAVE,
     NOTHING,
@@ -296,11 +296,11 @@ def test_weights_and_clusters_of_arrays_are_kept_in_the_folds():
 # ------------------------------------------------------------------------------------------------
 
 
-def splits(scores: dict[str, np.ndarray], ratio=3 / 7) -> Repeats:
+def splits(scores: dict[str, np.ndarray], ratio=3 / 7) -> OtherSplits:
     lines = [
         pd.DataFrame({"seed": range(len(v)), "calibrator": key, "brier": v}) for key, v in scores.items()
     ]
-    return Repeats(pd.concat(lines, ignore_index=True), ratio)
+    return OtherSplits(pd.concat(lines, ignore_index=True), ratio)
 
 
 def test_other_splits_are_set_beside_the_recommendation_and_do_not_turn_it():

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from calib.analysis.watch import Watcher, watch
 from calib.analysis.watch.bets import EDGE, KINDS, LINES, LOG_PRIOR, Block
-from calib.analysis.watch.sequences import Lines, Means, half_width
+from calib.analysis.watch.sequences import LineSequence, MeanSequence, half_width
 from calib.analysis.watch.stream import TOTAL, restart_weights
 from calib.kernel.checks import InputError
 from scripts.watch_false_alarms import drawn
@@ -278,7 +278,7 @@ def test_a_row_after_another_the_intervals_are_those_that_are_checked():
     y, p = stream(400, shift=0.5)
     x = logit(p)
     block = Block(x, y, p, None, np.arange(400))
-    sums, won = Means().add(block, p), Lines().add(block)
+    sums, won = MeanSequence().add(block, p), LineSequence().add(block)
     likelihood = np.cumsum(y * np.log(p) + (1 - y) * np.log1p(-p))
     for n in (30, 150, 400):
         found = watch(y[:n], p[:n])

@@ -5,7 +5,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.finite import START
-from calib.experiments.finite.simulation import Line
+from calib.experiments.finite.simulation import ForecastLine
 from calib.figures import DARK, FIGURES, LIGHT
 
 simulate = EXPERIMENTS["finite"].simulate
@@ -25,7 +25,7 @@ def test_the_title_holds_the_identity_with_its_numbers():
         "2 leaves in 2 groups cost 0.38: CL 0.00014, GL 0.036, and entropy 0.35, which is unavoidable"
     )
     assert "CL 0.000139 + GL 0.0357 + entropy 0.347 = 0.383, the expected loss." in own.caption
-    one = record("finite", str(Line.of(START).cut_at([])))
+    one = record("finite", str(ForecastLine.of(START).cut_at([])))
     assert one.title == "1 leaf in 1 group cost 0.50: CL 0, GL 0.15, and entropy 0.35, which is unavoidable"
     assert one.table.prediction.tolist() == [0.5] * 12
 
@@ -60,7 +60,7 @@ def test_how_many_partitions_are_better():
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_every_mark_knows_what_a_click_on_it_means(theme):
     drawn = traces("finite", theme=theme)
-    line = Line.of(START)
+    line = ForecastLine.of(START)
     for name, label in (("class 0", 0), ("class 1", 1), ("no label", None)):
         points = [i for i, (_, _, of) in enumerate(line.points) if of == label]
         assert list(drawn[name].customdata) == [["turn", i] for i in points]

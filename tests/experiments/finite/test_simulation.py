@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calib.experiments import EXPERIMENTS
 from calib.experiments.finite import START
-from calib.experiments.finite.simulation import Line, fewest_cuts
+from calib.experiments.finite.simulation import ForecastLine, fewest_cuts
 from calib.kernel.checks import InputError
 from calib.synthetic import FiniteExample
 
@@ -23,7 +23,7 @@ def lines(draw):
     points = tuple(
         (at / 10, draw(st.integers(0, 1000)) / 1000, label) for at, label in zip(x, labels, strict=True)
     )
-    return Line(points, tuple(i for i in range(len(x) - 1) if draw(st.booleans())))
+    return ForecastLine(points, tuple(i for i in range(len(x) - 1) if draw(st.booleans())))
 
 
 def any_label(labels):
@@ -31,7 +31,7 @@ def any_label(labels):
 
 
 def test_the_page_starts_with_the_paper_s_example():
-    assert Line.of(START).example == FiniteExample()
+    assert ForecastLine.of(START).example == FiniteExample()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_presets_are_the_paper_s_partitions_with_its_values(name, cuts, prin
 
 @given(lines())
 def test_a_line_comes_back_from_its_text(line):
-    assert Line.of(str(line)) == line
+    assert ForecastLine.of(str(line)) == line
 
 
 @given(lines())
@@ -96,7 +96,7 @@ def test_one_is_drawn_of_all_that_cost_the_same_and_it_has_the_fewest_cuts(line)
 
 @pytest.mark.parametrize(("label", "cut"), [*product([None, 0, 1], [False, True])])
 def test_a_label_turns_and_a_cut_moves_and_nothing_else_changes(label, cut):
-    line = Line(((0.0, 0.5, label), (1.0, 0.25, 1), (2.5, 1.0, None)), (0,) if cut else ())
+    line = ForecastLine(((0.0, 0.5, label), (1.0, 0.25, 1), (2.5, 1.0, None)), (0,) if cut else ())
     turned = line.turned(0)
     assert turned.points == ((0.0, 0.5, 0 if label == 1 else 1), *line.points[1:])
     assert turned.cuts == line.cuts
