@@ -16,7 +16,7 @@ from calib import Recipe
 from calib.analysis.clusters import sampling_effect
 from calib.analysis.curves import FEW, binned_curve, corp_curve, smooth_curve
 from calib.analysis.decision import benefit_steps, benefits, decide, expected_costs, gain, realised_costs
-from calib.analysis.differences import Repeats, differences
+from calib.analysis.differences import OtherSplits, differences
 from calib.analysis.label_shift import estimate_base_rate
 from calib.analysis.optimism import optimism
 from calib.analysis.recommendation.mark import telling_mark
@@ -190,7 +190,7 @@ def over_splits(rows: Drawn) -> Found:
         for key, p in (("none", rows.p[test]), ("platt", learnt(rows.p[test]))):
             lines.append((seed, key, squared_errors(rows.y[test], p).mean()))
     values = pd.DataFrame(lines, columns=["seed", "calibrator", "brier"])
-    line = Repeats(values, TEST_SHARE / (1 - TEST_SHARE)).differences().table.iloc[0]
+    line = OtherSplits(values, TEST_SHARE / (1 - TEST_SHARE)).differences().table.iloc[0]
     true = _expected_gain(rows.world, n - n_test)
     return {"Change in Brier score over 20 splits": (true, line.lower, line.upper)}
 

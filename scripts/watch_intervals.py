@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from calib.analysis.watch import Watcher, watch
 from calib.analysis.watch.bets import EDGE, Block, softplus
-from calib.analysis.watch.sequences import Lines, Means, log_wealth
+from calib.analysis.watch.sequences import LineSequence, MeanSequence, log_wealth
 from scripts.watch_false_alarms import ALPHA, ROWS, drawn
 
 AFTER, STEP = 4000, 500
@@ -75,12 +75,12 @@ def ever_missed(y: np.ndarray, p: np.ndarray, truth: np.ndarray) -> dict[str, bo
     p = np.clip(p, EDGE, 1 - EDGE)
     x = np.log(p) - np.log1p(-p)
     block = Block(x, y, p, None, np.arange(len(y)))
-    sums = Means().add(block, p)
+    sums = MeanSequence().add(block, p)
     found = {}
     for name, value in (("level", truth - p), ("brier", truth * (1 - p) ** 2 + (1 - truth) * p**2)):
         wealth = log_wealth(np.abs(sums[name] - np.cumsum(value)), sums[f"{name}_spread"])
         found[name] = bool((wealth > np.log(2 / ALPHA)).any())
-    won = Lines().add(block)
+    won = LineSequence().add(block)
     true = np.cumsum(-softplus((1 - 2 * y) * (np.log(truth) - np.log1p(-truth))))
     return found | {"slope": bool((won - true > np.log(1 / ALPHA)).any())}
 
