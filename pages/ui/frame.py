@@ -227,7 +227,7 @@ def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", width="content", gap="xsmall", key="tools"
     ):
-        st.page_link(current.GLOSSARY.script, label=current.GLOSSARY.name)
+        st.page_link(current.GLOSSARY_PAGE.script, label=current.GLOSSARY_PAGE.name)
         help = "Copies an address that opens this page with all these settings."
         browser.copy_button("Copy link", current.link(), help, OWN * state.brought())
         what = "words" if page.key in WORD_SOURCES else "numbers"

@@ -23,7 +23,7 @@ PRESETS = ("one_leaf", "one_split", "pure_leaves")
 class ForecastLine:
     """Points (position, true probability, label or None) from left to right, and cuts after some of them.
 
-    >>> line = Line.of("1:0.1:0 2:0.7 | 3:0.9:1")
+    >>> line = ForecastLine.of("1:0.1:0 2:0.7 | 3:0.9:1")
     >>> str(line.turned(0)), str(line.cut_at([0]))
     ('1:0.1:1 2:0.7 | 3:0.9:1', '1:0.1:0 | 2:0.7 3:0.9:1')
     """
