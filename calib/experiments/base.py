@@ -14,7 +14,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
 
 ASK, SKIP, COVER = "ask", "skip", "cover"
-"""Values of a guess: not answered yet, skipped, and picture hidden until the answer."""
+"""Values of a guess: not answered yet, skipped, and another word for the first in old links."""
 
 Simulation = Callable[..., Any]
 """``simulation(settings, random_state, watch) → numbers``; settings are name → value, complete and checked."""
@@ -98,7 +98,7 @@ class Experiment:
 
     @property
     def guess(self) -> Parameter:
-        """The setting that holds the reader's prediction: ``ASK``, ``SKIP``, ``COVER`` or the number of an answer."""
+        """The setting that holds the reader's prediction: ``ASK``, ``SKIP`` or the number of an answer."""
         numbers = tuple(str(i) for i in range(1, len(self.answers) + 1))
         return Parameter("guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, COVER, *numbers))
 

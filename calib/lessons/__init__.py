@@ -185,8 +185,8 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
 def _known(controls: tuple[str, ...], recipe: Recipe) -> None:
     for name in controls:
         try:
-            recipe.parameter(name)
-        except KeyError:
+            recipe.value(name)
+        except (KeyError, AttributeError):
             raise InputError(
                 f"controls must be fields or settings of a Recipe, but {name} is neither."
             ) from None

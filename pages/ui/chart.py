@@ -22,12 +22,13 @@ from calib.figures.many import GREY, all_in_colour
 from calib.figures.projector import PROJECTED, for_a_room
 from calib.figures.theme import controls
 from calib.kernel.checks import InputError
-from pages.ui import current, downloads, headings, jobs, server, session_cache, stage, state
+from pages.ui import current, downloads, headings, jobs, placing, server, session_cache, stage, state, style
 from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
 WAITS = "The result appears once you answer or skip the question."
+CLEAR = "rgba(0, 0, 0, 0)"
 MOST_BYTES = 1_000_000  # bytes of a record whose figure is kept
 OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
 
@@ -103,7 +104,7 @@ def show(
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", role)
         headings.answers()
-        if record.caption.endswith(GREY):
+        if record.caption.endswith(GREY) and not headings.asked():
             st.toggle(
                 "All lines in colour",
                 key=f"colour_{key}",
@@ -111,10 +112,11 @@ def show(
             )
         if heading is None:
             if headings.asked():
-                st.caption(plain(f"{WAITS} {hint}"))
+                st.caption(plain(WAITS if staged else f"{WAITS} {hint}"))
             else:
                 caption(record.caption, key, hint)
-        downloads.chart(name, record, source, options, key)
+        if not (staged and headings.asked()):
+            downloads.chart(name, record, source, options, key)
     return record
 
 
@@ -176,9 +178,15 @@ def _pictures(
     with st.container(key=f"{block}_{widget}"):
         places = [place for _ in starts for place in st.columns(columns)]
     rows = len(starts) if state.presenter() else 0
+    ghost = headings.ghost() if block == "strip" else None
+    _let_data_come_in(widget)
     for i, panel in enumerate(panels):
         content = _drawn(panel, current.theme(), entry.draw, height, rows)
-        figure = ReadyFigure(without_data(content) if headings.empty() else content)
+        if headings.empty():
+            content = without_data(content, covered=isinstance(panel, Finding))
+        elif ghost is not None:
+            content = placing.with_ghost(content, ghost, current.theme().ink, i, len(panels))
+        figure = ReadyFigure(content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
         follows = _follows(figure, role)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
@@ -189,17 +197,59 @@ def _pictures(
         server.forget_older(own)
 
 
-def without_data(content: dict[str, Any]) -> dict[str, Any]:
-    """The figure with its axes, scales and diagonals, in which no data can be seen, hovered or clicked."""
-    invisible = {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
+def _let_data_come_in(widget: str) -> None:
+    """Move the data in if the picture was empty the last time."""
+    emptied = st.session_state.setdefault("emptied", set())
+    if headings.empty():
+        emptied.add(widget)
+    elif widget in emptied:
+        emptied.remove(widget)
+        style.add("arriving")
+
+
+def without_data(content: dict[str, Any], covered: bool = False) -> dict[str, Any]:
+    """The figure with its axes, scales, diagonals and names of panels, in which no data can be seen or hovered.
+
+    ``covered`` tells that its record has no numbers in these names.
+    """
+    layout = dict(content["layout"])
+    layout["annotations"] = [kept for each in layout.get("annotations", ()) if (kept := _name(each, covered))]
+    layout["shapes"] = [each for each in layout.get("shapes", ()) if _is_level(each)]
     return content | {
-        "data": [trace if _is_reference(trace) else trace | invisible for trace in content["data"]]
+        "data": [trace if _is_reference(trace) else _invisible(trace) for trace in content["data"]],
+        "layout": layout,
     }
+
+
+def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
+    """A trace that keeps its place on the axes; Plotly forgets the opacity of a second diagram's lines and bars."""
+    hidden = trace | {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
+    if trace.get("type", "scatter") in ("scatter", "bar"):
+        hidden |= {"marker": trace.get("marker", {}) | {"opacity": 0}, "textfont": {"color": CLEAR}}
+        hidden |= {
+            error: trace[error] | {"visible": False} for error in ("error_x", "error_y") if error in trace
+        }
+    if trace.get("type", "scatter") == "scatter":
+        hidden |= {"line": trace.get("line", {}) | {"color": CLEAR}, "fillcolor": CLEAR}
+    return hidden
+
+
+def _name(annotation: dict[str, Any], covered: bool) -> dict[str, Any] | None:
+    """The name of a panel, which is bold, and if ``covered`` what is below it; None for any other annotation."""
+    name, bold, more = annotation.get("text", "").partition("</b>")
+    return annotation | {"text": name + bold + more * covered} if bold else None
+
+
+def _is_level(shape: dict[str, Any]) -> bool:
+    """Tell whether a shape is a level line, or the upright line at 0, which say nothing of the data."""
+    return shape.get("y0") == shape.get("y1") or shape.get("x0") == shape.get("x1") == 0
 
 
 def _is_reference(trace: dict[str, Any]) -> bool:
     """Tell whether a trace is a straight line that says nothing of the data, as the diagonal is."""
-    return trace.get("hoverinfo") == "skip" and trace.get("mode") == "lines" and len(trace.get("x", ())) == 2
+    x = trace.get("x", ())
+    points = len(x) if isinstance(x, (list, tuple)) else 0  # packed arrays are dictionaries
+    return trace.get("hoverinfo") == "skip" and trace.get("mode") == "lines" and points == 2
 
 
 def _follows(figure: ReadyFigure, role: str) -> str:
@@ -214,7 +264,8 @@ def _in_words(entry: FigureEntry, panel: Any) -> str:
     """A picture in words; while a question is open without what answers it, as the heading above it."""
     if not headings.asked():
         return panel.alt
-    return f"{entry.label}. {getattr(panel, 'drawn', '') or panel.alt}"
+    told = (panel.drawn or panel.alt) if isinstance(panel, Finding) else ""
+    return f"{entry.label}. {told}".strip()
 
 
 def _coloured(draw: Callable) -> Callable:

@@ -29,6 +29,7 @@ from pages.ui.text import plain
 from pages.ui.widget import shown
 
 KEPT_FINDINGS = 6
+FEW_WORDS = 4  # choices in one row
 LOWEST_PERCENT = 1e-4  # one in a million
 
 
@@ -478,10 +479,20 @@ def _viewed(recipe: Recipe, parts: Collection[str]) -> str:
 
 
 def bins(recipe: Recipe) -> None:
-    declared = recipe.parameter("bins")
-    ends = {"min_value": declared.low, "max_value": declared.high}
-    control(st.slider, "bins", recipe.bins, declared.label, **ends, step=1, help=declared.help)
-    choice("binning", recipe)
+    field("bins", recipe)
+    field("binning", recipe)
+
+
+def field(name: str, recipe: Recipe) -> None:
+    """The control of a field or of a page's own setting, by its kind: a slider, a few words, or another."""
+    declared, value = recipe.parameter(name), recipe.value(name)
+    if name == "bins":
+        ends = {"min_value": declared.low, "max_value": declared.high}
+        control(st.slider, name, value, declared.label, **ends, step=1, help=declared.help)
+    elif declared.kind == "choice" and len(declared.offered()) <= FEW_WORDS:
+        choice(name, recipe)
+    else:
+        parameter_control(declared, name, value)
 
 
 def _curve(recipe: Recipe) -> None:

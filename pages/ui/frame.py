@@ -123,7 +123,7 @@ def open_page(script: str) -> Recipe:
     first = st.session_state.pop("first_step", script)
     if first != script:
         st.switch_page(first, query_params=state.here())
-    _set_up(script, page.name, presenter)
+    _set_up(script, page.name, presenter, alone=lessons.shows(script))
     if presenter:
         style.add("room")
         style.add("presenter")
@@ -133,9 +133,10 @@ def open_page(script: str) -> Recipe:
     if page in current.PAGES["Explore"]:
         st.session_state["fold"].enter_context(_place_of_data(page))
         stage.set_up({"reading": st.container()})
+    in_step = lessons.panel(script)
+    if page in current.PAGES["Explore"]:  # after the step, whose controls it leaves out
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
-    in_step = lessons.panel(script)
     if presenter:  # the sidebar is the drawer
         stage.set_up({"controls": st.sidebar, "more": st.sidebar})
     with st.container():  # with a message or without, what follows stays in its place, and so does the focus
@@ -198,15 +199,18 @@ def open_alone(script: str, title: str) -> None:
     _set_up(script, title, presenter=True)
 
 
-def _set_up(script: str, title: str, presenter: bool) -> None:
-    """What every page begins with: its work, its style, its title; without navigation in presenter mode."""
+def _set_up(script: str, title: str, presenter: bool, alone: bool = False) -> None:
+    """What every page begins with: its work, its style, its title; without navigation in presenter mode.
+
+    The sidebar is closed in presenter mode and where the page stands ``alone``.
+    """
     theme = current.theme()
     jobs.page_entered(script)
     style.begin(theme)
     if presenter != st.session_state.get("presenting", False):
         st.session_state["presenting"] = presenter
         st.rerun()  # the navigation was drawn before this was known
-    sidebar = "collapsed" if presenter else "auto"
+    sidebar = "collapsed" if presenter or alone else "auto"
     st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
     browser.follow_scheme(theme is DARK)
     browser.enter_popovers()

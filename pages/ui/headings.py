@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pages.ui import stage
+from pages.ui import placing, stage
 from pages.ui.text import plain
 
 BESIDE = [0.58, 0.42]  # of the page's width: the picture, and the numbers and words beside it
@@ -28,6 +28,7 @@ class FindingPlaces(NamedTuple):
 def clear() -> None:
     """Begin a page."""
     st.session_state["in_a_part"] = False
+    st.session_state["ghost"] = None
     ask(None)
 
 
@@ -45,6 +46,16 @@ def ask(answers: Callable[[], None] | None, posed: bool = False) -> None:
     st.session_state["asked"] = answers is not None
     st.session_state["empty"] = answers is not None and not posed
     st.session_state["answers"] = answers
+
+
+def keep_guess(ghost: placing.Ghost) -> None:
+    """Leave the reader's guess in the picture of the step."""
+    st.session_state["ghost"] = ghost
+
+
+def ghost() -> placing.Ghost | None:
+    """The guess that stays in the picture of the step."""
+    return st.session_state.get("ghost")
 
 
 def asked() -> bool:

@@ -48,6 +48,20 @@ def has(part: str) -> bool:
 
 def clear() -> None:
     st.session_state["stage"] = {}
+    st.session_state["in_step"] = {}
+
+
+@contextmanager
+def controls(names: Sequence[str]) -> Iterator[None]:
+    """Here the controls of these fields are drawn, and nowhere else until the page's next run."""
+    st.session_state["in_step"] = dict.fromkeys(names, True)
+    yield
+    st.session_state["in_step"] = dict.fromkeys(names, False)
+
+
+def takes(field: str) -> bool:
+    """Whether a control of this field is drawn now: not if it stands in the step already."""
+    return st.session_state.get("in_step", {}).get(field, True)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The one Recipe of a session, shared by all pages, and its way into and out of the page's address.
 
-Beside the Recipe the address holds where the reader stands in the app: the open step of a lesson, and the
-view for a room. Neither is part of what is computed.
+Beside the Recipe the address holds where the reader stands in the app: the open step of a lesson, the view for a
+room, and whether lessons ask before they show. None of them is part of what is computed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from calib.kernel.records import Parameter
 from calib.kernel.wording import listed, percent
 from calib.recipe import Recipe, one_value
 from calib.synthetic import SYNTHETIC
+from pages.ui import stage
 from pages.ui.widget import page_entered, shown
 
 
@@ -149,15 +150,16 @@ def typed(field: str, value: Any) -> Any:
 def replace(new: Recipe, lesson: str | None = None) -> None:
     """Go on with another Recipe, in this step of a lesson or in none."""
     st.session_state["changed"] = True
-    _take(new, lesson, presenter())
+    _take(new, lesson, presenter(), guesses_first())
 
 
-def _take(new: Recipe, lesson: str | None, presenter: bool) -> None:
+def _take(new: Recipe, lesson: str | None, presenter: bool, guesses_first: bool) -> None:
     """Go on with it; while a lesson is open, what the reader worked with before is kept."""
     if lesson and not lesson_open():
         st.session_state["own"] = recipe()
     st.session_state["recipe"] = new
     st.session_state["lesson_open"], st.session_state["for_a_room"] = lesson, presenter
+    st.session_state["guesses_first"] = guesses_first
     say(None)
 
 
@@ -175,6 +177,15 @@ def present(on: bool) -> None:
     st.session_state["changed"], st.session_state["for_a_room"] = True, on
 
 
+def guesses_first() -> bool:
+    """Whether the pictures of lessons wait for the reader's guess."""
+    return st.session_state.get("guesses_first", True)
+
+
+def ask_first(on: bool) -> None:
+    st.session_state["changed"], st.session_state["guesses_first"] = True, on
+
+
 def own() -> Recipe:
     """What the reader worked with before the lesson that is open."""
     return st.session_state["own"]
@@ -183,7 +194,8 @@ def own() -> Recipe:
 def address(recipe: Recipe, lesson: str | None) -> dict[str, str]:
     """The parameters of a page with this Recipe, in this step of a lesson or in none."""
     place = {"lesson": lesson} if lesson else {}
-    return recipe.to_query() | place | ({"presenter": "true"} if presenter() else {})
+    place |= {"presenter": "true"} if presenter() else {}
+    return recipe.to_query() | place | ({} if guesses_first() else {"guess": "off"})
 
 
 def here() -> dict[str, str]:
@@ -202,19 +214,21 @@ def asked() -> dict[str, str | list[str]]:
     return {name: values[0] if len(values) == 1 else values for name, values in given.items()}
 
 
-def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, bool]:
-    """(Recipe, step of a lesson, view for a room) of an address; refused by name where there is no such thing."""
+def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, bool, bool]:
+    """What ``_take`` takes, from an address; refused by name where there is no such thing."""
     fields = {name: one_value(name, value) for name, value in query.items()}
     lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
+    guesses = checks.one_of(fields.pop("guess", "on"), ("on", "off"), "guess") == "on"
     if lesson is not None:
         step = lessons.place(lesson)[0].steps[0]
         if fields == {} and ":" not in lesson:  # a link to the lesson as a whole
             st.session_state["first_step"] = f"pages/{step.page}.py"
-            return step.recipe, step.place, presenter == "true"
+            return step.recipe, step.place, presenter == "true", guesses
         lesson = lesson if ":" in lesson else step.place
     room = {"true": True, "false": False}.get(presenter, presenter)
     new = Recipe.from_query(fields)
-    return new, lesson, checks.setting(room, Parameter("presenter", "", "boolean", False), "presenter")
+    presents = checks.setting(room, Parameter("presenter", "", "boolean", False), "presenter")
+    return new, lesson, presents, guesses
 
 
 def follow_address(script: str) -> None:
@@ -269,9 +283,11 @@ def control(
 
     The Recipe is the truth: links, presets and other pages move the widget too. ``store`` turns the widget's
     value into the field's, named as for ``update``; ``key`` is the widget's own, where several show one
-    field; ``and_then`` gives, for the field's new value, the fields that have to change with it.
+    field; ``and_then`` gives, for the field's new value, the fields that have to change with it. A control that
+    stands in a lesson's step is not drawn again on its page.
     """
-
+    if not stage.takes(field):
+        return value
     return shown(
         widget,
         key or field,

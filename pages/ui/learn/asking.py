@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from calib.experiments.forecasts import USUAL, Forecast, draw, levels, prepare
-from pages.ui import chart, current
+from calib.lessons import Question
+from pages.ui import chart, current, placing
 from pages.ui.text import plain
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
@@ -31,7 +34,31 @@ def ask(
     key
         Prefix of the buttons' keys.
     """
-    chance, *_ = steps = levels(len(answers))
+    with _answers(about, key, len(answers), skip):
+        for i, answer in enumerate(answers, start=1):
+            st.button(plain(answer), key=f"{key}_{i}", on_click=partial(_chosen, about, choose, i))
+
+
+def ask_in_picture(
+    about: str, key: str, question: Question, choose: Callable[[int, Any], None], skip: Callable[[], None]
+) -> None:
+    """Ask for a guess in the picture; ``choose`` takes the answer that it stands for, and the guess."""
+    buttons = question.answers if question.kind == "panel" else ()
+
+    def placed(guess: Any) -> None:
+        number = int(guess) if question.kind == "panel" else question.answer_to(guess)
+        _chosen(about, lambda answer: choose(answer, guess), number)
+
+    with _answers(about, key, len(question.answers), skip):
+        for i, answer in enumerate(buttons, start=1):
+            st.button(plain(answer), key=f"{key}_{i}", on_click=partial(placed, i))
+        placing.place(f"{key}_place", question, placed)
+
+
+@contextmanager
+def _answers(about: str, key: str, number: int, skip: Callable[[], None] | None) -> Iterator[None]:
+    """Draw how sure the reader is, what stands in this context, and a button that skips the question."""
+    chance, *_ = steps = levels(number)
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"answers_{key}"):
         st.segmented_control(  # before the answers: feedback on an answer is immediate
             "How sure are you?",
@@ -42,8 +69,7 @@ def ask(
             help="Your first answers appear in a reliability diagram of your own.",
         )
         with st.container(horizontal=True, vertical_alignment="bottom", width="content"):
-            for i, answer in enumerate(answers, start=1):
-                st.button(plain(answer), key=f"{key}_{i}", on_click=partial(_chosen, about, choose, i))
+            yield
             if skip:
                 st.button("Skip", key=f"{key}_skip", type="tertiary", on_click=skip)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.experiments import ASK, COVER, EXPERIMENTS, SKIP, Experiment, shown
+from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
 from calib.lessons.glossary import GLOSSARY
@@ -70,17 +70,15 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         By experiment, what the page does differently.
     """
     experiment = shown(dict(recipe.settings), page)
-    way, guess = own.get(experiment.key, Own()), dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
+    way, guess = own.get(experiment.key, Own()), guess_of(recipe, experiment)
     words = stage.words()
     with words:
         _choose(page, experiment)
         with stage.on("words") as beside:
             values, verdict = _question(recipe, experiment, guess)
             answers = _answers(experiment)
-            if guess == COVER:
-                answers()
-                return
-            headings.ask(answers if guess == ASK else None, experiment.posed)
+            if not headings.asked():  # the step of a lesson may ask instead
+                headings.ask(answers if guess == ASK else None, experiment.posed)
             if beside or state.presenter():
                 headings.answers()
     picture = st.container(key="picture")
@@ -117,6 +115,14 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     (way.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
     asking.own_calibration()
+
+
+def guess_of(recipe: Recipe, experiment: Experiment) -> str:
+    """Return the reader's guess; where lessons do not ask first, a question that is not answered is skipped."""
+    guess = dict(recipe.settings).get(f"{experiment.key}.guess", ASK)
+    if guess == ASK:
+        return ASK if state.guesses_first() else SKIP
+    return guess
 
 
 def _result(recipe: Recipe, experiment: Experiment, values: dict[str, Any], way: Own) -> Any | None:
@@ -204,7 +210,7 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
     values = experiment.values(dict(recipe.settings))
     with st.container(key="prediction"):
         browser.read_out("prediction")
-        if guess in (ASK, COVER):
+        if guess == ASK:
             (question,) = linked([plain(experiment.question)])
             st.markdown(f"**{question}**")
         verdict = None
@@ -230,7 +236,7 @@ def _next_stop(experiment: Experiment, guess: str) -> str:
     """Return the selector of the next keyboard focus after an answer, a repeated or a skipped question."""
     if guess == SKIP:
         return f".st-key-{experiment.key}_downloads button"
-    return f".st-key-{'guess_1' if guess in (ASK, COVER) else 'answered_question'} button"
+    return f".st-key-{'guess_1' if guess == ASK else 'answered_question'} button"
 
 
 def _answers(experiment: Experiment) -> Callable[[], None]:
@@ -398,11 +404,4 @@ def _tell(experiment: Experiment, guess: str) -> None:
         with st.container(horizontal=True):
             if guess == SKIP:
                 _ask_again(experiment)
-            st.button(
-                "Cover the picture",
-                key="cover",
-                type="tertiary",
-                on_click=partial(_guess, experiment, COVER, usual=True),
-                help="For a class: the copied link then shows the picture only after an answer.",
-            )
             live_quiz.offer(experiment.key)

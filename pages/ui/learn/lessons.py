@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from calib.experiments import shown
+from calib.experiments import ASK, Experiment, shown
 from calib.export.cards import lesson_card
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import browser, downloads, headings, jobs, stage, state, style
-from pages.ui.learn import asking, handout, live_quiz
+from pages.ui import browser, controls, downloads, headings, jobs, placing, stage, state, style
+from pages.ui.learn import asking, experiments, handout, live_quiz
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
 
@@ -28,7 +30,17 @@ FIRST = {
     "watch": "watch_evidence",
 }
 LIST = "pages/learn_lessons.py"
+BESIDE = [380, 900]  # pixels of the text, and of the picture in a window of 1366 (lesson.css)
 AT_THE_END = "What have you learnt?"  # the title at the end of a lesson
+
+
+def shows(script: str) -> bool:
+    """Tell whether this page is the one of the open step."""
+    named = state.lesson_open()
+    if named is None:
+        return False
+    lesson, number = place(named)
+    return lesson.steps[number - 1].page == Path(script).stem
 
 
 def panel(script: str) -> bool:
@@ -37,8 +49,7 @@ def panel(script: str) -> bool:
     if named is None:
         return False
     lesson, number = place(named)
-    step = lesson.steps[number - 1]
-    here = step.page == Path(script).stem
+    step, here = lesson.steps[number - 1], shows(script)
     with st.container(border=not here, key="lesson"):
         if here:
             _on_stage(lesson, number, step)
@@ -50,23 +61,121 @@ def panel(script: str) -> bool:
 def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """Draw the step's title above its text and, beside the text, the chart that it names."""
     style.add("lesson")
+    waits = _waits(step)
+    if waits:
+        style.add("asked")
     _place(lesson, number, step)
     title = st.container()
     with st.container(key="lesson_beside"):
-        text, picture = st.columns(stage.ROOM if state.presenter() else [0.36, 0.64], gap="medium")
+        text, picture = st.columns(stage.ROOM if state.presenter() else BESIDE, gap="medium")
     with (
         text if state.presenter() else title
     ):  # the drawer of a room covers either all of the text or nothing
         st.title(plain(step.title), anchor=False)
     below = () if state.presenter() else ("player",)  # in a room they would be below the window
-    above = dict.fromkeys(("words", *map(part_of, step.beside), *({"player"} - {*below})))  # each once
+    above = dict.fromkeys(map(part_of, (*step.beside, *({"player"} - {*below}))))  # each once
     with text:
         _text(step)
-        parts = {name: _place_of(name) for name in above}
-        _moves(lesson, number)
+        parts = {"words": _place_of("words")}
+        if step.question is not None:
+            _question(step, step.question)
+        if not waits:
+            _what_to_see(step)
+        with st.container(key="untold") if waits else nullcontext():
+            parts |= {name: _place_of(name) for name in above}
+        _moves(lesson, number, waits)
     with picture:
         parts |= {name: _place_of(name) for name in (chart_of(step), *below, "controls")}
     stage.set_up(parts)
+
+
+def _waits(step: Step) -> bool:
+    """Tell whether the picture waits for an answer, to the step's own question or to that of its experiment."""
+    if not state.guesses_first():
+        return False
+    if step.question is not None:
+        return step.place not in guesses()
+    experiment = _experiment(step)
+    return experiment is not None and experiments.guess_of(state.recipe(), experiment) == ASK
+
+
+def _experiment(step: Step) -> Experiment | None:
+    """Return the experiment on the page of a step."""
+    section, _, page = step.page.partition("_")
+    return shown(dict(state.recipe().settings), page) if section == "learn" else None
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The reader's answer to a step's question: its number, 0 if skipped, and what was placed in the picture."""
+
+    answer: int
+    placed: Any = None
+
+
+def guesses() -> dict[str, Guess]:
+    """Return the guesses of this session by the place of their step."""
+    return st.session_state.setdefault("guesses", {})
+
+
+def _question(step: Step, question: Question) -> None:
+    """Ask, or say whether the answer was right and leave the guess in the picture."""
+    guess = guesses().get(step.place, Guess(0))
+    with st.container(key="asked"):
+        browser.read_out("asked")
+        if _waits(step):
+            headings.ask(lambda: None)
+            headings.answers()  # they are here
+            st.markdown(f"**{plain(question.text)}**")
+            _ask(step, question)
+        elif guess.answer:
+            _met(step, question, guess)
+        elif state.guesses_first():
+            st.button(
+                "Ask me again", key="ask_step_again", type="tertiary", on_click=_answer, args=(step, None)
+            )
+    browser.keep_focus("step", st.session_state.get("answered", 0), _next_stop(step))
+
+
+def _next_stop(step: Step) -> str:
+    """Return the selector of the next keyboard focus, after an answer or a question asked again."""
+    return (
+        ".st-key-answers_answer [role=radio]" if _waits(step) else ".st-key-lesson_moves button[kind=primary]"
+    )
+
+
+def _ask(step: Step, question: Question) -> None:
+    skip = partial(_answer, step, Guess(0))
+    if question.kind == "choice":
+        asking.ask(step.place, "answer", question.answers, lambda i: _answer(step, Guess(i)), skip)
+    else:
+        choose = lambda i, placed: _answer(step, Guess(i, placed))  # noqa: E731
+        asking.ask_in_picture(step.place, "answer", question, choose, skip)
+
+
+def _answer(step: Step, guess: Guess | None) -> None:
+    """Keep the reader's guess; None: ask again."""
+    st.session_state["answered"] = st.session_state.get("answered", 0) + 1
+    guesses().pop(step.place, None)
+    if guess is not None:
+        guesses()[step.place] = guess
+
+
+def _met(step: Step, question: Question, guess: Guess) -> None:
+    if guess.placed is not None:
+        headings.keep_guess(placing.Ghost(question, guess.placed))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        asking.met(step.place, _reply(question, guess.answer), guess.answer == question.right)
+        st.button("Ask me again", key="ask_step_again", type="tertiary", on_click=_answer, args=(step, None))
+
+
+def _reply(question: Question, answer: int) -> str:
+    """Return the answer with its reason and, if it is wrong, the right answer with its reason."""
+    text = f"{plain(question.answers[answer - 1])}: {plain(question.why[answer - 1])}"
+    if answer != question.right:
+        right = question.right - 1
+        text += f" The answer is “{plain(question.answers[right])}”: {plain(question.why[right])}"
+    return f"{text} {plain(question.told)}".strip()
 
 
 def _place_of(part: str) -> Any:
@@ -107,22 +216,36 @@ def _place(lesson: Lesson, number: int, step: Step) -> None:
         _leave("Leave the lesson", "tertiary")
 
 
-def _moves(lesson: Lesson, number: int) -> None:
-    """Draw the buttons for the previous and the next step; the arrow keys do this too, unless a field has the focus."""
+def _moves(lesson: Lesson, number: int, waits: bool) -> None:
+    """Draw the buttons for the previous and the next step; the arrow keys do this too, unless a field has the focus.
+
+    While a question waits, its answers are the main buttons, and the bar is not kept in sight over them.
+    """
+    kind = "secondary" if waits else "primary"
     with st.container(horizontal=True, key="lesson_moves"):
         if st.button("Previous", key="lesson_previous", disabled=number == 1, shortcut="Left"):
             open_step(lesson, number - 1)
         if number == len(lesson.steps):
-            if st.button("Three questions", key="lesson_end", type="primary", shortcut="Right"):
+            if st.button("Three questions", key="lesson_end", type=kind, shortcut="Right"):
                 _go(Path(LIST).stem, state.own().replace(**{"lessons.end": lesson.key}))
-        elif st.button("Next", key="lesson_next", type="primary", shortcut="Right"):
+        elif st.button("Next", key="lesson_next", type=kind, shortcut="Right"):
             open_step(lesson, number + 1)
 
 
 def _text(step: Step) -> None:
-    text, look = linked((step.text, step.look))
+    (text,) = linked((step.text,))
     st.markdown(text)
+
+
+def _what_to_see(step: Step) -> None:
+    """Say where to look and what to remember, and draw the controls that the step names."""
+    look, point = linked((step.look, step.point))
     st.markdown(f"**Look at** {look}")
+    if point:
+        st.markdown(f"**Remember:** {point}")
+    with stage.controls(step.controls):
+        for name in step.controls:
+            controls.field(name, state.recipe())
 
 
 def _aside(lesson: Lesson, number: int, step: Step) -> None:
@@ -195,11 +318,7 @@ def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, in
     if number not in chosen:
         asking.ask(about, f"quiz_{number}", question.answers, partial(chosen.__setitem__, number))
         return
-    answer, right = chosen[number], question.right
-    text = f"{plain(question.answers[answer - 1])}: {plain(question.why[answer - 1])}"
-    if answer != right:
-        text += f" The answer is “{plain(question.answers[right - 1])}”: {plain(question.why[right - 1])}"
-    asking.met(about, text, answer == right)
+    asking.met(about, _reply(question, chosen[number]), chosen[number] == question.right)
 
 
 def _card(lesson: Lesson) -> None:

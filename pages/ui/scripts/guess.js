@@ -1,0 +1,186 @@
+// A guess placed in the picture of a lesson's step, by mouse, touch or arrow keys. An SVG of its own lies over the
+// picture, which stays as it is; places are in the units of its first two axes.
+const OPEN = new WeakMap(), SVG = "http://www.w3.org/2000/svg", POINTS = 10, STEPS = 100
+const make = (name, attributes = {}) => {
+    const element = document.createElementNS(SVG, name)
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+    return element
+}
+const charts = () => [...document.querySelectorAll(".st-key-lesson_beside .js-plotly-plot")].filter(at => at._fullLayout)
+const read = (axis, pixel) => axis.type === "date" ? axis.p2l(pixel) : axis.p2d(pixel)
+const said = (axis, value) => axis.type === "date" ? new Date(value).toISOString().slice(0, 10)
+    : axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value)) : value.toFixed(2)
+const within = (value, low, high) => Math.min(Math.max(value, low), high)
+
+function overlay(chart) {
+    const svg = make("svg", { class: "guess" })
+    chart.parentElement.style.position = "relative"
+    chart.parentElement.append(svg)
+    return svg
+}
+
+// Each way of guessing: what is drawn for a state, what a pointer and a key make of it, and what is reported
+function mark(chart, { at, label }) {
+    const upright = at === null, axes = () => chart._fullLayout
+    const along = () => upright ? axes().xaxis : axes().yaxis
+    const across = () => upright ? axes().yaxis : axes().xaxis
+    const line = make("path"), dot = make("circle", { r: 9 }), words = make("text"), thumb = make("g", { tabindex: 0 })
+    thumb.append(line, dot, words)
+    let share = 0.5  // of the axis
+    const value = () => read(along(), share * along()._length)
+    const draw = () => {
+        const { xaxis, yaxis } = axes(), pixel = along()._offset + share * along()._length
+        const other = upright ? yaxis._offset + yaxis._length / 2 : xaxis._offset + xaxis.d2p(at)
+        const [x, y] = upright ? [pixel, other] : [other, pixel]
+        line.setAttribute("d", upright ? `M${x} ${yaxis._offset}v${yaxis._length}` : `M${xaxis._offset} ${y}h${xaxis._length}`)
+        dot.setAttribute("cx", x)
+        dot.setAttribute("cy", y)
+        const right = x + 150 > across()._offset + (upright ? xaxis._length : across()._length)
+        words.setAttribute("x", right ? x - 14 : x + 14)
+        words.setAttribute("y", y - 12)
+        words.setAttribute("text-anchor", right ? "end" : "start")
+        words.textContent = `${label}: ${said(along(), value())}`
+        const ends = [0, along()._length].map(pixel => read(along(), pixel)).sort((one, other) => one - other)
+        const told = { role: "slider", "aria-label": label, "aria-orientation": upright ? "horizontal" : "vertical",
+            "aria-valuemin": ends[0], "aria-valuemax": ends[1], "aria-valuenow": value(), "aria-valuetext": said(along(), value()) }
+        for (const [key, text] of Object.entries(told)) thumb.setAttribute(key, text)
+    }
+    const pointed = (x, y) => { share = within(((upright ? x : y) - along()._offset) / along()._length, 0, 1) }
+    const pressed = (key, big) => {
+        const step = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 }[key]
+        if (!step) return false
+        share = within(share + (upright ? 1 : -1) * step * (big ? 10 : 1) / STEPS, 0, 1)
+        return true
+    }
+    return { parts: [thumb], focus: thumb, draw, pointed, pressed, value, area: upright ? "pan-y" : "none" }
+}
+
+function curve(chart, { label }) {
+    const { xaxis: X, yaxis: Y } = chart._fullLayout, axes = () => [chart._fullLayout.xaxis, chart._fullLayout.yaxis]
+    const x = Array.from({ length: POINTS }, (_, i) => (i + 0.5) / POINTS), y = [...x]
+    const line = make("path"), dot = make("circle", { r: 7 }), words = make("text"), thumb = make("g", { tabindex: 0 })
+    thumb.append(line, dot, words)
+    let at = Math.floor(POINTS / 2), last
+    const pixel = i => { const [X, Y] = axes(); return [X._offset + X.d2p(x[i]), Y._offset + Y.d2p(y[i])] }
+    const draw = () => {
+        line.setAttribute("d", x.map((_, i) => (i ? "L" : "M") + pixel(i).join(" ")).join(""))
+        const [left, top] = pixel(at)
+        dot.setAttribute("cx", left)
+        dot.setAttribute("cy", top)
+        const [endX, endY] = pixel(POINTS - 1)
+        words.setAttribute("x", endX - 8)
+        words.setAttribute("y", endY + 22)
+        words.setAttribute("text-anchor", "end")
+        words.textContent = label
+        const told = { role: "slider", "aria-label": `${label} where the prediction is ${x[at].toFixed(2)}`, "aria-orientation": "vertical",
+            "aria-valuemin": 0, "aria-valuemax": 1, "aria-valuenow": y[at].toFixed(2), "aria-valuetext": y[at].toFixed(2) }
+        for (const [key, text] of Object.entries(told)) thumb.setAttribute(key, text)
+    }
+    const pointed = (left, top, begins) => {
+        const [X, Y] = axes(), to = [within(X.p2d(left - X._offset), 0, 1), within(Y.p2d(top - Y._offset), 0, 1)]
+        const from = begins || !last ? to : last
+        // All points between the last place of the pointer and this one follow its path
+        x.forEach((here, i) => {
+            const near = Math.abs(here - to[0]) <= 0.5 / POINTS
+            if (!near && (here - from[0]) * (here - to[0]) > 0) return
+            const share = from[0] === to[0] ? 1 : within((here - from[0]) / (to[0] - from[0]), 0, 1)
+            y[i] = from[1] + share * (to[1] - from[1])
+        })
+        at = within(Math.floor(to[0] * POINTS), 0, POINTS - 1)
+        last = to
+    }
+    const pressed = (key, big) => {
+        const side = { ArrowRight: 1, ArrowLeft: -1 }[key], up = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[key]
+        if (!side && !up) return false
+        if (side) at = within(at + side, 0, POINTS - 1)
+        else y[at] = within(y[at] + up * (big ? 10 : 1) / STEPS, 0, 1)
+        return true
+    }
+    return { parts: [thumb], focus: thumb, draw, pointed, pressed, value: () => x.map((here, i) => [here, y[i]]), area: "none" }
+}
+
+// The buttons in the text do the same for the keyboard
+function panels(given) {
+    const all = charts(), layers = []
+    const choose = i => event => { event.stopPropagation(); given(i + 1) }
+    const one = (svg, box, i) => {
+        const rect = make("rect", { ...box, class: "panel" })
+        rect.addEventListener("click", choose(i))
+        svg.append(rect)
+    }
+    if (all.length > 1) all.forEach((chart, i) => {
+        const svg = overlay(chart)
+        layers.push(svg)
+        one(svg, { x: 0, y: 0, width: "100%", height: "100%" }, i)
+    })
+    else {
+        const svg = overlay(all[0]), layout = all[0]._fullLayout
+        layers.push(svg)
+        layout._subplots.cartesian.forEach((name, i) => {
+            const { xaxis, yaxis } = layout._plots[name]
+            one(svg, { x: xaxis._offset, y: yaxis._offset, width: xaxis._length, height: yaxis._length }, i)
+        })
+    }
+    return layers
+}
+
+function placed(chart, data, button) {
+    const svg = overlay(chart), way = (data.kind === "curve" ? curve : mark)(chart, data)
+    const area = make("rect", { class: "area" })
+    area.style.touchAction = way.area
+    svg.append(area, ...way.parts)
+    const draw = () => {
+        const { xaxis, yaxis } = chart._fullLayout
+        const box = { x: xaxis._offset, y: yaxis._offset, width: xaxis._length, height: yaxis._length }
+        for (const [key, value] of Object.entries(box)) area.setAttribute(key, value)
+        way.draw()
+    }
+    const moved = () => { button.disabled = false; draw() }
+    const point = (event, begins) => {
+        const box = svg.getBoundingClientRect()
+        way.pointed(event.clientX - box.left, event.clientY - box.top, begins)
+        moved()
+    }
+    svg.addEventListener("pointerdown", event => {
+        event.preventDefault()
+        svg.setPointerCapture(event.pointerId)
+        way.focus.focus({ preventScroll: true })
+        point(event, true)
+    })
+    svg.addEventListener("pointermove", event => { if (svg.hasPointerCapture(event.pointerId)) point(event, false) })
+    way.focus.addEventListener("keydown", event => {
+        if (event.key === "Enter" && !button.disabled) button.click()
+        else if (!way.pressed(event.key, event.shiftKey)) return
+        else moved()
+        event.preventDefault()
+        event.stopPropagation()  // elsewhere the arrow keys lead to another step
+    })
+    draw()
+    return { svg, draw, value: way.value }
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+    if (OPEN.has(parentElement)) return OPEN.get(parentElement)
+    const button = parentElement.querySelector("button"), how = parentElement.querySelector("p")
+    how.textContent = data.how
+    button.hidden = data.kind === "panel"
+    const give = guess => { setTriggerValue("guess", guess) }
+    let drawn = [], on, now
+    const clear = () => { drawn.forEach(svg => svg.remove()); drawn = [] }
+    // The picture may come later than the question, or be drawn once more
+    const look = setInterval(() => {
+        const chart = charts()[0], ready = chart?._fullLayout?.xaxis?._length
+        if (!ready || (chart === on && drawn.every(svg => svg.isConnected) && drawn.length)) return now?.draw?.()
+        clear()
+        on = chart
+        if (data.kind === "panel") drawn = panels(give)
+        else {
+            now = placed(chart, data, button)
+            drawn = [now.svg]
+        }
+    }, 200)
+    button.onclick = () => now && give(now.value())
+    const end = () => { clearInterval(look); clear(); OPEN.delete(parentElement) }
+    OPEN.set(parentElement, end)
+    return end
+}
