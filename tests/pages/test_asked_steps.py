@@ -1,0 +1,125 @@
+"""A step that asks: no data before the guess, the guess beside the data after it, and a link that asks nothing."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from calib.lessons import LESSONS, Question
+from calib.lessons import _Lessons as Lessons
+from pages.ui.learn import lessons
+from pages.ui.learn.asking import RIGHT
+from pages.ui.placing import LABEL
+from tests.pages.app import faults, keys, page, settled, verdicts
+
+TEXTS = {"text": "How many?", "answers": ("Few", "Some", "Many"), "right": 3, "why": ("f.", "s.", "m.")}
+CHOICE = Question(**TEXTS, told="That is all.")
+MARK = Question(**TEXTS, kind="mark", at=0.7, cuts=(0.6, 0.8))
+CURVE = Question(**TEXTS, kind="curve", cuts=(-0.05, 0.05), over=(0.5, 1.0))
+DAY = Question(**TEXTS, kind="mark", cuts=(3.0, 6.0))
+PANEL = Question(**TEXTS, kind="panel")
+
+
+@pytest.fixture
+def asks(monkeypatch):
+    """Give the first step of a lesson this question and these controls."""
+
+    def give(question, key="why_calibrate", controls=()):
+        lesson = LESSONS[key]
+        first = replace(lesson.steps[0], question=question, controls=controls, beside=("brier",))
+        asked = replace(lesson, steps=(first, *lesson.steps[1:]))
+        read = Lessons.__getitem__
+        monkeypatch.setattr(
+            Lessons, "__getitem__", lambda self, name: asked if name == key else read(self, name)
+        )
+        return first
+
+    return give
+
+
+def opened(step, **query):
+    return page(step.page, **step.recipe.to_query(), lesson=step.place, **query)
+
+
+def picture(at) -> dict:
+    """The picture of the step as the browser gets it."""
+    (fold,) = [one for one in at.expander if one.label == "Whole page"]
+    folded = {chart.proto.id for chart in fold.get("plotly_chart")}
+    (chart,) = [chart for chart in at.get("plotly_chart") if chart.proto.id not in folded]
+    return json.loads(chart.proto.spec) | {"alt": chart.proto.alt}
+
+
+def unseen(spec) -> list[bool]:
+    """Of every trace but for diagonals, whether it is invisible, and its marks, lines and areas are."""
+    return [
+        trace.get("opacity") == 0 and "rgba(0, 0, 0, 0)" in json.dumps(trace)
+        for trace in spec["data"]
+        if not (trace.get("hoverinfo") == "skip" and trace.get("opacity") != 0 and len(trace["x"]) == 2)
+    ]
+
+
+def words(at) -> str:
+    return " ".join(element.value for kind in (at.caption, at.markdown) for element in kind).replace("\\", "")
+
+
+def test_before_the_guess_nothing_tells_and_after_it_everything_is_there(asks):
+    step = asks(CHOICE, controls=("bins",))
+    at = opened(step)
+    assert faults(at) == []
+    before = picture(at)
+    assert all(unseen(before))
+    assert (before["layout"].get("annotations"), before["alt"]) == ([], "Reliability diagram.")
+    assert "Look at" not in words(at)
+    assert step.point not in words(at)
+    assert [one.proto.type for one in at.button if one.key == "lesson_next"] == ["secondary"]
+    at = settled(at.button(key="answer_1").click().run())
+    assert faults(at) == []
+    assert not any(unseen(picture(at)))
+    assert step.look in words(at)
+    assert step.point in words(at)
+    assert "Few: f. The answer is “Many”: m. That is all." in verdicts(at)[0].replace("\\", "")
+    assert [one.proto.type for one in at.button if one.key == "lesson_next"] == ["primary"]
+    assert [slider.key for slider in at.slider].count("bins") == 1
+    assert "bins" not in [slider.key for slider in at.sidebar.slider], "it stands in the step"
+
+
+def test_a_question_can_be_skipped_and_asked_again(asks):
+    at = opened(asks(CHOICE))
+    at = settled(at.button(key="answer_skip").click().run())
+    assert not any(unseen(picture(at)))
+    assert verdicts(at) == []
+    at = settled(at.button(key="ask_step_again").click().run())
+    assert all(unseen(picture(at)))
+    at = settled(at.button(key="answer_3").click().run())
+    assert verdicts(at)[0].startswith(RIGHT)
+
+
+def test_a_link_without_guesses_shows_the_data_and_leads_on_without_them(asks):
+    step = asks(CHOICE)
+    at = opened(step, guess="off")
+    assert not any(unseen(picture(at)))
+    assert not [key for key in keys(at) if key.startswith("answer_")]
+    at.button(key="lesson_next").click().run()
+    assert at.query_params["guess"] in ("off", ["off"])
+    at = page("learn_algorithms", guess="off", lesson="labels_to_steps:1")
+    assert not [key for key in keys(at) if key.startswith("guess_")]
+
+
+@pytest.mark.parametrize(
+    ("question", "guess", "answer"),
+    [(MARK, 0.85, 3), (CURVE, [[x / 10, x / 10] for x in range(1, 10)], 2), (DAY, 4.0, 2), (PANEL, 1, 1)],
+    ids=lambda value: getattr(value, "kind", None),
+)
+def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(asks, question, guess, answer):
+    step = asks(question)
+    at = opened(step)
+    assert all(unseen(picture(at)))
+    at.session_state["guesses"] = {step.place: lessons.Guess(answer, guess)}
+    at = settled(at.run())
+    assert faults(at) == []
+    spec = picture(at)
+    assert LABEL in [each["text"] for each in spec["layout"]["annotations"]]
+    drawn = json.dumps([spec["data"][-1], spec["layout"]["shapes"][-1:]])
+    assert "dash" in drawn
+    assert question.kind == "panel" or str(guess if question.kind == "mark" else 0.9) in drawn
+    assert question.answers[answer - 1] in verdicts(at)[0]
