@@ -5,7 +5,7 @@ import json
 import pytest
 
 from calib.experiments import forecasts
-from calib.figures import FIGURES
+from calib.figures import DARK, FIGURES, LIGHT
 from calib.lessons import LESSONS
 from calib.metrics import METRICS
 from calib.recipe import Recipe
@@ -58,15 +58,19 @@ def open_step(key: str, number: int):
     return page(step.page, **step.recipe.to_query(), lesson=step.place)
 
 
-def test_the_list_names_every_lesson_with_its_length_and_a_start():
+def test_the_list_is_a_path_of_lessons_with_their_length_one_start_each_and_links_to_every_step():
     at = page("learn_lessons")
     assert faults(at) == []
     assert titles(at) == [lesson.title for lesson in LESSONS.values()]
     assert [key for key in keys(at) if key.startswith("start_")] == [f"start_{key}" for key in LESSONS]
-    lengths = [popover.proto.popover.label for popover in at.get("popover")]
-    assert [length for length in lengths if "steps" in length] == [
-        f"{len(one.steps)} steps" for one in LESSONS.values()
-    ]
+    assert all(f"{lesson.minutes} minutes" in words(at) for lesson in LESSONS.values())
+    linked = [link.proto.page_link.label for link in at.get("page_link")]
+    assert sum(label[:1].isdecimal() for label in linked) == sum(len(one.steps) for one in LESSONS.values())
+
+
+def test_every_lesson_has_its_small_picture_and_no_picture_is_left_over():
+    there = {path.name for path in lessons.THUMBNAILS.iterdir()}
+    assert there == {f"{key}-{theme.name}.webp" for key in LESSONS for theme in (LIGHT, DARK)}
 
 
 QUESTIONS = {page.question for pages in PAGES.values() for page in pages}

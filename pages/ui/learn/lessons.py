@@ -15,7 +15,7 @@ from calib.export.cards import lesson_card
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import browser, controls, downloads, headings, jobs, placing, stage, state, style
+from pages.ui import browser, controls, current, downloads, headings, jobs, placing, stage, state, style
 from pages.ui.learn import asking, experiments, handout, live_quiz
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
@@ -30,6 +30,7 @@ FIRST = {
     "watch": "watch_evidence",
 }
 LIST = "pages/learn_lessons.py"
+THUMBNAILS = Path(stage.__file__).parent / "thumbnails"  # by scripts.draw_thumbnails
 BESIDE = [380, 900]  # pixels of the text, and of the picture in a window of 1366 (lesson.css)
 AT_THE_END = "What have you learnt?"  # the title at the end of a lesson
 
@@ -301,6 +302,7 @@ def _end(lesson: Lesson) -> None:
         "quiz", len(chosen), f".st-key-quiz_{still}_1 button" if still else ".st-key-card input"
     )
     if answered := len(chosen) == len(lesson.questions):
+        _done().add(lesson.key)
         right = sum(
             chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1)
         )
@@ -331,21 +333,53 @@ def _card(lesson: Lesson) -> None:
 
 
 def listed() -> None:
-    """List every lesson with its summary, its length and a link to each of its steps."""
-    for lesson in LESSONS.values():
-        with st.container(border=True, key=f"lesson_{lesson.key}"):
-            words, actions = st.columns([0.68, 0.32], vertical_alignment="center", gap="medium")
-            with words:
-                headings.heading(lesson.title)
-                st.markdown(f"{lesson.summary} About {lesson.minutes} minutes.")
-                handout.offer(lesson)
-            with actions.container(horizontal=True, horizontal_alignment="right"):
-                with st.popover(f"{len(lesson.steps)} steps", help="Links to each step of the lesson."):
-                    for i, step in enumerate(lesson.steps, start=1):
-                        query = state.address(step.recipe, step.place)
-                        st.page_link(
-                            f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query
-                        )
-                live_quiz.offer(lesson.key)
-                if st.button("Start", key=f"start_{lesson.key}", type="primary"):
-                    open_step(lesson, 1)
+    """List the lessons as one numbered path: a picture, what each is about, its length and one button."""
+    style.add("lessons")
+    with st.container(key="lessons"):
+        for lesson in LESSONS.values():
+            with st.container(
+                horizontal=True, vertical_alignment="center", gap="medium", key=f"lesson_{lesson.key}"
+            ):
+                _listed(lesson)
+    st.toggle(
+        "Guess first",
+        value=state.guesses_first(),
+        key="guesses_first",
+        on_change=lambda: state.ask_first(st.session_state["guesses_first"]),
+        help="On: pictures of lessons show their data after a guess. Links keep this setting.",
+    )
+
+
+def _listed(lesson: Lesson) -> None:
+    done = lesson.key in _done()
+    picture = THUMBNAILS / f"{lesson.key}-{current.theme().name}.webp"
+    if picture.is_file():
+        st.image(picture, width=128)
+    with st.container(gap=None):
+        headings.heading(lesson.title)
+        st.caption(lesson.summary)
+    st.markdown(
+        f"{':green[:material/check_circle: Done]' if done else ''} :gray[{lesson.minutes} minutes]",
+        width="content",
+    )
+    kind = "primary" if lesson.key == _next_lesson() else "secondary"
+    if st.button("Repeat" if done else "Start", key=f"start_{lesson.key}", type=kind):
+        open_step(lesson, 1)
+    with st.popover(
+        ":material/more_vert:", type="tertiary", key=f"more_{lesson.key}", help="Steps, handout, class"
+    ):
+        for i, step in enumerate(lesson.steps, start=1):
+            query = state.address(step.recipe, step.place)
+            st.page_link(f"pages/{step.page}.py", label=f"{i}. {plain(step.title)}", query_params=query)
+        handout.offer(lesson)
+        live_quiz.offer(lesson.key)
+
+
+def _done() -> set[str]:
+    """Return the lessons whose final questions were answered in this session."""
+    return st.session_state.setdefault("lessons_done", set())
+
+
+def _next_lesson() -> str | None:
+    """Return the first lesson that is not done."""
+    return next((key for key in LESSONS if key not in _done()), None)
