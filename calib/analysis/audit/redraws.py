@@ -1,0 +1,294 @@
+"""Redrawn residuals of audited rows, and three statistics of them in many segments at once.
+
+Labels are redrawn as if the probabilities were right, y* ~ Bernoulli(p), or the residuals of whole clusters change
+their sign. A redraw is one bit per row or cluster, so that 999 redraws of a million rows take 125 MB; residuals are
+made of bits block by block. In a walk all segments of a partition and all redraws take one step together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logit
+
+from calib.analysis.audit.segments import OUT
+from calib.kernel.binning import group_sums
+from calib.kernel.checks import Array, InputError
+from calib.kernel.rows import Rows
+
+EXTREME = 36.0  # log-odds of the nearest number to 1
+HELD = 1 << 18  # residuals made at once: they stay in the processor's cache
+WIDE = 1 << 12  # redraws that walk together
+MOST_BYTES = 2_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Redraws:
+    """Residuals as seen (the first column) and as redrawn.
+
+    The residual of row i is low_i + span_i · k, with k of its draw: a bit, or a number of events.
+
+    Attributes
+    ----------
+    draws
+        uint8 (draws, ⌈size/8⌉) of packed bits, or integers (draws, size).
+    size
+        Redraws and one.
+    low, span : float32 (n,)
+    whose : int (n,)
+        Draw of each row, or None if each row has its own.
+    """
+
+    draws: Array
+    size: int
+    low: Array
+    span: Array
+    whose: Array | None = None
+
+    @property
+    def packed(self) -> bool:
+        return self.draws.shape[1] != self.size
+
+    def residuals(self, rows: Array, begin: int, end: int) -> Array:
+        """float32 (len(rows), end − begin): of some rows in some redraws; ``begin`` is a multiple of 8."""
+        at = rows if self.whose is None else self.whose[rows]
+        if self.packed:
+            bits = self.draws[at, begin // 8 : (end + 7) // 8]
+            drawn = np.unpackbits(bits, axis=1, count=end - begin)
+        else:
+            drawn = self.draws[at, begin:end]
+        found = np.multiply(drawn, self.span[rows, None], dtype=np.float32)
+        found += self.low[rows, None]
+        return found
+
+
+def redrawn(rows: Rows, p: Array, resamples: int, rng: np.random.Generator) -> Redraws:
+    """Redraw the residuals of rows with probabilities p (n,).
+
+    Raises
+    ------
+    InputError
+        For more rows and redraws than memory holds.
+    """
+    if rows.whose is not None:
+        residual = rows.weights * (rows.y - p)
+        bits = _packed(np.full(int(rows.whose.max()) + 1, 0.5), np.ones(1, dtype=bool), resamples, rng)
+        return Redraws(bits, resamples + 1, _single(-residual), _single(2 * residual), rows.whose)
+    low, span = _single(-rows.weights * p), _single(rows.weights / rows.draws)
+    if (rows.draws == 1).all():
+        return Redraws(_packed(p, rows.y == 1, resamples, rng), resamples + 1, low, span)
+    return Redraws(_events(rows, p, resamples, rng), resamples + 1, low, span)
+
+
+def _single(values: Array) -> Array:
+    return values.astype(np.float32)
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_BYTES:
+        raise InputError(
+            f"The redraws would take {size / 1e9:.1f} GB, but at most {MOST_BYTES / 1e9:.0f} GB are allowed. Audit a "
+            "sample of the rows, or lower resamples."
+        )
+
+
+def _packed(p: Array, seen: Array, resamples: int, rng: np.random.Generator) -> Array:
+    """Bits (n, ⌈(1 + resamples)/8⌉): what was seen, then draws of probability p (n,)."""
+    size, width = resamples + 1, (resamples + 8) // 8
+    _check_size(len(p) * width)
+    bits = np.empty((len(p), width), dtype=np.uint8)
+    seen = np.broadcast_to(seen, p.shape)
+    for begin, end in _blocks(len(p), max(1, HELD // size)):
+        drawn = rng.random((end - begin, size)) < p[begin:end, None]
+        drawn[:, 0] = seen[begin:end]
+        bits[begin:end] = np.packbits(drawn, axis=1)
+    return bits
+
+
+def _events(rows: Rows, p: Array, resamples: int, rng: np.random.Generator) -> Array:
+    """Events (n, 1 + resamples) of rows that represent several: all or none were seen."""
+    times = rows.draws.astype(np.int64)
+    kind = np.min_scalar_type(int(times.max()))
+    _check_size(len(p) * (resamples + 1) * kind.itemsize)
+    events = np.empty((len(p), resamples + 1), dtype=kind)
+    events[:, 0] = times * (rows.y == 1)
+    for begin, end in _blocks(len(p), max(1, HELD // (resamples + 1))):
+        events[begin:end, 1:] = rng.binomial(
+            times[begin:end, None], p[begin:end, None], size=(end - begin, resamples)
+        )
+    return events
+
+
+def _blocks(total: int, step: int) -> Iterator[tuple[int, int]]:
+    for begin in range(0, total, step):
+        yield begin, min(total, begin + step)
+
+
+@dataclass(frozen=True, eq=False)
+class Walks:
+    """Statistics (segments, redraws) of each segment, what was seen first.
+
+    Attributes
+    ----------
+    level
+        Σ w (y − p).
+    slope
+        Σ w (y − p)(x − x̄), x the log-odds of p and x̄ such that level and slope are uncorrelated.
+    reach
+        Range of the cumulative sums of w (y − p) in the order of p, taken behind all rows of equal p.
+    """
+
+    level: Array
+    slope: Array
+    reach: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The rows of a partition's segments in the order of p, step by step: first the first row of each, largest first.
+
+    Attributes
+    ----------
+    rows : (m,)
+    ends : bool (m,)
+        Whether the next row of the segment has another p.
+    offset : (steps + 1,)
+        Place of each step's first row.
+    segment : (k,)
+        The segments from the one with most rows to the one with fewest.
+    """
+
+    rows: Array
+    ends: Array
+    offset: Array
+    segment: Array
+
+    @classmethod
+    def of(cls, index: Array, k: int, p: Array) -> Steps:
+        """Order rows of segments ``index`` (n,); p (n,) is sorted."""
+        held = np.flatnonzero(index != OUT)
+        size = np.bincount(index[held], minlength=k)
+        segment = np.argsort(-size, kind="stable")
+        rank = np.argsort(segment)[index[held]]
+        by_segment = np.argsort(rank, kind="stable")
+        size = size[segment]
+        place = np.empty(len(held), dtype=np.intp)
+        place[by_segment] = np.arange(len(held)) - np.repeat(np.cumsum(size) - size, size)
+        ordered, whose = p[held][by_segment], rank[by_segment]
+        last = np.append((ordered[1:] != ordered[:-1]) | (whose[1:] != whose[:-1]), True)
+        ends = np.empty(len(held), dtype=bool)
+        ends[by_segment] = last
+        order = np.lexsort((rank, place))
+        offset = np.append(0, np.cumsum(np.bincount(place)))
+        return cls(held[order], ends[order], offset, segment)
+
+
+def walks(redraws: Redraws, index: Array, k: int, p: Array, across: Array) -> Walks:
+    """Walk through k segments in the order of p.
+
+    Parameters
+    ----------
+    index : int (n,)
+        Segment of each row, or ``OUT``.
+    p : (n,)
+        Sorted.
+    across : (n,)
+        x − x̄ of each row in its segment.
+    """
+    steps = Steps.of(index, k, p)
+    parts = [
+        _walked(redraws, steps, across.astype(np.float32), begin, end)
+        for begin, end in _blocks(redraws.size, WIDE)
+    ]
+    back = np.argsort(steps.segment)
+    level, slope, reach = (np.concatenate(each, axis=1)[back] for each in zip(*parts, strict=True))
+    return Walks(level, slope, reach)
+
+
+def _walked(
+    redraws: Redraws, steps: Steps, across: Array, begin: int, end: int
+) -> tuple[Array, Array, Array]:
+    at, slope, high, low = (np.zeros((len(steps.segment), end - begin), dtype=np.float32) for _ in range(4))
+    for first, last in _rounds(steps.offset, max(1, HELD // (end - begin))):
+        a, b = steps.offset[first], steps.offset[last]
+        rows, ends = steps.rows[a:b], steps.ends[a:b]
+        residual = redraws.residuals(rows, begin, end)
+        tilted = residual * across[rows, None]
+        for i, j in zip(steps.offset[first:last] - a, steps.offset[first + 1 : last + 1] - a, strict=True):
+            k = j - i
+            here = at[:k]
+            here += residual[i:j]
+            slope[:k] += tilted[i:j]
+            if ends[i:j].all():
+                np.maximum(high[:k], here, out=high[:k])
+                np.minimum(low[:k], here, out=low[:k])
+            elif ends[i:j].any():
+                behind = np.flatnonzero(ends[i:j])
+                high[behind] = np.maximum(high[behind], here[behind])
+                low[behind] = np.minimum(low[behind], here[behind])
+    return at, slope, high - low
+
+
+def _rounds(offset: Array, most: int) -> Iterator[tuple[int, int]]:
+    """Ranges of steps of at most so many rows together; a step is never cut."""
+    first = 0
+    while first < len(offset) - 1:
+        last = max(int(np.searchsorted(offset, offset[first] + most, side="right")) - 1, first + 1)
+        yield first, last
+        first = last
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Moments of level and slope of independent rows under the null, exact; all (k,).
+
+    Attributes
+    ----------
+    level, slope
+        Standard deviations.
+    level_skewness, slope_skewness
+    """
+
+    level: Array
+    slope: Array
+    level_skewness: Array
+    slope_skewness: Array
+
+
+def log_odds(p: Array) -> Array:
+    """Log-odds of p (n,), those of 0 and 1 as far away as float64 can be from them."""
+    with np.errstate(divide="ignore"):
+        return np.clip(logit(p), -EXTREME, EXTREME)
+
+
+def moments(rows: Rows, p: Array, index: Array, k: int) -> tuple[Moments, Array]:
+    """(moments of the segments' level and slope, x − x̄ of each row (n,)).
+
+    Of a row of weight w that represents m draws, the residual has the variance w²/m · p(1 − p) and the third moment
+    w³/m² · p(1 − p)(1 − 2p). Residuals whose signs change have no skewness. Their own variance is not used: a segment
+    whose rare events did not happen would have a small one, and raise a false alarm.
+    """
+    held = index != OUT
+    at = index[held]
+    w, m, p = rows.weights[held], rows.draws[held], p[held]
+    variance = w**2 / m * p * (1 - p)
+    x = log_odds(p)
+
+    def total(values: Array) -> Array:
+        return group_sums(at, k, values)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        center = np.where(total(variance) > 0, total(variance * x) / total(variance), 0.0)
+    tilt = x - center[at]
+    across = np.zeros(rows.n)
+    across[held] = tilt
+    third = variance * w / m * (1 - 2 * p) * (rows.whose is None)
+    level, slope = np.sqrt(total(variance)), np.sqrt(total(variance * tilt**2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = [
+            np.where(sd > 0, total(cubes) / sd**3, 0.0)
+            for sd, cubes in ((level, third), (slope, third * tilt**3))
+        ]
+    return Moments(level, slope, skewness[0], skewness[1]), across

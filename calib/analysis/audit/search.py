@@ -1,0 +1,270 @@
+"""Audit probabilities in all segments of a table: who is it wrong for, with an error rate that holds after the search.
+
+Each segment is looked at in three ways: level (calibration-in-the-large), slope (the score test of Cox's slope) and
+shape (the range of cumulative differences, Arrieta-Ibarra et al. 2022). Labels are redrawn as if the probabilities were
+right, y* ~ Bernoulli(p), and the largest statistic of all segments is computed again. With B redraws a segment's
+adjusted p-value is (1 + #{largest* ≥ statistic}) / (B + 1) (single-step maxT, Westfall & Young 1993): if the
+probabilities are right, the smallest of them is at most 5 % in at most 5 of 100 tables, whatever segments overlap and
+however many there are. Weights weight the statistics, which stays exact. Rows of one cluster resemble each other; there
+the residuals of a cluster change their sign together (Cameron, Gelbach & Miller 2008), which is approximate.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from math import comb
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from calib.analysis.audit.fitted import refuse_fitted
+from calib.analysis.audit.redraws import Redraws, moments, redrawn, walks
+from calib.analysis.audit.scale import LOOKS, statistics
+from calib.analysis.audit.segments import Conditions, Least, Partition, groupings_of, in_words, partitions
+from calib.analysis.subgroups import Grouping
+from calib.kernel import checks
+from calib.kernel.binning import group_sums
+from calib.kernel.checks import Array, InputError
+from calib.kernel.progress import Watch
+from calib.kernel.rows import Rows
+
+ALPHA = 0.05
+MIN_ROWS, MIN_EVENTS = 50, 10
+DEEPEST = 3
+FEWEST_REDRAWS, MOST_REDRAWS = 19, 99_999
+ROUNDING = 1e-5  # statistics that differ by less are equal: sums in single precision, in another order
+AT_ONCE = min(2, os.cpu_count() or 1)  # partitions
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Result of an audit.
+
+    Attributes
+    ----------
+    segments
+        One line per segment, worst first: segment (in words), rows, predicted and observed (weighted mean probability
+        and frequency), statistic (the largest of its looks, on the scale of a standard normal number's distance from
+        0), p_value (adjusted for all segments).
+    p_value
+        Of the whole table: the smallest in ``segments``.
+    threshold
+        Statistics above it have an adjusted p-value of at most ``ALPHA``.
+    conditions, looks
+        Of each segment in that order: its columns and groups, and the look that gave the statistic.
+    rows, p, places
+        The audited rows in the order of p, their probabilities, and their positions in the input.
+    groupings
+        Groups of each column, for the rows of the input.
+    resamples
+        B.
+    """
+
+    segments: pd.DataFrame
+    p_value: float
+    threshold: float
+    conditions: tuple[Conditions, ...]
+    looks: tuple[str, ...]
+    rows: Rows
+    p: Array
+    places: Array
+    groupings: Mapping[str, Grouping]
+    resamples: int
+
+    @property
+    def found(self) -> int:
+        """Return how many segments have an adjusted p-value of at most ``ALPHA``; they come first."""
+        return int((self.segments["p_value"] <= ALPHA).sum())
+
+    def members(self, segment: int) -> Array:
+        """Bool array (n,): which rows of the input belong to a segment, given by its line.
+
+        Rows of weight 0 are not audited, but may belong to it.
+        """
+        kept = np.ones(len(next(iter(self.groupings.values())).index), dtype=bool)
+        for column, name in self.conditions[segment]:
+            grouping = self.groupings[column]
+            kept &= grouping.index == grouping.names.index(name)
+        return kept
+
+
+def audit(
+    y: ArrayLike,
+    p: ArrayLike,
+    frame: Any,
+    depth: int = 2,
+    resamples: int = 999,
+    min_rows: int = MIN_ROWS,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    random_state: int = 0,
+    *,
+    min_events: float = MIN_EVENTS,
+    counts: ArrayLike | None = None,
+    watch: Watch | None = None,
+) -> Audit:
+    """Find the segments of a table in which probabilities are wrong, adjusted for the search.
+
+    Parameters
+    ----------
+    y : (n,)
+        Labels of 0 and 1.
+    p : (n,)
+        Probabilities in [0, 1], from a model and a calibrator that did not see these labels.
+    frame : DataFrame (n, k)
+        Columns whose values and quantile ranges make segments, also columns that the model did not see.
+    depth
+        Largest number of columns in a conjunction, from 1 to 3.
+    resamples
+        B, the number of redraws.
+    min_rows, min_events
+        A segment has at least so many rows, and at least so many expected events Σp and non-events Σ(1 − p).
+    sample_weight, counts : (n,)
+        How much each row counts. Whole numbers are repeated rows, unless ``counts`` says how many rows each row
+        represents.
+    cluster : (n,)
+        Equal for rows that belong together. The error rate is then approximate.
+    random_state
+        Seed of the redraws, together with the probabilities: other tables get other redraws.
+    watch
+        Hears how far the search is, and can cancel it.
+
+    Raises
+    ------
+    InputError
+        For wrong or differently long input, a table without columns or large enough segments, and probabilities that
+        were fitted to these labels.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> group, p = rng.choice(["a", "b", "c"], 3000), rng.uniform(0.2, 0.8, 3000)
+    >>> y = rng.random(3000) < p + 0.15 * (group == "b")                       # too low for b
+    >>> found = audit(y, p, pd.DataFrame({"group": group, "other": rng.random(3000)}))
+    >>> found.segments.loc[0, "segment"], found.p_value
+    ('group = b', 0.001)
+    """
+    labels, p = checks.labelled_probabilities(y, p)
+    table = pd.DataFrame(frame)
+    checks.same_length(y=labels, frame=table)
+    if not table.shape[1]:
+        raise InputError("frame has no columns: at least one is needed to make segments.")
+    checks.in_range(depth, "depth", 1, DEEPEST, integer=True)
+    checks.in_range(resamples, "resamples", FEWEST_REDRAWS, MOST_REDRAWS, integer=True)
+    checks.in_range(min_rows, "min_rows", 1, integer=True)
+    checks.in_range(min_events, "min_events", 0)
+    checks.in_range(random_state, "random_state", 0, integer=True)
+    rows, (p, places) = Rows.checked(
+        labels, p, np.arange(len(p)), sample_weight=sample_weight, counts=counts, cluster=cluster
+    )
+    order = np.argsort(p, kind="stable")
+    rows, p, places = rows.of(order), p[order], places[order]
+    refuse_fitted(rows, p)
+    groupings = groupings_of(table, min_rows)
+    held = {name: Grouping(each.names, each.index[places]) for name, each in groupings.items()}
+    least = Least(min_rows, min_events, rows.draws, p)
+    watch = watch or Watch()
+    watch.step(0.0, "redrawing labels")
+    redraws = redrawn(rows, p, resamples, np.random.default_rng([random_state, crc32(p.tobytes())]))
+    total = sum(comb(len(held), size) for size in range(1, depth + 1))
+    found: list[_Judged] = []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        waiting = partitions(held, depth, least)
+        while batch := list(islice(waiting, AT_ONCE)):
+            watch.step(min(1.0, len(found) / total), "segments")
+            found += pool.map(lambda each: _judge(each, rows, p, redraws, 2 * min_rows), batch)
+    if not found:
+        raise InputError(
+            f"No segment has at least {min_rows} rows, {min_events:g} expected events and {min_events:g} expected "
+            "non-events. Lower min_rows or min_events, or give columns with several values."
+        )
+    watch.step(1.0, "segments")
+    return _summed_up(found, rows, p, places, groupings, resamples)
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """Segments of one partition: what was seen, and the largest statistic of each redraw (resamples,)."""
+
+    conditions: tuple[Conditions, ...]
+    rows: Array
+    predicted: Array
+    observed: Array
+    statistic: Array
+    look: Array
+    largest: Array
+
+
+def _judge(partition: Partition, rows: Rows, p: Array, redraws: Redraws, slope_rows: int) -> _Judged:
+    index, k = partition.index, len(partition.conditions)
+    held = index >= 0
+    count, weight, events, expected = (
+        group_sums(index[held], k, weights=each[held])
+        for each in (rows.draws, rows.weights, rows.weights * rows.y, rows.weights * p)
+    )
+    known, across = moments(rows, p, index, k)
+    found = statistics(
+        walks(redraws, index, k, p, across), known, count >= slope_rows, rows.whose is not None
+    )
+    return _Judged(
+        partition.conditions,
+        count,
+        expected / weight,
+        events / weight,
+        found[:, :, 0].max(axis=0),
+        found[:, :, 0].argmax(axis=0),
+        found[:, :, 1:].max(axis=(0, 1)),
+    )
+
+
+def _summed_up(
+    found: list[_Judged],
+    rows: Rows,
+    p: Array,
+    places: Array,
+    groupings: Mapping[str, Grouping],
+    resamples: int,
+) -> Audit:
+    largest = np.sort(np.max([each.largest for each in found], axis=0))
+    statistic, look, count, predicted, observed = (
+        np.concatenate([getattr(each, name) for each in found])
+        for name in ("statistic", "look", "rows", "predicted", "observed")
+    )
+    conditions = [each for one in found for each in one.conditions]
+    above = resamples - np.searchsorted(largest, statistic * (1 - ROUNDING))
+    order = np.argsort(-statistic, kind="stable")
+    table = pd.DataFrame(
+        {
+            "segment": [in_words(conditions[i]) for i in order],
+            "rows": np.round(count[order]).astype(np.int64),
+            "predicted": predicted[order],
+            "observed": observed[order],
+            "statistic": statistic[order],
+            "p_value": (1 + above[order]) / (resamples + 1),
+        }
+    )
+    return Audit(
+        table,
+        float(table["p_value"].iloc[0]),
+        _threshold(largest, resamples),
+        tuple(conditions[i] for i in order),
+        tuple(LOOKS[look[i]] for i in order),
+        rows,
+        p,
+        places,
+        groupings,
+        resamples,
+    )
+
+
+def _threshold(largest: Array, resamples: int) -> float:
+    """Return the largest statistic whose p-value is above ``ALPHA``; largest (resamples,) is sorted."""
+    may_exceed = int(np.floor(ALPHA * (resamples + 1) + 1e-9)) - 1
+    return float(largest[resamples - 1 - may_exceed]) if may_exceed >= 0 else np.inf

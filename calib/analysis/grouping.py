@@ -1,0 +1,276 @@
+"""Grouping loss of real data: the part of the loss that no calibrator can repair, bounded from below.
+
+Rows with one prediction can have different true probabilities. A calibrator maps predictions to predictions, so it
+cannot tell such rows apart; a better model can. Perez-Lebel, Le Morvan & Varoquaux (2023) split the features into
+regions within each bin of predictions, on one half of the rows, and measure on the other half how far the regions'
+frequencies differ:
+
+- explained: the mean square of region frequency less bin frequency;
+- bias: what chance adds to it, from few rows per region;
+- induced: what the width of the bins adds, because predictions differ within a bin.
+
+The bound is explained − bias − induced. It depends on the regions: other regions can explain more. All numbers are on
+the scale of the Brier score of one class, which is half of the authors' scale: they add up both classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+from sklearn.cluster import KMeans
+from sklearn.tree import DecisionTreeRegressor
+
+from calib.analysis.subgroups import group_rows
+from calib.data.column_types import typed_frame
+from calib.data.matrix import Matrix
+from calib.kernel import checks
+from calib.kernel.binning import bin_index, group_sums
+from calib.kernel.checks import Array, InputError
+from calib.kernel.pav import pool_adjacent_violators, pool_ties
+
+LEVEL = 0.95
+REDRAWS = 499
+FEWEST = 100  # rows: with fewer, halves of bins hold next to nothing
+LEAF, LEAVES = 15, 30  # rows in a leaf, at least; leaves per bin, at most
+
+
+@dataclass(frozen=True, eq=False)
+class GroupingLoss:
+    """A lower bound of the grouping loss, from one partition.
+
+    Attributes
+    ----------
+    lower
+        explained − bias − induced. Chance can make it negative.
+    interval
+        (low, high), 95 %. It includes the loss that this partition explains in the population; the low end allows for
+        the induced part and is at least 0.
+    explained, bias, induced
+        See the module.
+    p_value
+        Of no grouping loss: labels are redrawn from the calibration curve, so that all rows of one prediction have one
+        probability.
+    partition, regions, rows
+        Its name, the number of regions, and the rows that they were evaluated on.
+    dropped
+        Rows that were alone in their region and are left out.
+    """
+
+    lower: float
+    interval: tuple[float, float]
+    explained: float
+    bias: float
+    induced: float
+    p_value: float
+    partition: str
+    regions: int
+    rows: int
+    dropped: int
+
+
+def grouping_loss(
+    y: ArrayLike, p: ArrayLike, X: Any, bins: int = 15, random_state: int = 0, *, partition: str = "tree"
+) -> GroupingLoss:
+    """Bound the grouping loss of predictions from below.
+
+    Parameters
+    ----------
+    y : (n,)
+        Labels of 0 and 1; at least 100 rows.
+    p : (n,)
+        Probabilities in [0, 1].
+    X : (n, d)
+        Features, as a table or an array. They may be others than the model's.
+    bins
+        Number of bins of equal width.
+    random_state
+        Seed of the halves, of the partition and of the test.
+    partition
+        "tree", a regression tree per bin; "k-means", two clusters per bin; or "columns", the values or quantile ranges
+        of one column per bin, which are the segments of the audit.
+
+    Raises
+    ------
+    InputError
+        For wrong or differently long input, too few rows, and an unknown partition.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.integers(0, 2, 4000)                                 # 30 % and 70 %, but the model says 50 % of all
+    >>> found = grouping_loss(rng.random(4000) < 0.3 + 0.4 * x, np.full(4000, 0.5), pd.DataFrame({"x": x}))
+    >>> round(found.lower, 2), found.interval[0] < 0.04 < found.interval[1], found.p_value
+    (0.04, True, 0.002)
+    """
+    labels, p = checks.labelled_probabilities(y, p)
+    table = pd.DataFrame(X)
+    checks.same_length(y=labels, X=table)
+    checks.in_range(bins, "bins", 1, 1000, integer=True)
+    checks.in_range(random_state, "random_state", 0, integer=True)
+    checks.one_of(partition, PARTITIONS, "partition")
+    if not table.shape[1]:
+        raise InputError("X has no columns: at least one feature is needed to make regions.")
+    if len(labels) < FEWEST:
+        raise InputError(f"y must have at least {FEWEST} rows, but has {len(labels)}.")
+    rng = np.random.default_rng(random_state)
+    first, second = np.split(rng.permutation(len(labels)), [len(labels) // 2])
+    table = typed_frame(table.set_axis([str(name) for name in table.columns], axis=1))
+    place = bin_index(p, bins)
+    regions = _regions(PARTITIONS[partition](table, labels, first, random_state), place, first, second, bins)
+    count = np.bincount(regions)
+    kept = second[count[regions] > 1]
+    if not len(kept):
+        raise InputError("Every region has a single row. Give more rows, or lower bins.")
+    region = np.unique(regions[count[regions] > 1], return_inverse=True)[1]
+    curve = _curve(labels[kept], p[kept])
+    found = _Parts.of(labels[kept], region, place[kept], bins)
+    induced = _within(curve, place[kept], bins)
+    error = float(ndtri((1 + LEVEL) / 2)) * found.standard_error
+    debiased = found.explained - found.bias
+    redrawn = [
+        _Parts.of((rng.random(len(kept)) < curve).astype(int), region, place[kept], bins)
+        for _ in range(REDRAWS)
+    ]
+    reached = sum(each.explained - each.bias >= debiased - 1e-12 for each in redrawn)
+    return GroupingLoss(
+        lower=debiased - induced,
+        interval=(max(0.0, debiased - induced - error), max(0.0, debiased + error)),
+        explained=found.explained,
+        bias=found.bias,
+        induced=induced,
+        p_value=(1 + reached) / (1 + REDRAWS),
+        partition=partition,
+        regions=int(region.max()) + 1,
+        rows=len(kept),
+        dropped=len(second) - len(kept),
+    )
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Explained part and bias of regions in bins, and the standard error of their difference."""
+
+    explained: float
+    bias: float
+    standard_error: float
+
+    @classmethod
+    def of(cls, y: Array, region: Array, place: Array, bins: int) -> _Parts:
+        """Measure labels y (n,) in regions; place (n,) is the bin of each row.
+
+        With U = Σ (y_i − c)² terms linearised, a region of n rows of frequency μ in a bin of frequency c adds
+        4n(μ − c)²μ(1 − μ) and 2n/(n − 1) · (μ(1 − μ))² to the variance of the sum, and the shares of the regions vary.
+        """
+        k, n = int(region.max()) + 1, len(y)
+        count, events = group_sums(region, k), group_sums(region, k, y)
+        whose = np.zeros(k, dtype=np.intp)
+        whose[region] = place
+        in_bin, mean = group_sums(place, bins), group_sums(place, bins, y)
+        mean = np.divide(mean, in_bin, out=np.zeros(bins), where=in_bin > 0)
+        mu = events / count
+        gap = (mu - mean[whose]) ** 2
+        chance = mu * (1 - mu) / (count - 1)
+        of_bin = np.divide(mean * (1 - mean), in_bin - 1, out=np.zeros(bins), where=in_bin > 1)
+        explained, bias = float(count @ gap) / n, float(count @ chance - in_bin @ of_bin) / n
+        variance = chance * count  # of one label, without bias
+        debiased = gap - chance
+        linear = max(0.0, float(4 * (count * variance) @ debiased))
+        product = float(2 * (count / (count - 1)) @ variance**2)
+        shares = float(count @ (np.maximum(debiased, 0.0) - max(0.0, explained - bias)) ** 2)
+        return cls(explained, bias, float(np.sqrt(linear + product + shares)) / n)
+
+
+def _within(curve: Array, place: Array, bins: int) -> float:
+    """Mean variance of the calibration curve (n,) within bins."""
+    count = group_sums(place, bins)
+    mean = np.divide(group_sums(place, bins, curve), count, out=np.zeros(bins), where=count > 0)
+    return float(((curve - mean[place]) ** 2).mean())
+
+
+def _curve(y: Array, p: Array) -> Array:
+    """Calibration curve at p (n,), by isotonic regression."""
+    tied = pool_ties(p, y)
+    blocks = pool_adjacent_violators(tied.sums, tied.weights)
+    return np.repeat(blocks.values, blocks.sizes)[np.searchsorted(tied.scores, p)]
+
+
+Assign = Callable[
+    [Array, Array], Array
+]  # (rows to learn regions from, rows to place) → region of each of the latter
+
+
+def _regions(assign: Assign, place: Array, first: Array, second: Array, bins: int) -> Array:
+    """Region (m,) of each row of the second half, learnt on the first half within each bin; numbered over all bins."""
+    found, next_number = np.zeros(len(second), dtype=np.intp), 0
+    for b in range(bins):
+        mine = np.flatnonzero(place[second] == b)
+        if not len(mine):
+            continue
+        learning = first[place[first] == b]
+        if len(learning) >= 2 * LEAF:
+            numbers = np.unique(assign(learning, second[mine]), return_inverse=True)[1]
+        else:
+            numbers = np.zeros(len(mine), dtype=np.intp)
+        found[mine] = next_number + numbers
+        next_number += int(numbers.max()) + 1
+    return found
+
+
+def _tree(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
+    values = _matrix(table, first)
+
+    def assign(learning: Array, rows: Array) -> Array:
+        tree = DecisionTreeRegressor(
+            min_samples_leaf=max(LEAF, len(learning) // LEAVES), max_leaf_nodes=LEAVES, random_state=seed
+        )
+        return tree.fit(values[learning], y[learning]).apply(values[rows])
+
+    return assign
+
+
+def _clusters(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
+    values = _matrix(table, first)
+    spread = values[first].std(axis=0)
+    values = values / np.where(spread > 0, spread, 1.0)
+
+    def assign(learning: Array, rows: Array) -> Array:
+        return KMeans(2, n_init=1, random_state=seed).fit(values[learning]).predict(values[rows])
+
+    return assign
+
+
+def _columns(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
+    groupings = [group_rows(table[name]) for name in table.columns]
+
+    def assign(learning: Array, rows: Array) -> Array:
+        def gain(index: Array) -> float:
+            region, groups = np.unique(index[learning], return_inverse=True)[1], y[learning]
+            count = np.bincount(region)
+            held = count[region] > 1
+            if not held.any():
+                return -np.inf
+            region = np.unique(region[held], return_inverse=True)[1]
+            parts = _Parts.of(groups[held], region, np.zeros(int(held.sum()), dtype=np.intp), 1)
+            return parts.explained - parts.bias
+
+        return max((each.index for each in groupings), key=gain)[rows]
+
+    return assign
+
+
+def _matrix(table: pd.DataFrame, first: Array) -> Array:
+    """Features as finite numbers (n, d), with fillings learnt on the first half."""
+    return np.asarray(Matrix().fit(table.iloc[first]).transform(table), dtype=np.float64)
+
+
+PARTITIONS: dict[str, Callable[[pd.DataFrame, Array, Array, int], Assign]] = {
+    "tree": _tree,
+    "k-means": _clusters,
+    "columns": _columns,
+}

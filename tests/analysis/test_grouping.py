@@ -1,0 +1,137 @@
+"""The grouping loss against its definition, true probabilities and another package's printed numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from calib.analysis.grouping import PARTITIONS, _Parts, grouping_loss
+from calib.kernel.checks import InputError
+from scripts.grouping_rates import one
+
+
+def drawn(rows=2000, seed=0):
+    rng = np.random.default_rng(seed)
+    table = pd.DataFrame({"kind": rng.choice(list("ab"), rows), "size": rng.normal(size=rows)})
+    p = rng.uniform(0.2, 0.8, rows)
+    return (rng.random(rows) < p + 0.2 * np.where(table["kind"] == "a", 1, -1)).astype(int), p, table
+
+
+def test_explained_and_bias_are_those_of_the_definition():
+    y, p, table = drawn(400)
+    place = np.minimum((p * 5).astype(int), 4)
+    region = place * 2 + (table["kind"] == "a").to_numpy()
+    region = np.unique(region, return_inverse=True)[1]
+    found = _Parts.of(y, region, place, 5)
+    explained = bias = 0.0
+    for b in np.unique(place):
+        here = place == b
+        c, n_b, w_b = y[here].mean(), here.sum(), here.mean()
+        for r in np.unique(region[here]):
+            there = region == r
+            mu, n_br = y[there].mean(), there.sum()
+            explained += w_b * n_br / n_b * (mu - c) ** 2
+            bias += w_b * n_br / n_b * mu * (1 - mu) / (n_br - 1)
+        bias -= w_b * c * (1 - c) / (n_b - 1)
+    assert found.explained == pytest.approx(explained)
+    assert found.bias == pytest.approx(bias)
+
+
+def test_explained_less_bias_has_no_bias_and_the_standard_error_is_its_spread():
+    """4,000 draws of labels with known probabilities in four regions of two bins."""
+    rng = np.random.default_rng(0)
+    true = np.array([0.2, 0.5, 0.4, 0.9])
+    place_of = np.array([0, 0, 1, 1])
+    center = np.array([0.35, 0.65])[place_of]
+    found = []
+    for _ in range(2000):
+        region = rng.integers(0, 4, 120)
+        parts = _Parts.of((rng.random(120) < true[region]).astype(int), region, place_of[region], 2)
+        found.append((parts.explained - parts.bias, parts.standard_error))
+    value, error = np.array(found).T
+    assert value.mean() == pytest.approx(
+        ((true - center) ** 2).mean(), abs=4 * value.std() / 2000**0.5 + 3e-4
+    )
+    assert error.mean() == pytest.approx(value.std(), rel=0.1)
+
+
+def test_the_bound_is_explained_less_bias_and_induced_and_the_interval_includes_it():
+    found = grouping_loss(*drawn())
+    assert found.lower == pytest.approx(found.explained - found.bias - found.induced)
+    assert found.interval[0] <= found.lower <= found.interval[1]
+    assert found.rows == 1000
+    assert found.induced > 0
+
+
+def test_a_group_whose_probabilities_are_off_by_a_fifth_costs_its_square():
+    """Two halves, ± 0.2 from the prediction: a grouping loss of 0.04."""
+    for partition in ("tree", "columns"):
+        found = grouping_loss(*drawn(8000), partition=partition)
+        assert found.interval[0] < 0.04 < found.interval[1]
+        assert found.lower > 0.03
+        assert found.p_value == 1 / 500
+
+
+def test_it_agrees_with_the_numbers_that_the_authors_package_prints():
+    """In their convention, twice ours: 0.0534 of a tree and 0.0099 of k-means, from halves drawn otherwise."""
+    X, y = make_classification(n_samples=20_000, random_state=42)
+    p = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
+    tree, clusters = (grouping_loss(y, p, X, partition=each) for each in ("tree", "k-means"))
+    assert 2 * tree.lower == pytest.approx(0.0534, abs=0.006)
+    assert 2 * tree.induced == pytest.approx(0.0008, abs=0.0004)
+    assert 2 * clusters.lower == pytest.approx(0.0099, abs=0.003)
+
+
+def test_on_gaussians_low_end_and_interval_hold_and_more_than_half_is_found():
+    runs = np.array([one(seed, 4000, population=20_000) for seed in range(12)])
+    whole, own, bound, low, high, _ = runs.T
+    assert binom.sf(2, 12, 0.05) < 0.02
+    assert (low > whole).sum() <= 2
+    assert ((own < low) | (own > high)).sum() <= 2
+    large = whole > 0.003
+    assert np.median((bound / whole)[large]) > 0.5
+
+
+def test_where_there_is_no_grouping_loss_none_is_claimed():
+    runs = np.array([one(seed, 1000, loss=False, population=1000) for seed in range(12)])
+    assert (runs[:, 3] > 0).sum() <= 2
+    assert (runs[:, 5] <= 0.05).sum() <= 2
+
+
+@pytest.mark.parametrize("partition", PARTITIONS)
+def test_columns_of_any_type_and_missing_values_make_regions(partition):
+    y, p, table = drawn(600)
+    table["when"] = pd.date_range("2024-01-01", periods=600)
+    table.loc[:50, "kind"] = None
+    table.loc[50:90, "size"] = np.nan
+    found = grouping_loss(y, p, table, partition=partition)
+    assert 1 < found.regions < 600
+    assert found.rows + found.dropped == 300
+
+
+def test_the_answer_is_the_same_for_the_same_seed_and_the_input_stays():
+    y, p, table = drawn(500)
+    before = table.copy()
+    assert grouping_loss(y, p, table).lower == grouping_loss(y, p, table).lower
+    pd.testing.assert_frame_equal(table, before)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.full(2000, 2)}, "labels 0 and 1"),
+        ({"p": np.full(2000, np.nan)}, "p must be finite"),
+        ({"X": pd.DataFrame({"a": [1]})}, "Lengths differ"),
+        ({"X": pd.DataFrame(index=range(2000))}, "no columns"),
+        ({"bins": 0}, "bins"),
+        ({"partition": "forest"}, "partition must be one of 'tree', 'k-means', 'columns'"),
+        ({"random_state": -1}, "random_state"),
+        ({"y": [0, 1], "p": [0.1, 0.2], "X": [[1], [2]]}, "at least 100 rows"),
+    ],
+)
+def test_bad_input_is_refused_by_name(change, message):
+    y, p, table = drawn()
+    with pytest.raises(InputError, match=message):
+        grouping_loss(**({"y": y, "p": p, "X": table} | change))
