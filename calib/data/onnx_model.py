@@ -120,7 +120,7 @@ def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collecti
         for i in range(0, len(typed), ROWS_AT_ONCE)
     )
     found, labels = zip(*parts, strict=True)
-    label = labels[0] if labels[0] is not None else _later(frame, target)
+    label = labels[0] if labels[0] is not None else list(class_counts(frame, target))[-1]
     scored, name = frame.copy(deep=False), SCORE if label == SCORE else f"p_{label}"
     if name in scored.columns:
         raise DataError(
@@ -331,7 +331,3 @@ def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarra
         "The model must return the probabilities of two classes, or one number per row, but returns neither.",
         "Export a two-class model with its probabilities.",
     )
-
-
-def _later(frame: pd.DataFrame, target: str) -> str:
-    return list(class_counts(frame, target))[-1]

@@ -112,15 +112,11 @@ def coded_labels(frame: pd.DataFrame, target: str) -> Labels:
     if column.dtype == object:
         column = pd.Series([None if is_gap(value) else label(value) for value in column], dtype="str")
     codes, values = pd.factorize(column, use_na_sentinel=True)
-    texts = [_spelt(value, spelling) for value in values]
+    texts = [spelling.get(value) or label(value).strip() for value in values]
     known = [text not in MISSING for text in texts]
     if not all(known):
         codes = np.append(np.where(known, np.cumsum(known) - 1, -1), -1)[codes]
     return Labels(codes, tuple(text for text, kept in zip(texts, known, strict=True) if kept))
-
-
-def _spelt(value: Any, spelling: Mapping[Any, str]) -> str:
-    return spelling.get(value) or label(value).strip()
 
 
 def _column(frame: pd.DataFrame, target: str) -> pd.Series:

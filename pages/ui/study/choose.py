@@ -323,7 +323,11 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
     left, middle, beside, right = st.columns([0.34, 0.28, 0.19, 0.19])
     with left:
         setups = _some(
-            recipe, "setups", [one.name for one in protocol.setups], _usual(protocol), "Setups to compare."
+            recipe,
+            "setups",
+            [one.name for one in protocol.setups],
+            f"{len(protocol.default or protocol.setups)} (protocol)",
+            "Setups to compare.",
         )
     with middle:
         metrics = _some(
@@ -359,10 +363,6 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
     measured = protocol.measuring(metrics)
     of = extent(measured, sets, **chosen)
     return Study(measured, sets, chosen, (*key, tuple(setups), chosen["repeats"], folds), of)
-
-
-def _usual(protocol: Protocol) -> str:
-    return f"{len(protocol.default or protocol.setups)} (protocol)"
 
 
 def _some(

@@ -216,7 +216,10 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
         )
     key = (recipe.setting("results.rows"), metric, tuple(chosen))
     return jobs.cached(
-        "study_summaries", KEPT_SUMMARIES, key, lambda: _summary(found, metric, chosen or None)
+        "study_summaries",
+        KEPT_SUMMARIES,
+        key,
+        lambda: summarise(found.rows, metric, chosen or None, found.predictions),
     ), paper
 
 
@@ -264,10 +267,6 @@ def _paper(recipe: Recipe, found: Opened) -> str | None:
         help="The paper whose published values are shown beside yours, matched by setup name.",
     )
     return {AUTO: likely, NONE: None}.get(chosen, chosen)
-
-
-def _summary(found: Opened, metric: str, setups: list[str] | None) -> MetricSummary:
-    return summarise(found.rows, metric, setups, found.predictions)
 
 
 def headline(summary: MetricSummary, found: Opened) -> None:
