@@ -76,7 +76,7 @@ def _files(
     watch: Watch,
     problems: Mapping[str, Sequence[Problem]] | None,
 ) -> Iterator[tuple[str, str | bytes]]:
-    """(path, content) of every file, told of as they are made."""
+    """(path, content) of every file, reported as they are made."""
     left_out: list[str] = []
     folders = _folders(evaluations)
     for i, (name, evaluation) in enumerate(evaluations.items()):

@@ -94,7 +94,7 @@ CROSS = "Cross-calibration: each row needs {} scores, one from each fold's model
 
 
 def check_exportable(evaluation: Evaluation, key: str) -> None:
-    """Raise InputError, with reason and remedy, where the evaluation holds no one calibrator that can be kept.
+    """Raise InputError, with reason and remedy, where the evaluation has no single calibrator that can be saved.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ _OWN: dict[str, FigureEntry] = {
 
 
 class Figures(Mapping[str, FigureEntry]):
-    """Key → figure: those of this room, then those of the experiments, each imported when it is first asked for."""
+    """Key → figure: those of this package, then those of the experiments, each imported when it is first asked for."""
 
     def __getitem__(self, key: str) -> FigureEntry:
         return _OWN[key] if key in _OWN else declared.figure(key)

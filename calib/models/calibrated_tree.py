@@ -84,7 +84,7 @@ def tree_nodes(
     conditions: list[str] = []
     bounds: list[dict[int, tuple[float, float]]] = []  # feature → (above, up to) along the path, by node
     depths: list[int] = []
-    # What weights of classes do to counts is not told of rows
+    # Class weights change counts, which is not known of single rows
     rows = grown.n_node_samples if tree.class_weight else grown.weighted_n_node_samples.round()
     nodes = []
     for i, above in enumerate(parent.tolist()):

@@ -23,7 +23,7 @@ from calib.kernel.memory import held, size, total
 # The bounds, in bytes. What the page that is open needs is kept in any case: it would be computed in every run.
 OF_SESSION = 400_000_000  # what one session has computed
 OF_ALL_SESSIONS = 2_000_000_000  # where more sessions are open than fit, each has an equal share
-OF_UPLOADS = 600_000_000  # files that one session brought: they cannot come again by themselves
+OF_UPLOADS = 600_000_000  # files that one session uploaded: they cannot come again by themselves
 FOR_ALL = 64_000_000  # each of the caches that all sessions share
 IDLE = 60.0  # seconds without a run after which a session gives way to others
 

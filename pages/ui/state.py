@@ -32,7 +32,7 @@ def recipe() -> Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """A file brought in this session, parsed once: its table, and what it seems to be; the file to read otherwise."""
+    """A file uploaded in this session, parsed once: its table, and what it seems to be; the file to read otherwise."""
 
     name: str
     frame: pd.DataFrame
@@ -43,14 +43,14 @@ class Upload:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """An ONNX file brought in this session."""
+    """An ONNX file uploaded in this session."""
 
     name: str
     file: bytes
 
 
 def held() -> dict[str, Upload | Model]:
-    """Digest → file, of the last few brought in this session; never written to disk."""
+    """Digest → file, of the last few uploads of this session; never written to disk."""
     return st.session_state.setdefault("uploads", {})
 
 
@@ -60,12 +60,12 @@ def uploads() -> dict[str, Upload]:
 
 
 def missing_uploads() -> dict[str, str | None]:
-    """Digest → name of the files that the settings were made with and that were not brought in this session."""
+    """Digest → name of the files that the settings were made with and that were not uploaded in this session."""
     return sources.missing(recipe(), held())
 
 
 def files() -> dict[str, str]:
-    """Digest → name of the files brought in this session."""
+    """Digest → name of the files uploaded in this session."""
     return {digest: file.name for digest, file in held().items()}
 
 
@@ -169,7 +169,7 @@ def lesson_open() -> str | None:
 
 
 def presenter() -> bool:
-    """Whether the page is shown in a room: large type and no sidebar."""
+    """Whether the page is in presenter view: large type and no sidebar."""
     return st.session_state.get("for_a_room", False)
 
 
@@ -204,7 +204,7 @@ def here() -> dict[str, str]:
 
 
 def brought() -> bool:
-    """Whether the page shows a file that was brought in this session."""
+    """Whether the page shows a file that was uploaded in this session."""
     return any("upload:" in value for value in here().values())
 
 

@@ -1,4 +1,4 @@
-"""Files that are brought to a page: read once, when they come, and named in what is wrong with them."""
+"""Uploaded files: read once, when they come, and named in messages about them."""
 
 from __future__ import annotations
 

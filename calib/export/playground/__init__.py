@@ -43,7 +43,7 @@ def script(files: Sequence[Path] = SCRIPTS) -> str:
 
 
 def described() -> dict[str, Any]:
-    """Return what the script is told: the settings with their ranges, and the calibrators' colours."""
+    """Return the data of the script: the settings with their ranges, and the calibrators' colours."""
     controls = [
         {"name": one.name, "label": one.label, "low": one.low, "high": one.high, "help": one.help}
         | {"value": one.default, "whole": one.kind == "integer"}
@@ -55,7 +55,7 @@ def described() -> dict[str, Any]:
 
 
 def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[str, Any]:
-    """Return what ``calibrated.js`` is told: the test rows before and after a calibrator, with their curves.
+    """Return the data of ``calibrated.js``: the test rows before and after a calibrator, with their curves.
 
     Parameters
     ----------

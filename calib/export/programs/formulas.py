@@ -66,7 +66,7 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
 
 
 def check_written(calibrator: Any) -> None:
-    """Raise InputError, with reason and remedy, where a calibrator can be kept as JSON only.
+    """Raise InputError, with reason and remedy, where a calibrator can be saved as JSON only.
 
     Parameters
     ----------
