@@ -1,4 +1,4 @@
-"""Parquet, Excel, ARFF and JSON: each a maintained library's reader, wrapped so that a bad file gives one clear message."""
+"""Parquet, Excel, ARFF and JSON: a maintained library's reader each, wrapped so that a bad file is said clearly."""
 
 from __future__ import annotations
 
