@@ -6,6 +6,7 @@ from typing import Any
 from calib.analysis.recommendation.advice import Recommendation, recommendation
 from calib.analysis.recommendation.verdict import Verdict, verdict_of
 from calib.calibrated import CalibratedClassifier
+from calib.dashboard import explore
 from calib.data import load_sample
 from calib.evaluate import HOOKS, Evaluation, Fitted, calibrate, check, evaluate, fit
 from calib.experiments import EXPERIMENTS  # which declares what a Recipe may hold for the Learn pages
@@ -37,6 +38,7 @@ __all__ = [
     "calibrate",
     "check",
     "evaluate",
+    "explore",
     "fit",
     "load_sample",
 ]

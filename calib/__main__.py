@@ -34,6 +34,7 @@ from calib.analysis.clipped import clipped
 from calib.analysis.watch import Watcher
 from calib.analysis.watch.table import as_record, rows_of, sentences
 from calib.analysis.watch.watcher import ALPHA
+from calib.dashboard import show_file
 from calib.data import TableFile, guess_target, read_table, target_candidates
 from calib.data.target import POSITIVE
 from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
@@ -85,10 +86,18 @@ SECONDS_A_LINE = 5  # between lines of a study's progress, if a line cannot be u
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m calib",
-        description="Evaluate, simulate, study, export and watch calibration from the command line.",
+        description="Evaluate, explore, simulate, study, export and watch calibration from the command line.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for add in (_add_evaluate, _add_simulate, _add_playground, _add_study, _add_export, _add_watch):
+    for add in (
+        _add_evaluate,
+        _add_simulate,
+        _add_playground,
+        _add_study,
+        _add_export,
+        _add_watch,
+        _add_explore,
+    ):
         add(commands)
     return parser
 
@@ -245,6 +254,12 @@ def _add_study(commands: Any) -> None:
         "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://HOST:8786"
     )
     command.set_defaults(run=_study)
+
+
+def _add_explore(commands: Any) -> None:
+    command = commands.add_parser("explore", help="open the dashboard on a data file, until you press Ctrl+C")
+    command.add_argument("data", type=Path, metavar="DATA", help="data file, as for evaluate")
+    command.set_defaults(run=lambda args: show_file(args.data))
 
 
 def _add_watch(commands: Any) -> None:

@@ -36,6 +36,14 @@ def _parser() -> argparse.ArgumentParser:
         help="path of the URL behind a proxy, such as calibration for https://host/calibration/ (or set "
         "STREAMLIT_SERVER_BASE_URL_PATH)",
     )
+    parser.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="open this data file, for yourself alone: on this machine, at a free port, with a secret in the address",
+    )
+    parser.add_argument("--given", action="store_true", help=argparse.SUPPRESS)  # of calib.explore, on stdin
     return parser
 
 
@@ -46,6 +54,7 @@ def arguments(argv: list[str] | None = None) -> list[str]:
     ['--server.fileWatcherType=none', '--server.port=8600', '--server.baseUrlPath=course']
     """
     given = vars(_parser().parse_args(argv))
+    del given["given"], given["file"]
     if given["path_prefix"]:
         given["path_prefix"] = given["path_prefix"].strip("/")
     options = [f"--server.{SERVER[name]}={value}" for name, value in given.items() if value is not None]
@@ -57,7 +66,25 @@ def main() -> None:
     from pages.ui import server
 
     server.keep_in()
-    sys.exit(cli.main(arguments()))
+    asked, options = _parser().parse_args(), arguments()
+    if asked.file is not None:
+        sys.exit(_show(asked.file))
+    if asked.given:
+        from pages.ui import given
+
+        given.receive(sys.stdin.buffer)
+    sys.exit(cli.main(options))
+
+
+def _show(file: Path) -> int:
+    from calib.dashboard import show_file
+    from calib.kernel.checks import InputError
+
+    try:
+        return show_file(file)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

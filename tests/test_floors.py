@@ -22,6 +22,7 @@ FLOOR = {
     "calib.analysis": 6,
     **dict.fromkeys(["calib.figures", "calib.lessons", "calib.study"], 7),
     **dict.fromkeys(["calib.experiments", "calib.settings"], 8),
+    "calib.dashboard": 6,
     "calib.export": 9,
     "calib": 9,  # the face of the package hands names on: for those outside, not for the floors below
     "calib.__main__": 10,

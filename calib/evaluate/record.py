@@ -262,7 +262,7 @@ class Evaluation:
             )
         columns = {str(name): _class_one(values, str(name)) for name, values in given.items()}
         labels = binary_labels(y)
-        same_length(y=labels, **columns)
+        same_length(y=labels, **(columns if isinstance(p, Mapping) else {"p": columns["none"]}))
         not_empty(labels, "y")
         beside = {} if features is None else dict(pd.DataFrame(features).items())
         same_length(y=labels, **{f"features[{name!r}]": each for name, each in beside.items()})

@@ -21,6 +21,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import percent
 from calib.recipe import Recipe, plugin_problems
 from pages.ui import (
+    admission,
     browser,
     controls,
     current,
@@ -65,6 +66,7 @@ def run_app() -> None:
     """All of app.py: the page table as navigation, and the start page under the address without a path."""
     server.keep_in()
     server.search_for_garbage()
+    admission.admit()
     st.session_state["through_app"] = True
     # Before it knows the pages Streamlit would list the scripts
     st.set_option("client.showSidebarNavigation", True)

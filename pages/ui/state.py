@@ -25,6 +25,8 @@ from calib.synthetic import SYNTHETIC
 from pages.ui import stage
 from pages.ui.widget import page_entered, shown
 
+TOKEN = "token"  # in an address: what opens the server of a notebook (``admission``); no setting
+
 
 def recipe() -> Recipe:
     return st.session_state.setdefault("recipe", Recipe())
@@ -210,7 +212,7 @@ def brought() -> bool:
 
 def asked() -> dict[str, str | list[str]]:
     """The parameters of the address; several values of one name as a list, where Streamlit would give the last."""
-    given = {name: st.query_params.get_all(name) for name in st.query_params}
+    given = {name: st.query_params.get_all(name) for name in st.query_params if name != TOKEN}
     return {name: values[0] if len(values) == 1 else values for name, values in given.items()}
 
 
@@ -256,7 +258,8 @@ def follow_address(script: str) -> None:
             say(f"The link could not be followed: {error} Your settings have not changed.")
     now = here()
     if now != query:
-        st.query_params.from_dict(now)
+        token = st.query_params.get(TOKEN)
+        st.query_params.from_dict(now if token is None else {TOKEN: token, **now})
     st.session_state["address"] = now
 
 

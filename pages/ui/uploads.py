@@ -7,12 +7,32 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from calib import sources
+from calib.data import TableFile, guess_target, looks_like_predictions
 from calib.kernel.checks import InputError
-from pages.ui import state
+from pages.ui import session_cache, state
 from pages.ui.text import about_file, plain
 
 Found = TypeVar("Found")
+KEPT_FILES = 4
 LARGE = 20_000_000  # bytes, of which reading takes a second or more
+
+
+def keep_table(content: bytes, name: str) -> str:
+    """Read a table and keep it with its file; its digest."""
+    file, key = TableFile(name, content), sources.digest(content)
+    table = file.read()
+    keep_file(key, state.Upload(name, table, guess_target(table), looks_like_predictions(table), file))
+    return key
+
+
+def keep_file(key: str, file: state.Upload | state.Model) -> None:
+    """Keep it beside the last few, within their bounds; what the settings need stays in any case."""
+    files, needed = state.held(), {key, *sources.missing(state.recipe(), ())}
+    files[key] = file
+    for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_FILES)]:
+        del files[other]
+    session_cache.within(files, session_cache.OF_UPLOADS, needed)
 
 
 def received(widget: str, read: Callable[[bytes, str], Found], instead: str = "") -> Found | None:

@@ -12,12 +12,9 @@ from calib import sources
 from calib.data import (
     ROLES,
     Table,
-    TableFile,
     about,
     class_counts,
-    guess_target,
     inspect,
-    looks_like_predictions,
     may_count,
     named_as,
     summarise,
@@ -33,13 +30,13 @@ from calib.kernel.wording import counted, listed, percent
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.synthetic import SYNTHETIC
-from pages.ui import controls, evaluations, frame, headings, session_cache, state, tables
+from pages.ui import controls, evaluations, frame, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
-from pages.ui.uploads import received
+from pages.ui.uploads import keep_file, keep_table, received
 from pages.ui.widget import shown
 
-KEPT_FILES, KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 4, 6, 6, 2
+KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 6, 6, 2
 MEGABYTES = min(UPLOAD_LIMIT >> 20, st.get_option("server.maxUploadSize"))
 FORMATS = f"CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped, up to {MEGABYTES} MiB"
 
@@ -73,7 +70,7 @@ def _wanted() -> str:
 
 def _received() -> None:
     wanted = state.missing_uploads()
-    key = received("file", _read, "" if wanted else state.data_name(state.recipe()))
+    key = received("file", keep_table, "" if wanted else state.data_name(state.recipe()))
     if key is None or key in wanted:
         return
     if wanted:
@@ -83,23 +80,6 @@ def _received() -> None:
         state.say(f"{other} is not the file that these settings belong to.")
     elif state.recipe().data != f"upload:{key}":
         controls.choose_data(f"upload:{key}")
-
-
-def _read(content: bytes, name: str) -> str:
-    """Read a table and keep it with its file; its digest."""
-    file, key = TableFile(name, content), digest(content)
-    table = file.read()
-    _keep_file(key, state.Upload(name, table, guess_target(table), looks_like_predictions(table), file))
-    return key
-
-
-def _keep_file(key: str, file: state.Upload | state.Model) -> None:
-    """Keep it beside the last few, within their bounds; what the settings need stays in any case."""
-    files, needed = state.held(), {key, *sources.missing(state.recipe(), ())}
-    files[key] = file
-    for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_FILES)]:
-        del files[other]
-    session_cache.within(files, session_cache.OF_UPLOADS, needed)
 
 
 def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: str, help: str) -> bool:
@@ -139,7 +119,7 @@ def other_file(recipe: Recipe) -> None:
 
 
 def _judge_on() -> None:
-    key = received("other_file", _read, state.recipe().judge_file or "")
+    key = received("other_file", keep_table, state.recipe().judge_file or "")
     if key is not None:
         other = f"upload:{key}"
         state.update(sources.judging(other, state.uploads()[key].name, state.recipe()), judge_on=other)
@@ -170,7 +150,7 @@ def own_model(recipe: Recipe) -> None:
 def _judge_model(content: bytes, name: str) -> None:
     key = digest(content)
     state.update(sources.judging_model(f"upload:{key}", name), onnx=f"upload:{key}")
-    _keep_file(key, state.Model(name, content))
+    keep_file(key, state.Model(name, content))
 
 
 def inputs_of_model(recipe: Recipe, table: Table) -> None:

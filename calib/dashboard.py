@@ -1,0 +1,306 @@
+"""The dashboard on the data of a notebook or a script: a server of its own, which ends with this process.
+
+The table goes to the server through its standard input, as Parquet; it never goes to disk. The server listens on this
+machine alone, and shows nothing to a browser whose address does not hold the session's token.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+import time
+import webbrowser
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier
+
+from calib.data import looks_like_predictions, read_table
+from calib.evaluate import Evaluation
+from calib.kernel.checks import InputError
+from calib.models import class_one_score
+from calib.recipe import Recipe
+from calib.sources import digest
+
+LABEL, SCORE = "label", "prediction"
+PATIENCE = 120.0  # seconds for the server to start, on a busy machine
+FRAME = """<iframe title="Calibration Explorer" width="100%" height="800" style="border: 0" hidden></iframe>
+<p>Calibration Explorer is at <a href="{url}" target="_blank">{shown}</a>. If the notebook runs on another machine, \
+first forward the port there: <code>ssh -L {port}:localhost:{port} HOST</code>.</p>
+<script>{{
+const host = location.hostname, frame = document.currentScript.parentElement.querySelector("iframe")
+if (["localhost", "127.0.0.1"].includes(host)) {{
+    frame.src = "{url}".replace("localhost", host)
+    frame.hidden = false
+}}
+}}</script>"""
+"""A page and its frame on different names of this machine are different sites to cookies, which uploads need."""
+
+
+class Session:
+    """A running dashboard.
+
+    Attributes
+    ----------
+    url
+        Its address, with the token that opens it.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int, token: str) -> None:
+        self._process, self._port = process, port
+        self.url = f"http://localhost:{port}/?token={token}"
+
+    @property
+    def running(self) -> bool:
+        """Whether the server still runs."""
+        return self._process.poll() is None
+
+    def wait(self) -> int:
+        """Wait until the server ends; its exit status."""
+        return self._process.wait()
+
+    def stop(self) -> None:
+        """End the server; its data are gone. Nothing happens if it has ended."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        self._process.terminate()
+        self._process.wait()
+
+    def __repr__(self) -> str:
+        return f"Calibration Explorer at {self.url}" if self.running else "Calibration Explorer, stopped"
+
+    def _repr_html_(self) -> str:
+        if not self.running:
+            return "<p>Calibration Explorer was stopped.</p>"
+        shown = html.escape(self.url.partition("?")[0])
+        return FRAME.format(url=html.escape(self.url), shown=shown, port=self._port)
+
+
+def explore(
+    data: Any,
+    p: Any = None,
+    y: ArrayLike | None = None,
+    *,
+    target: str | None = None,
+    open_browser: bool | None = None,
+) -> Session:
+    """Open the dashboard on predictions, on a fitted model, or on a table.
+
+    ``explore(y, p)``, ``explore(y, {name: p, …})``, ``explore(model, X, y)`` or ``explore(frame, target="y")``. A
+    model stays in this process: its scores are computed here.
+
+    Parameters
+    ----------
+    data
+        Labels (n,) of 0 and 1; or a fitted scikit-learn classifier; or a DataFrame.
+    p
+        Probabilities of class 1, (n,) or (n, 2), or a mapping from names to such arrays; with a model its rows X.
+    y
+        With a model, the labels of the rows X.
+    target
+        With a DataFrame, its label column; by default the dashboard proposes one.
+    open_browser
+        Whether a browser opens; by default it does, except in a notebook, which shows the dashboard in a frame.
+
+    Returns
+    -------
+    Session
+        It has ``url`` and ``stop()``, and ends with this process.
+
+    Raises
+    ------
+    InputError
+        If the data do not fit each other, or the server does not start.
+
+    Examples
+    --------
+    >>> session = explore([0, 1, 1, 0], [0.2, 0.9, 0.6, 0.4], open_browser=False)  # doctest: +SKIP
+    >>> session.url                                                                # doctest: +SKIP
+    'http://localhost:8765/?token=…'
+    """
+    if isinstance(data, BaseEstimator) or hasattr(data, "predict_proba"):
+        name, frame, said = _of_model(data, p, y)
+    elif isinstance(data, pd.DataFrame) and p is None:
+        name, frame, said = _of_table(data, target)
+    else:
+        name, frame, said = _of_predictions(data, p)
+    content = io.BytesIO()
+    frame.to_parquet(content, index=False)
+    return serve(f"{name}.parquet", content.getvalue(), said, open_browser)
+
+
+def _of_predictions(y: Any, p: Any) -> tuple[str, pd.DataFrame, dict[str, Any]]:
+    if p is None:
+        raise InputError(
+            "p is missing. Pass labels and probabilities, a fitted model with X and y, or a DataFrame."
+        )
+    checked = Evaluation.from_predictions(y, p).dataset
+    columns = {SCORE if name == "none" else name: checked.X[name] for name in checked.X}
+    return "predictions", *_scored(pd.DataFrame(columns), list(columns), checked.y, "1")
+
+
+def _of_model(model: Any, X: Any, y: Any) -> tuple[str, pd.DataFrame, dict[str, Any]]:
+    if X is None or y is None:
+        raise InputError(
+            "X or y is missing. Pass a fitted model with rows and their labels: explore(model, X, y)."
+        )
+    if not is_classifier(model):
+        raise InputError(
+            f"{type(model).__name__} is not a classifier. Pass a fitted scikit-learn classifier."
+        )
+    labels = np.asarray(y)
+    classes = np.unique(labels)
+    if len(classes) != 2:
+        raise InputError(f"y must contain two classes, but contains {len(classes)}.")
+    rows = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+    name = type(model).__name__
+    frame = rows.reset_index(drop=True).rename(columns=str).assign(**{name: class_one_score(model, X)})
+    return name, *_scored(frame, [name], labels, str(classes[1]))
+
+
+def _scored(
+    frame: pd.DataFrame, scores: list[str], y: np.ndarray, positive: str
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The table with its labels, and what a Recipe says of it."""
+    label = LABEL
+    while label in frame:
+        label += "_"
+    said = {
+        "content": "predictions",
+        "target": label,
+        "positive": positive,
+        "data_params": {"scores": scores},
+    }
+    return frame.assign(**{label: y}), said
+
+
+def _of_table(frame: pd.DataFrame, target: str | None) -> tuple[str, pd.DataFrame, dict[str, Any]]:
+    if target is not None and target not in frame:
+        raise InputError(
+            f"target: there is no column {target!r}. Choose one of {', '.join(map(str, frame))}."
+        )
+    content = "predictions" if looks_like_predictions(frame) else "features"
+    said = {} if target is None else {"content": content, "target": target}
+    return "table", frame.rename(columns=str), said
+
+
+def serve(
+    name: str, content: bytes, said: Mapping[str, Any] | None = None, open_browser: bool | None = None
+) -> Session:
+    """Start a server that shows one file.
+
+    Parameters
+    ----------
+    name, content
+        Of the file, in any format that *Data* reads.
+    said
+        Fields of the Recipe; without any the dashboard asks on *Data*.
+    open_browser
+        See ``explore``.
+    """
+    token, port = secrets.token_urlsafe(32), _free_port()
+    recipe = Recipe(data=f"upload:{digest(content)}", file=name, **said).to_json() if said else None
+    process, said_last = _start(port)
+    header = {"token": token, "name": name, "size": len(content), "recipe": recipe}
+    try:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(header).encode() + b"\n" + content)
+        process.stdin.flush()  # and it stays open: its end is the end of this process
+    except BrokenPipeError:
+        pass  # what it said is raised below
+    _wait_for(process, port, said_last)
+    session = Session(process, port, token)
+    if not _in_notebook() if open_browser is None else open_browser:
+        webbrowser.open(session.url)
+    return session
+
+
+def show_file(path: Path) -> int:
+    """Open the dashboard on a file, and wait until it ends or Ctrl+C is pressed.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or the server does not start.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}).") from None
+    read_table(content, path.name)  # what is wrong with it is said here
+    session = serve(path.name, content)
+    print(f"The dashboard is at {session.url}. Press Ctrl+C to stop it.", flush=True)
+    try:
+        return session.wait()
+    except KeyboardInterrupt:
+        session.stop()
+        return 0
+
+
+def _start(port: int) -> tuple[subprocess.Popen[bytes], deque[str]]:
+    """The server's process, and the last lines that it wrote."""
+    home = str(Path(__file__).parents[1])
+    path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "calibration_explorer",
+            "--given",
+            "--address",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": path, "STREAMLIT_SERVER_HEADLESS": "true"},
+    )
+    said: deque[str] = deque(maxlen=20)
+    threading.Thread(target=_listen, args=(process, said), daemon=True).start()
+    return process, said
+
+
+def _listen(process: subprocess.Popen[bytes], said: deque[str]) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        said.append(line.decode(errors="replace"))
+
+
+def _wait_for(process: subprocess.Popen[bytes], port: int, said: deque[str]) -> None:
+    """Wait until the server answers."""
+    until = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < until:
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.05)
+    process.kill()
+    raise InputError(f"The dashboard did not start. {''.join(said).strip() or 'It did not answer in time.'}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this."""
+    kernel = sys.modules.get("ipykernel")
+    return kernel is not None and "IPKernelApp" in getattr(sys.modules["IPython"].get_ipython(), "config", {})

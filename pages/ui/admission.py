@@ -1,0 +1,44 @@
+"""The server of a notebook or a command shows its file to browsers that know its token, and to nobody else."""
+
+from __future__ import annotations
+
+import secrets
+
+import streamlit as st
+
+from calib.recipe import Recipe
+from pages.ui import controls, state, uploads
+from pages.ui.given import GivenFile, given
+from pages.ui.state import TOKEN
+
+CLOSED = (
+    "This dashboard shows the data of a notebook or a command. Open it with the address that was given there, which "
+    "ends in a token."
+)
+
+
+def admit() -> None:
+    """Let a session in whose address holds the token, with the file among its uploads; others see nothing."""
+    file = given()
+    if file is None:
+        return
+    if not st.session_state.get("admitted"):
+        if not secrets.compare_digest(st.query_params.get(TOKEN, "").encode(), file.token.encode()):
+            st.error(CLOSED)
+            st.stop()
+        st.session_state["admitted"] = True
+        key = uploads.keep_table(file.content, file.name)
+        if not state.asked():  # no link with settings of its own
+            _open(file, key)
+    if st.query_params.get(TOKEN) != file.token:
+        st.query_params[TOKEN] = file.token
+
+
+def _open(file: GivenFile, key: str) -> None:
+    if file.recipe is None:
+        controls.choose_data(f"upload:{key}")
+        page = "pages/explore_data.py"
+    else:
+        state.replace(Recipe.from_json(file.recipe))
+        page = "pages/explore_reliability.py"
+    st.session_state["asked_for"] = (page, state.here())
