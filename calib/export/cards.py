@@ -19,7 +19,7 @@ from calib.experiments import shown
 from calib.export.charts import Chart
 from calib.export.pages import page
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
-from calib.figures.projector import PROJECTED, for_a_room
+from calib.figures.projector import for_a_room
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 from calib.metrics import METRICS
@@ -28,7 +28,7 @@ from calib.sources import load
 from calib.study.papers.ten_setups import setup_recipes, setup_table
 
 # Pixels that the rows of pictures, and each of their columns, have on a sheet, drawn with type as for a room
-SHEET, WIDTH = 2150, 970
+SHEET, WIDTH, HIGHEST = 2150, 970, 780
 PRINTED = 0.362  # of that size: 24 pixels are 6.5 points then
 COLUMNS = 2
 
@@ -150,7 +150,7 @@ def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
     own = [figure.layout.height for figure in figures]
     rows = [max(own[start : start + COLUMNS]) for start in range(0, len(own), COLUMNS)]
     for i, figure in enumerate(figures):
-        highest = min(PROJECTED, SHEET * rows[i // COLUMNS] / sum(rows))
+        highest = min(HIGHEST, SHEET * rows[i // COLUMNS] / sum(rows))
         yield for_a_room(of_what_is_shown(figure), highest=highest).update_layout(width=WIDTH)
 
 

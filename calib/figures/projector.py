@@ -10,17 +10,27 @@ import plotly.graph_objects as go
 
 # For a projector of 1920 by 1080: how much larger type and margins are, type at least, and how high
 # charts are at most
-ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 780
+ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
+BELOW, BETWEEN, SCALE = 66, 12, 92  # pixels under a square diagram: of its histogram, above it, of the scale
 MANY = 10  # numbers along an axis that lie on each other there
 STANDOFF = 12  # pixels there between an axis' scale and its title
 
 
-def for_a_room(figure: go.Figure, rows: int = 1, highest: float = PROJECTED) -> go.Figure:
-    """Adapt a figure to a projector: type of at least 24 pixels, and no higher than its page under a title.
-
-    Of figures that stand in so many ``rows``, each has its share of the page. What is printed small is drawn so, too.
+def for_a_room(
+    figure: go.Figure, rows: int = 1, highest: float = PROJECTED, fills: bool = False
+) -> go.Figure:
+    """Adapt a figure to a projector: type of at least 24 pixels, and no higher than its page.
 
     Pictures that are longer than any page, such as that of a tree, keep their height.
+
+    Parameters
+    ----------
+    rows
+        Number of rows of such figures; each has its share of the page.
+    highest
+        Pixels of the page.
+    fills
+        Whether the figure is as high as that, however low it was; a square diagram takes all that it can.
     """
     figure = go.Figure(_larger(figure.to_dict()))
     for axis in figure.select_yaxes():  # large names on two lines would lie on their neighbours'
@@ -31,7 +41,7 @@ def for_a_room(figure: go.Figure, rows: int = 1, highest: float = PROJECTED) -> 
             axis.ticktext = ["" if (len(texts) - i) % 2 == 0 else text for i, text in enumerate(texts)]
     height = figure.layout.height
     if height is not None and height <= 2 * PROJECTED:
-        figure.update_layout(height=min(height * ROOM * 1.25, highest / rows))
+        figure.update_layout(height=highest / rows if fills else min(height * ROOM * 1.25, highest / rows))
     # Above an axis that ends with the picture its last number has room
     figure.layout.margin.t = max(figure.layout.margin.t or 0, LEGIBLE)
     # Fewer ticks, as their labels are large; the legend at the bottom of the picture, below the axis' title
@@ -40,8 +50,30 @@ def for_a_room(figure: go.Figure, rows: int = 1, highest: float = PROJECTED) -> 
     for axis in figure.select_yaxes():  # of a low panel, such as a histogram below its diagram, fewer still
         low, high = axis.domain or (0, 1)
         axis.nticks = 5 if high - low > 0.4 else 4 if high - low > 0.2 else 3
-    _spread(figure)
+    if fills and rows == 1 and figure.layout.yaxis.scaleanchor and figure.layout.yaxis2.domain:
+        _square(figure)
+    else:
+        _spread(figure)
     return figure
+
+
+def _square(figure: go.Figure) -> None:
+    """Give a square diagram all the height but that of its histogram; its legend stands beside it."""
+    figure.update_layout(margin={"t": LEGIBLE / 2, "b": SCALE})
+    inner = figure.layout.height - LEGIBLE / 2 - SCALE
+    figure.update_layout(
+        xaxis={"constraintoward": "left"},
+        yaxis={"domain": [(BELOW + BETWEEN) / inner, 1]},
+        yaxis2={"domain": [0, BELOW / inner], "nticks": 2},
+        legend={
+            "orientation": "v",
+            "xref": "container",
+            "x": 1,
+            "xanchor": "right",
+            "y": 1,
+            "yanchor": "top",
+        },
+    )
 
 
 def _spread(figure: go.Figure) -> None:

@@ -88,7 +88,7 @@ def show(
         if headings.asked() and isinstance(record, Finding):
             record = record.covered()
         if heading is None:
-            with nullcontext() if staged else sentence or nullcontext():
+            with stage.on("finding") if staged else sentence or nullcontext():
                 headings.heading(entry.label if headings.asked() else finding or record.title)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
@@ -104,18 +104,19 @@ def show(
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", role)
         headings.answers()
-        if record.caption.endswith(GREY) and not headings.asked():
+        alone = staged and state.presenter()  # a room sees the picture and what is said of it
+        if record.caption.endswith(GREY) and not (alone or headings.asked()):
             st.toggle(
                 "All lines in colour",
                 key=f"colour_{key}",
                 help="Off: two or three lines have colours. Click a name in the legend to colour one more line.",
             )
         if heading is None:
-            if headings.asked():
+            if headings.asked() and not alone:
                 st.caption(plain(WAITS if staged else f"{WAITS} {hint}"))
-            else:
+            elif not alone:
                 caption(record.caption, key, hint)
-        if not (staged and headings.asked()):
+        if not (alone or (staged and headings.asked())):
             downloads.chart(name, record, source, options, key)
     return record
 
@@ -177,18 +178,18 @@ def _pictures(
     starts = range(0, len(panels), columns)
     with st.container(key=f"{block}_{widget}"):
         places = [place for _ in starts for place in st.columns(columns)]
-    rows = len(starts) if state.presenter() else 0
+    room = (len(starts), role == "beside") if state.presenter() else None
     ghost = headings.ghost() if block == "strip" else None
     _let_data_come_in(widget)
     for i, panel in enumerate(panels):
-        content = _drawn(panel, current.theme(), entry.draw, height, rows)
+        content = _drawn(panel, current.theme(), entry.draw, height, room)
         if headings.empty():
             content = without_data(content, covered=isinstance(panel, Finding))
         elif ghost is not None:
             content = placing.with_ghost(content, ghost, current.theme().ink, i, len(panels))
         figure = ReadyFigure(content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
-        follows = _follows(figure, role)
+        follows = _follows(figure, role, room)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(
@@ -252,11 +253,12 @@ def _is_reference(trace: dict[str, Any]) -> bool:
     return trace.get("hoverinfo") == "skip" and trace.get("mode") == "lines" and points == 2
 
 
-def _follows(figure: ReadyFigure, role: str) -> str:
+def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> str:
     """What a chart's height follows of the window, by style: the names with which its container's key begins, or ""."""
     fits = LOW < figure.height <= PROJECTED
-    if fits and state.presenter():
-        return "projected"
+    if room is not None:
+        rows, fills = room
+        return f"projected_in_{rows}" if fills and figure.height <= PROJECTED else "projected_page" * fits
     return "_".join([role] * bool(fits and role) + ["square"] * figure.square_above)
 
 
@@ -279,10 +281,12 @@ def _coloured(draw: Callable) -> Callable:
     return drawn
 
 
-def _drawn(record: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
+def _drawn(
+    record: Any, theme: Theme, draw: Callable, height: int | None, room: tuple[int, bool] | None
+) -> dict[str, Any]:
     """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it.
 
-    ``room`` is the number of rows in which a room sees it and its like, and 0 at a desk.
+    ``room`` is the number of rows in which a room sees it and its like, with whether they fill its page; else None.
 
     Not kept are those of very many rows, nor of what has no bytes of its own.
     """
@@ -309,11 +313,13 @@ def _figures() -> Callable[[tuple, Callable[[], bytes]], bytes]:
     return session_cache.for_all(lambda key, make: make(), key=lambda key, make: key)
 
 
-def _figure(record: Any, theme: Theme, draw: Callable, height: int | None, room: int) -> dict[str, Any]:
+def _figure(
+    record: Any, theme: Theme, draw: Callable, height: int | None, room: tuple[int, bool] | None
+) -> dict[str, Any]:
     figure = draw(record, theme)
     if height is not None:
         figure.update_layout(height=height)
-    return (for_a_room(figure, room) if room else figure).to_dict()
+    return (for_a_room(figure, rows=room[0], fills=room[1]) if room else figure).to_dict()
 
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:

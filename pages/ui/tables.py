@@ -167,7 +167,11 @@ def named(evaluation: Evaluation) -> None:
             keys = [key for key in lesson.steps[number - 1].beside if key in METRICS]
             table = formatted_metrics(evaluation, keys)
             wide = len(keys) > len(table)  # wider than the words beside the chart
-            grid(table.T if wide else table, width="stretch", key="named", alt="Metrics named")
+            table = table.T if wide else table
+            if state.presenter():  # with the type of the words around it
+                st.table(table)
+            else:
+                grid(table, width="stretch", key="named", alt="Metrics named")
 
 
 def _chosen(evaluation: Evaluation) -> list[str]:

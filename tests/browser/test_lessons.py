@@ -12,6 +12,7 @@ from calib.recipe import Recipe
 from pages.ui.learn.lessons import chart_of
 from tests.browser.driver import serving
 from tests.browser.labels import TYPE, type_in_charts
+from tests.browser.room import sizes
 from tests.waiting import until
 
 CHARTS = "stPlotlyChart"
@@ -248,11 +249,11 @@ def test_the_back_button_leads_through_the_steps_and_out(tab):
 def test_presenting_hides_the_sidebar_and_obeys_the_arrow_keys(new_tab):
     lesson = LESSONS["why_calibrate"]
     tab = new_tab(width=1280).open("explore_reliability", **parameters(lesson.steps[0]))
-    size = "getComputedStyle(document.querySelector('.st-key-lesson p')).fontSize"
+    size = "getComputedStyle(document.querySelector('.st-key-lesson_beside p')).fontSize"
     before = float(tab.page.evaluate(size).removesuffix("px"))
     tab.press("Present")
     assert not tab.page.get_by_test_id("stSidebar").is_visible()
-    assert float(tab.page.evaluate(size).removesuffix("px")) > 1.2 * before
+    assert float(tab.page.evaluate(size).removesuffix("px")) > 1.1 * before
     tab.page.keyboard.press("ArrowRight")
     assert arrive(tab, lesson, 2) == []
     assert tab.recipe_query()["presenter"] == "true"
@@ -279,23 +280,38 @@ EVERY = [(key, number) for key, of in LESSONS.items() for number in range(1, len
     ("key", "number"),
     [*DENSE, *(pytest.param(*step, marks=pytest.mark.soak) for step in EVERY if step not in DENSE)],
 )
-def test_in_a_room_type_is_legible_and_no_label_lies_on_another(new_tab, key, number):
+def test_in_a_room_a_step_has_large_words_beside_a_large_picture_and_all_is_in_sight(new_tab, key, number):
+    """On a projector of 1920 by 1080, and on one of 1280 by 720 all the same at two thirds of the size."""
     step = LESSONS[key].steps[number - 1]
     tab = new_tab(width=1920)
+    tab.page.set_viewport_size({"width": 1280, "height": 720})
+    tab.open(step.page, **parameters(step), presenter="true", guess="off")
+    _is_large(tab, 2 / 3)
     tab.page.set_viewport_size({"width": 1920, "height": 1080})
-    tab.open(step.page, **parameters(step), presenter="true")
-    smallest, overlapping, cut = type_in_charts(tab, ".st-key-lesson")
-    assert smallest >= 24
-    assert overlapping == cut == []
+    tab.settle()
+    _is_large(tab, 1)
     named = tab.by_key("lesson").locator(f'[class*="st-key-chart_{chart_of(step)}"]')
     chart = named.last.bounding_box()  # the last one of its panels
-    assert chart["y"] + chart["height"] <= 1080
     drawer = tab.page.get_by_test_id("stSidebar")
     assert not drawer.is_visible(), "the drawer with the controls is closed at first"
     tab.page.get_by_test_id("stExpandSidebarButton").press("Enter")
     drawer.locator('[class*="st-key-"]').filter(visible=True).first.wait_for()
     assert drawer_opened(tab) <= chart["x"] or len(named.all()) > 1
     assert named.last.bounding_box() == chart, "the picture stays as it is"
+
+
+def _is_large(tab, scale):
+    """Check the sizes of the open step, of a window that is ``scale`` times as large as 1920 by 1080."""
+    found = sizes(tab)
+    assert found.plot >= 800 * scale
+    assert all(side >= 799 * scale for side in found.squares)
+    assert found.text >= 28 * scale - 0.1
+    assert 0.29 <= found.share <= 0.32
+    assert found.bottom <= 1080 * scale + 1
+    assert found.besides == 0, "no caption, no menu and no small table"
+    smallest, overlapping, cut = type_in_charts(tab, ".st-key-lesson")
+    assert smallest >= 24, "before it is scaled with its picture"
+    assert overlapping == cut == []
 
 
 WITH_DRAWER = [

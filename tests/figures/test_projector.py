@@ -37,7 +37,7 @@ def test_for_a_room_the_title_of_an_upper_scale_lies_above_the_name_of_the_panel
 
 def test_for_a_room_figures_in_two_rows_share_the_page():
     figure = go.Figure(layout=layout(LIGHT, height=400))
-    assert for_a_room(figure, 2).layout.height == 390 < for_a_room(figure).layout.height
+    assert for_a_room(figure, 2).layout.height == 500 < for_a_room(figure).layout.height
 
 
 def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_under_a_title():
@@ -47,7 +47,7 @@ def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_
         marks, layout(LIGHT, height=640, xaxis_title=title, annotations=[{"font": {"size": 9}}])
     )
     larger = for_a_room(figure)
-    assert larger.layout.height == 780
+    assert larger.layout.height == 1000
     template = larger.layout.template.layout
     sizes = (template.font, larger.layout.xaxis.title.font, larger.layout.annotations[0].font)
     assert all(font.size >= 24 for font in (*sizes, larger.data[0].textfont))
@@ -59,6 +59,19 @@ def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_
         500,
         4000,
     ]
+    assert for_a_room(go.Figure(layout=layout(DARK, height=300)), fills=True).layout.height == 1000
+
+
+def test_in_a_lesson_a_square_diagram_is_at_least_800_pixels_high_above_its_histogram():
+    made = layout(
+        LIGHT, height=640, yaxis={"domain": [0.24, 1], "scaleanchor": "x"}, yaxis2={"domain": [0, 0.19]}
+    )
+    larger = for_a_room(go.Figure(layout=made), fills=True).layout
+    inner = larger.height - larger.margin.t - larger.margin.b
+    (low, high), (_, top) = larger.yaxis.domain, larger.yaxis2.domain
+    assert (high - low) * inner >= 800
+    assert low > top
+    assert larger.height <= 1080 - 67, "under the row of the product's name"
 
 
 def test_for_a_room_many_numbers_of_a_scale_are_every_second_one_with_the_last_and_names_are_all():

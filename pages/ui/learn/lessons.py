@@ -75,8 +75,11 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         st.title(plain(step.title), anchor=False)
     below = () if state.presenter() else ("player",)  # in a room they would be below the window
     above = dict.fromkeys(map(part_of, (*step.beside, *({"player"} - {*below}))))  # each once
+    if state.presenter():  # the picture needs the height
+        above = {"finding": None} | above
     with text:
-        _text(step)
+        if not (state.presenter() and _answered(step)):  # as do the words
+            _text(step)
         parts = {"words": _place_of("words")}
         if step.question is not None:
             _question(step, step.question)
@@ -98,6 +101,11 @@ def _waits(step: Step) -> bool:
         return step.place not in guesses()
     experiment = _experiment(step)
     return experiment is not None and experiments.guess_of(state.recipe(), experiment) == ASK
+
+
+def _answered(step: Step) -> bool:
+    """Tell whether the step has asked and has its answer."""
+    return guesses().get(step.place, Guess(0)).answer > 0
 
 
 def _experiment(step: Step) -> Experiment | None:

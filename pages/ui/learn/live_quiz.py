@@ -38,7 +38,7 @@ SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two polls
 ALONE, BESIDE = [1, 0.11], [0.4, 0.6]  # shares of the width: votes and QR code, votes and picture
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
-HIGHEST = 780  # pixels, of a picture beside the votes
+HIGHEST = 840  # pixels, of a picture beside the votes (live_quiz.css)
 
 
 @st.cache_resource
@@ -368,7 +368,7 @@ def _made(asked: Round) -> Staged | None:
 
 def _picture(made: Staged) -> None:
     record = made.chart.record
-    figure = for_a_room(made.chart.draw(current.theme()), highest=HIGHEST)
+    figure = for_a_room(made.chart.draw(current.theme()), highest=HIGHEST, fills=True)
     with st.container(key="projected_class"):
         st.plotly_chart(
             figure,

@@ -137,8 +137,8 @@ function placed(chart, data, button) {
     }
     const moved = () => { button.disabled = false; draw() }
     const point = (event, begins) => {
-        const box = svg.getBoundingClientRect()
-        way.pointed(event.clientX - box.left, event.clientY - box.top, begins)
+        const box = svg.getBoundingClientRect(), scale = box.width / svg.clientWidth  // in a room it is another one
+        way.pointed((event.clientX - box.left) / scale, (event.clientY - box.top) / scale, begins)
         moved()
     }
     svg.addEventListener("pointerdown", event => {
