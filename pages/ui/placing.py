@@ -89,7 +89,9 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
                 **across,
             }
         )
-        words.append({"x": 0.01, "y": ghost.guess, "xanchor": "left", "yanchor": "bottom", **across})
+        left, right = layout.get("xaxis", {}).get("range", (0, 1))
+        far = {"x": 0.99, "xanchor": "right"} if at < (left + right) / 2 else {"x": 0.01, "xanchor": "left"}
+        words.append({"y": ghost.guess, "yanchor": "bottom", **far, **across})
     said = {"text": LABEL, "showarrow": False, "font": {"color": ink, "size": 13}}
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(one | said for one in words)]
