@@ -31,7 +31,7 @@ FIRST = {
 }
 LIST = "pages/learn_lessons.py"
 THUMBNAILS = Path(stage.__file__).parent / "thumbnails"  # by scripts.draw_thumbnails
-BESIDE = [380, 900]  # pixels of the text, and of the picture in a window of 1366 (lesson.css)
+BESIDE = [380, 900]  # pixels of the text, and of the picture in a window of 1366 (desk.css)
 AT_THE_END = "What have you learnt?"  # the title at the end of a lesson
 
 
@@ -62,6 +62,8 @@ def panel(script: str) -> bool:
 def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     """Draw the step's title above its text and, beside the text, the chart that it names."""
     style.add("lesson")
+    if not state.presenter():
+        style.add("desk")
     waits = _waits(step)
     if waits:
         style.add("asked")
