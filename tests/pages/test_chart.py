@@ -26,7 +26,7 @@ def draw(drawn):
 
 
 def test_the_same_numbers_are_drawn_once_whoever_asks(draw, drawn):
-    figures = [chart._drawn({"y": np.arange(3)}, LIGHT, draw, None, False) for _ in range(2)]
+    figures = [chart._drawn({"y": np.arange(3)}, LIGHT, draw, None, None) for _ in range(2)]
     assert len(drawn) == 1
     assert figures[0] == figures[1] == draw({"y": np.arange(3)}, LIGHT).to_dict()
 
@@ -34,19 +34,19 @@ def test_the_same_numbers_are_drawn_once_whoever_asks(draw, drawn):
 @pytest.mark.parametrize(
     "other",
     [
-        ({"y": np.arange(4)}, LIGHT, None, False),
-        ({"y": np.arange(3)}, DARK, None, False),
-        ({"y": np.arange(3)}, LIGHT, 300, False),
-        ({"y": np.arange(3)}, LIGHT, None, True),
+        ({"y": np.arange(4)}, LIGHT, None, None),
+        ({"y": np.arange(3)}, DARK, None, None),
+        ({"y": np.arange(3)}, LIGHT, 300, None),
+        ({"y": np.arange(3)}, LIGHT, None, (1, True)),
     ],
     ids=["numbers", "theme", "height", "room"],
 )
 def test_whatever_changes_the_picture_draws_it_anew(draw, drawn, other):
-    before = chart._drawn({"y": np.arange(3)}, LIGHT, draw, None, False)
+    before = chart._drawn({"y": np.arange(3)}, LIGHT, draw, None, None)
     record, theme, height, room = other
     assert chart._drawn(record, theme, draw, height, room) != before
     assert len(drawn) == 2
-    assert chart._drawn({"y": np.arange(3)}, LIGHT, draw, None, False) == before
+    assert chart._drawn({"y": np.arange(3)}, LIGHT, draw, None, None) == before
     assert len(drawn) == 2
 
 
@@ -55,13 +55,13 @@ def test_whatever_changes_the_picture_draws_it_anew(draw, drawn, other):
 )
 def test_what_cannot_be_kept_is_drawn_every_time(draw, drawn, record):
     for _ in range(2):
-        assert len(chart._drawn(record, LIGHT, draw, None, False)["data"]) == 1
+        assert len(chart._drawn(record, LIGHT, draw, None, None)["data"]) == 1
     assert len(drawn) == 2
 
 
 def test_a_kept_figure_is_one_piece_of_bytes(draw):
     """As lists and numbers it would take several times what the bound counts, and keep whole regions of memory."""
-    chart._drawn({"y": list(range(3000))}, LIGHT, draw, None, False)
+    chart._drawn({"y": list(range(3000))}, LIGHT, draw, None, None)
     (figure,) = chart._figures().cache.values()
     assert isinstance(figure, bytes)
     assert len(figure) <= chart._figures().cache.currsize < len(figure) + 100

@@ -364,7 +364,7 @@ def _listed(lesson: Lesson) -> None:
     done = lesson.key in _done()
     picture = THUMBNAILS / f"{lesson.key}-{current.theme().name}.webp"
     if picture.is_file():
-        st.image(picture, width=128)
+        st.image(picture, width=128, alt="")  # it says no more than the title
     with st.container(gap=None):
         headings.heading(lesson.title)
         st.caption(lesson.summary)
