@@ -87,8 +87,11 @@ def show(
             return None
         if headings.asked() and isinstance(record, Finding):
             record = record.covered()
-        if heading is None:
-            with stage.on("finding") if staged else sentence or nullcontext():
+        alone = staged and state.presenter()  # a room sees the picture, and beside it what the step says
+        if alone:
+            pass
+        elif heading is None:
+            with nullcontext() if staged else sentence or nullcontext():
                 headings.heading(entry.label if headings.asked() else finding or record.title)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
@@ -104,7 +107,6 @@ def show(
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
         _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", role)
         headings.answers()
-        alone = staged and state.presenter()  # a room sees the picture and what is said of it
         if record.caption.endswith(GREY) and not (alone or headings.asked()):
             st.toggle(
                 "All lines in colour",

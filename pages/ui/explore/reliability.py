@@ -110,7 +110,7 @@ def recommended(evaluation: Evaluation) -> None:
     with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
         st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
-        if on_stage:
+        if on_stage and not state.presenter():  # a room would have to scroll
             _grounds(found)
 
 

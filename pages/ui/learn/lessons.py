@@ -77,10 +77,8 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         st.title(plain(step.title), anchor=False)
     below = () if state.presenter() else ("player",)  # in a room they would be below the window
     above = dict.fromkeys(map(part_of, (*step.beside, *({"player"} - {*below}))))  # each once
-    if state.presenter():  # the picture needs the height
-        above = {"finding": None} | above
     with text:
-        if not (state.presenter() and _answered(step)):  # as do the words
+        if not (state.presenter() and _answered(step)):  # the words need the height
             _text(step)
         parts = {"words": _place_of("words")}
         if step.question is not None:
