@@ -19,15 +19,15 @@ from calib.recipe import Recipe
 ORDER = (
     "why_calibrate",
     "reliability_diagram",
+    "labels_to_steps",
     "two_probabilities",
+    "not_useful",
     "deep_trees",
     "out_of_bag",
-    "not_useful",
-    "labels_to_steps",
     "when_it_helps",
     "still_calibrated",
 )
-"""Lessons in the order of the list; each is ``<key>.toml`` in this folder."""
+"""Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
 WORDS, STEP, QUESTION = 130, 2, 1
 """Words per minute, minutes for the picture of a step, and minutes for a question."""
 
