@@ -19,16 +19,16 @@ LATE = "test_labels_whose_delay_depends_on_the_outcome_raise_false_alarms_only_i
 MEANS = "says what a word means, or what to do"
 POINTS = {
     "why_calibrate": (
-        "test_why_calibrate_the_forest_is_right_nearly_always_and_too_modest_on_the_right",
-        "test_why_calibrate_naive_bayes_says_0_or_1_and_is_far_off_at_the_right_end",
-        "test_why_calibrate_every_calibrator_lowers_the_brier_score",
-        "test_why_calibrate_the_calibrated_model_pays_less_and_knew_it",
-        MEANS,
+        "test_why_calibrate_the_bank_s_model_is_overconfident_at_both_ends",
+        "test_why_calibrate_among_safe_customers_more_than_twice_as_many_default_as_expected",
+        "test_why_calibrate_platt_scaling_lowers_the_brier_score_and_keeps_the_auc",
+        "test_why_calibrate_platt_scaling_lowers_the_brier_score_and_keeps_the_auc",
+        "test_why_calibrate_the_bank_s_model_is_overconfident_at_both_ends",
     ),
     "reliability_diagram": (
         MEANS,
-        "test_reliability_diagram_nearly_every_bin_of_the_right_model_is_near_and_fifty_bins_only_add_noise",
-        "test_reliability_diagram_nearly_every_bin_of_the_right_model_is_near_and_fifty_bins_only_add_noise",
+        "test_reliability_diagram_nearly_every_bin_of_the_right_model_is_near_and_more_bins_only_add_noise",
+        "test_reliability_diagram_nearly_every_bin_of_the_right_model_is_near_and_more_bins_only_add_noise",
         "test_reliability_diagram_most_marks_of_the_right_model_lie_inside_the_band_and_it_is_wide_where_rows_are_few",
         "test_bins_of_equal_count_hold_as_many_rows_but_for_equal_predictions",
         "test_reliability_diagram_corp_finds_steps_and_takes_no_bins",
@@ -41,16 +41,16 @@ POINTS = {
         "test_at_the_midpoint_the_regrets_are_not_even_and_nearer_to_one_half_they_are",
     ),
     "deep_trees": (
-        "test_deep_trees_the_tree_is_best_at_a_small_depth_and_much_worse_when_fully_grown",
         "test_shallow_is_flat_and_deep_is_right_on_average_but_scatters",
+        "test_deep_trees_one_tree_is_best_at_depth_4_with_1000_rows_and_at_depth_2_with_100",
         "test_pure_leaves_are_two_groups_and_laplace_splits_them",
-        "test_a_stump_is_calibrated_and_lumps_together",
+        "test_a_stump_has_hardly_any_calibration_loss_and_a_deeper_tree_is_better",
         "test_deep_trees_calibrated_they_still_say_two_things_only",
         "test_curtailment_helps_most_on_average_over_seeds_and_here",
     ),
     "out_of_bag": (
-        "test_out_of_bag_the_forest_and_the_calibrated_forests_are_better_and_the_intervals_narrower",
-        "test_scores_of_training_rows_are_surer_than_those_of_new_rows",
+        "test_out_of_bag_a_forest_of_all_rows_is_always_better_and_venn_abers_mostly",
+        "test_out_of_bag_venn_abers_always_loses_by_training_scores_and_the_others_more_often_gain",
         "test_out_of_bag_every_row_trains_and_every_row_calibrates",
         "test_out_of_bag_the_forest_and_the_calibrated_forests_are_better_and_the_intervals_narrower",
         MEANS,
@@ -66,9 +66,9 @@ POINTS = {
         "test_moves_take_one_pool_each_and_their_order_does_not_matter",
         "test_labels_to_steps_a_move_joins_two_pools_at_their_common_share",
         "test_labels_to_steps_the_end_is_reached_and_its_outermost_steps_are_certain",
-        "test_labels_to_steps_both_come_to_the_diagonal_and_only_isotonic_is_certain_and_wrong",
-        "test_both_isotonic_regressions_end_and_four_lines_never_do",
+        "test_labels_to_steps_the_end_is_reached_and_its_outermost_steps_are_certain",
         "test_labels_to_steps_p0_is_never_1_nor_p1_0_and_they_part_where_rows_are_few",
+        "test_both_isotonic_regressions_end_and_four_lines_never_do",
     ),
     "when_it_helps": (
         "test_logistic_regression_is_right_where_its_assumption_is",
@@ -86,6 +86,7 @@ POINTS = {
 """Of each step of each lesson: the test of its point."""
 
 ALL_MEAN = (MEANS,) * 3
+ORDER_STAYS = "test_labels_to_steps_isotonic_regression_comes_to_the_diagonal_and_keeps_the_order"
 SURER = "test_scores_of_training_rows_are_surer_than_those_of_new_rows"
 FIFTY = POINTS["reliability_diagram"][2]
 BAND = POINTS["reliability_diagram"][3]
@@ -109,7 +110,7 @@ QUIZ = {
         ("test_of_one_tenth_and_one_half_the_number_is_036",) * 3,
     ),
     "deep_trees": (
-        (POINTS["deep_trees"][1], LEAVES, LEAVES),
+        (POINTS["deep_trees"][0], LEAVES, LEAVES),
         (MEANS, "test_with_leaves_as_groups_gl_goes_on_falling_and_cl_takes_it_up", MEANS),
         (GROUPING, POINTS["deep_trees"][4], POINTS["deep_trees"][4]),
     ),
@@ -125,8 +126,8 @@ QUIZ = {
     ),
     "labels_to_steps": (
         (MEANS, "test_pools_of_one_half_and_one_quarter_are_joined_to_two_of_six", MEANS),
-        (POINTS["labels_to_steps"][2], MEANS, POINTS["labels_to_steps"][3]),
-        (MEANS, POINTS["labels_to_steps"][5], MEANS),
+        (POINTS["labels_to_steps"][2], MEANS, ORDER_STAYS),
+        (MEANS, POINTS["labels_to_steps"][4], MEANS),
     ),
     "when_it_helps": (
         ("test_in_two_dimensions_calibrating_a_tuned_forest_is_mostly_worse", MEANS, MEANS),

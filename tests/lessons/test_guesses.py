@@ -1,0 +1,379 @@
+"""The right answer to every question of a step, computed anew from the data, model or simulation that the step shows.
+
+A guess in the picture is sorted by the same cuts as what the picture then shows.
+"""
+
+import numpy as np
+import pytest
+
+from calib.analysis.curves import binned_curve
+from calib.analysis.decision import decide
+from calib.analysis.explain import explain, widest_row
+from calib.analysis.watch.over_time import over_time
+from calib.calibrators import Isotonic, VennAbers
+from calib.evaluate import fit
+from calib.experiments import SKIP, shown
+from calib.lessons import LESSONS
+from calib.metrics import auc, brier_score, expected_calibration_error, log_loss
+from calib.sources import load
+from calib.study.papers.ten_setups import setup_recipes
+from tests.experiments.simulated import found
+from tests.lessons.test_claims import evaluated, of, over_seeds, simulated, step, watched
+
+STEPS = {(key, number): one for key, of_key in LESSONS.items() for number, one in enumerate(of_key.steps, 1)}
+
+
+def asks(one) -> bool:
+    """Whether the experiment of a step's page asks about these settings."""
+    settings = dict(one.recipe.settings)
+    if not one.page.startswith("learn_"):
+        return False
+    experiment = shown(settings, one.page.removeprefix("learn_"))
+    return settings.get(f"{experiment.key}.guess") != SKIP and experiment.usual(experiment.values(settings))
+
+
+def test_every_step_asks_one_question():
+    assert [place for place, one in STEPS.items() if asks(one) == (one.question is not None)] == []
+
+
+def test_a_third_of_the_steps_ask_for_a_guess_in_the_picture():
+    placed = [one for one in STEPS.values() if one.question and one.question.kind != "choice"]
+    assert 3 * len(placed) >= len(STEPS)
+
+
+def test_questions_are_short_and_each_wrong_answer_has_its_own_reason():
+    for one in STEPS.values():
+        settings = dict(one.recipe.settings)
+        asked = one.question or shown(settings, one.page.removeprefix("learn_"))
+        text = one.question.text if one.question else asked.question
+        assert len(f"{one.text} {text}".split()) <= 60, one.place
+        if one.question:
+            assert len(text) <= 120, one.place
+            assert max(map(len, one.question.answers)) <= 40, one.place
+            assert text.endswith((".", "?"))
+            assert all(why.endswith(".") for why in one.question.why)
+
+
+def test_the_right_answer_is_not_always_at_one_place():
+    places = [one.question.right for one in STEPS.values() if one.question]
+    assert max(map(places.count, (1, 2, 3))) < 0.6 * len(places)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a picture shows, and the answer that this is
+
+
+def shown_at(key: str, number: int, calibrator: str = "none", **changes):
+    """Return the bin of the diagram at the place of the mark: its mean prediction and observed share."""
+    evaluation = of(key, number, **changes)
+    recipe = evaluation.recipe
+    curve = binned_curve(evaluation.y, evaluation.predictions[calibrator].p, bins=recipe.bins)
+    nearest = np.nanargmin(np.abs(curve.mean_p - STEPS[key, number].question.at))
+    return curve, nearest
+
+
+def mark(key: str, number: int, **changes) -> int:
+    curve, nearest = shown_at(key, number, **changes)
+    return STEPS[key, number].question.answer_to(curve.observed[nearest])
+
+
+def curve(key: str, number: int, calibrator: str = "none", **changes) -> int:
+    """Return the answer that the diagram's marks give, each weighted by its rows."""
+    evaluation = of(key, number, **changes)
+    low, high = STEPS[key, number].question.over
+    p = evaluation.predictions[calibrator].p
+    some = (p >= low) & (p <= high)
+    gap = np.mean((evaluation.y - p)[some])
+    return STEPS[key, number].question.answer_to([((low + high) / 2, (low + high) / 2 + gap)])
+
+
+def drawn(key: str, number: int, calibrator: str = "none", **changes) -> int:
+    """Return the answer that the drawn marks themselves give."""
+    evaluation = of(key, number, **changes)
+    made = binned_curve(evaluation.y, evaluation.predictions[calibrator].p, bins=evaluation.recipe.bins)
+    some = made.count >= 10
+    return STEPS[key, number].question.answer_to(list(zip(made.mean_p[some], made.observed[some], strict=True)))
+
+
+def nearest_count(value: float, counts: tuple[float, ...]) -> int:
+    return int(np.argmin(np.abs(np.array(counts) - value))) + 1
+
+
+def sorted_into(value: float, before: float, near: float) -> int:
+    """Return 1 if a value lies clearly below the one before, 2 if it is about the same, 3 if it is clearly above."""
+    return 1 if value < before - near else 3 if value > before + near else 2
+
+
+@over_seeds
+def test_why_calibrate_1_fewer_than_half_of_the_risky_customers_default(seed):
+    assert mark("why_calibrate", 1, seed=seed) == STEPS["why_calibrate", 1].question.right
+
+
+@over_seeds
+def test_why_calibrate_2_about_three_times_as_many_default_as_expected(seed):
+    assert mark("why_calibrate", 2, seed=seed) == STEPS["why_calibrate", 2].question.right
+
+
+@over_seeds
+def test_why_calibrate_3_the_calibrated_line_is_near_the_diagonal(seed):
+    right = STEPS["why_calibrate", 3].question.right
+    assert curve("why_calibrate", 3, "platt", seed=seed) == drawn("why_calibrate", 3, "platt", seed=seed) == right
+
+
+@over_seeds
+def test_why_calibrate_4_the_auc_stays(seed):
+    evaluation = of("why_calibrate", 4, seed=seed)
+    before, after = (auc(evaluation.y, evaluation.predictions[key].p) for key in ("none", "platt"))
+    assert 4 - sorted_into(after, before, 1e-12) == STEPS["why_calibrate", 4].question.right
+
+
+@over_seeds
+def test_why_calibrate_5_the_line_stays_below_whoever_is_tested(seed):
+    right = STEPS["why_calibrate", 5].question.right
+    assert curve("why_calibrate", 5, seed=seed) == drawn("why_calibrate", 5, seed=seed) == right
+
+
+@over_seeds
+def test_reliability_diagram_1_nearly_all_of_these_digits_are_odd(seed):
+    assert mark("reliability_diagram", 1, seed=seed) == STEPS["reliability_diagram", 1].question.right
+
+
+@over_seeds
+def test_reliability_diagram_2_a_correct_model_is_near_the_diagonal(seed):
+    right = STEPS["reliability_diagram", 2].question.right
+    assert curve("reliability_diagram", 2, seed=seed) == right
+    if seed == 0:
+        assert drawn("reliability_diagram", 2) == right
+
+
+def test_reliability_diagram_3_with_25_bins_the_ece_is_several_times_as_large():
+    evaluation = of("reliability_diagram", 3)
+    few, many = (
+        expected_calibration_error(evaluation.y, evaluation.predictions["none"].p, bins=bins) for bins in (5, 25)
+    )
+    assert 4 < many / few < 5
+    assert STEPS["reliability_diagram", 3].question.right == sorted_into(many, few, few)
+
+
+def test_reliability_diagram_4_chance_lifts_the_mark_of_13_rows_above_40():
+    made, nearest = shown_at("reliability_diagram", 4)
+    question = STEPS["reliability_diagram", 4].question
+    assert made.count[nearest] == 13
+    assert made.band_upper[nearest] == pytest.approx(6 / 13)
+    assert question.answer_to(made.band_upper[nearest]) == question.right
+
+
+@over_seeds
+def test_reliability_diagram_5_marks_of_equal_counts_crowd_at_both_ends(seed):
+    evaluation = of("reliability_diagram", 5, seed=seed)
+    made = binned_curve(evaluation.y, evaluation.predictions["none"].p, bins=10, strategy="quantile")
+    x = made.mean_p[made.count > 0]
+    assert np.mean((x < 0.1) | (x > 0.9)) > 0.6, "0.2 if they were spread evenly"
+    assert STEPS["reliability_diagram", 5].question.right == 2
+
+
+@over_seeds
+def test_reliability_diagram_6_the_steps_lie_below_the_diagonal_on_the_right(seed):
+    evaluation = of("reliability_diagram", 6, seed=seed)
+    p, question = evaluation.predictions["none"].p, STEPS["reliability_diagram", 6].question
+    x = np.linspace(0.5, 1, 51)
+    steps = Isotonic().fit(p, evaluation.y).predict(x)
+    right = question.right
+    assert question.answer_to(list(zip(x, steps, strict=True))) == curve("reliability_diagram", 6, seed=seed) == right
+
+
+def test_labels_to_steps_2_the_second_move_gives_one_third():
+    made = simulated("labels_to_steps", 2)
+    left = made.joined[1]
+    parts = made.ratio(1, left), made.ratio(1, left + 1)
+    assert parts == ((1, 2), (0, 1))
+    assert made.ratio(2, left) == (1, 3)
+    assert STEPS["labels_to_steps", 2].question.answers[STEPS["labels_to_steps", 2].question.right - 1] == "1/3"
+
+
+def test_labels_to_steps_3_the_outermost_rows_get_0_and_1():
+    made = simulated("labels_to_steps", 3)
+    scores, labels = zip(*made.points, strict=True)
+    ends = Isotonic().fit(np.array(scores), np.array(labels)).predict(np.array([scores[0], scores[-1]]))
+    assert labels[:2] == (0, 0)
+    assert labels[-2:] == (1, 1)
+    assert list(ends) == [0, 1]
+    assert STEPS["labels_to_steps", 3].question.right == 1
+
+
+def test_labels_to_steps_4_one_certain_prediction_is_wrong():
+    evaluation = of("labels_to_steps", 4)
+    p, y = evaluation.predictions["isotonic"].p, evaluation.y
+    assert np.isinf(log_loss(y, p))
+    assert ((p == 1 - y).sum(), np.mean((p == 0) | (p == 1)) > 0.5) == (1, False)
+    assert STEPS["labels_to_steps", 4].question.right == 2
+
+
+@over_seeds
+def test_labels_to_steps_5_above_all_scores_p0_is_below_1_and_p1_is_1(seed):
+    rng = np.random.default_rng(seed)
+    s = rng.normal(size=80)
+    y = (rng.random(80) < 1 / (1 + np.exp(-3 * s))).astype(int)
+    y[np.argmax(s)] = 1
+    p0, p1 = VennAbers().fit(s, y).predict_interval([s.max() + 1])[0]
+    assert 0 < p0 < 1 == p1
+    assert STEPS["labels_to_steps", 5].question.right == 2
+
+
+@over_seeds
+def test_two_probabilities_2_every_mark_lies_above_the_diagonal(seed):
+    predicted = of("two_probabilities", 2, seed=seed).predictions["venn_abers"]
+    assert (predicted.upper > predicted.lower).all()
+    near = np.argsort(np.abs(predicted.lower - 0.5))[:10]
+    question = STEPS["two_probabilities", 2].question
+    further = np.median(predicted.upper[near] - predicted.lower[near])
+    assert question.answer_to(0.5 + further) == question.right
+
+
+def test_two_probabilities_3_p0_is_4_of_7():
+    recipe = STEPS["two_probabilities", 3].recipe
+    evaluation = of("two_probabilities", 3)
+    table = load(recipe)
+    explained = explain(evaluation, fit(recipe, table), widest_row(evaluation))
+    question = STEPS["two_probabilities", 3].question
+    a, n = map(int, question.answers[question.right - 1].split("/"))
+    assert explained.p0 == pytest.approx(a / n)
+    assert explained.p1 == pytest.approx(2 / 2)
+
+
+@over_seeds
+def test_not_useful_2_the_only_mark_lies_on_the_diagonal(seed):
+    evaluation = of("not_useful", 2, seed=seed)
+    assert len(set(evaluation.predictions["none"].p)) == 1
+    assert STEPS["not_useful", 2].question.answer_to(evaluation.y.mean()) == STEPS["not_useful", 2].question.right
+
+
+@over_seeds
+def test_not_useful_3_the_better_model_has_the_larger_ece(seed):
+    constant, bayes = (of("not_useful", number, seed=seed) for number in (2, 3))
+    ece = [
+        expected_calibration_error(one.y, one.predictions["none"].p, bins=one.recipe.bins) for one in (constant, bayes)
+    ]
+    brier = [brier_score(one.y, one.predictions["none"].p) for one in (constant, bayes)]
+    assert ece[1] > 10 * ece[0]
+    assert brier[1] < brier[0] / 2
+    assert STEPS["not_useful", 3].question.right == 3
+
+
+def test_not_useful_4_everybody_is_treated():
+    evaluation = of("not_useful", 4)
+    acted = decide(evaluation).table.acted["none"]
+    assert {1.0: 1, 0.0: 3}[acted] == STEPS["not_useful", 4].question.right
+    assert decide(evaluation).threshold == pytest.approx(1 / 6)
+
+
+@over_seeds
+def test_not_useful_5_a_deeper_tree_lowers_grouping_loss_only(seed):
+    made = found("cl_gl", seed, "cl_gl_sweep", **sweep_settings("not_useful", 5))
+    stump, deeper = (made.points[made.values.index(depth)].losses["brier"] for depth in (1, 4))
+    lower = [
+        getattr(deeper, part) < getattr(stump, part) - 1e-12 for part in ("calibration", "grouping", "irreducible")
+    ]
+    assert [number for number, one in enumerate(lower, 1) if one] == [STEPS["not_useful", 5].question.right]
+
+
+def sweep_settings(key: str, number: int):
+    """The settings of the losses along depth."""
+    recipe = STEPS[key, number].recipe
+    experiment = shown(dict(recipe.settings), "cl_gl")
+    return experiment.numbers(experiment.values(dict(recipe.settings)), "cl_gl_sweep")
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@over_seeds
+def test_deep_trees_1_and_2_the_panel_with_the_lowest_tce(number, seed):
+    one = STEPS["deep_trees", number]
+    experiment = shown(dict(one.recipe.settings), "tree_depth")
+    made = found("tree_depth", seed, **experiment.numbers(experiment.values(dict(one.recipe.settings))))
+    assert tuple(panel.name for panel in made.shown) == one.question.answers, "the answers are the panels"
+    assert np.argmin([panel.tce for panel in made.shown]) + 1 == one.question.right
+
+
+@over_seeds
+def test_deep_trees_4_grouping_loss_rises_again(seed):
+    made = found("cl_gl", seed, "cl_gl_sweep", **sweep_settings("deep_trees", 4))
+    grouping = [point.losses["brier"].grouping for point in made.points]
+    at = made.values.index(4)
+    assert grouping[-1] > 3 * grouping[at]
+    assert STEPS["deep_trees", 4].question.right == 3
+
+
+@over_seeds
+def test_deep_trees_5_of_certain_rows_many_but_not_all_are_in_class_1(seed):
+    if seed:  # other classes, which overlap more or less; these are the step's
+        evaluation = of("deep_trees", 5, evaluation="folds")
+    else:
+        evaluation = of("deep_trees", 5)
+    question = STEPS["deep_trees", 5].question
+    assert question.answer_to(evaluation.y[evaluation.predictions["none"].p == 1].mean()) == question.right
+
+
+def test_out_of_bag_1_the_forest_of_two_thirds_is_worse():
+    assert sorted_into(of("out_of_bag", 1).metrics.brier["none"], 0.0345, 0.0005) == 3
+    assert STEPS["out_of_bag", 1].question.right == 3
+
+
+def test_out_of_bag_2_venn_abers_loses_most_by_training_scores():
+    """Over eight splits: test_out_of_bag_venn_abers_always_loses_by_training_scores_and_the_others_more_often_gain."""
+    train, held = of("out_of_bag", 2), of("out_of_bag", 1)
+    lost = [
+        brier_score(train.y, train.predictions[key].p) - brier_score(held.y, held.predictions[key].p)
+        for key in ("platt", "isotonic", "venn_abers")
+    ]
+    assert np.argmax(lost) + 1 == STEPS["out_of_bag", 2].question.right
+
+
+def test_out_of_bag_3_out_of_bag_is_lower_than_both():
+    oob = of("out_of_bag", 3).metrics.brier["venn_abers"]
+    assert oob < 0.0275
+    assert STEPS["out_of_bag", 3].question.right == 2
+
+
+@over_seeds
+def test_out_of_bag_4_intervals_are_narrower(seed):
+    width = [
+        np.median(predicted.upper - predicted.lower)
+        for predicted in (
+            of("out_of_bag", 4, seed=seed, placement=placement).predictions["venn_abers"]
+            for placement in ("split", "oob")
+        )
+    ]
+    assert 4 - sorted_into(width[1], width[0], 0.1 * width[0]) == STEPS["out_of_bag", 4].question.right
+
+
+def test_out_of_bag_5_all_five_methods_are_better_out_of_bag():
+    recipes = setup_recipes(STEPS["out_of_bag", 5].recipe)
+    held, oob = (evaluated(recipes[key]).metrics.brier for key in ("split", "oob"))
+    assert nearest_count((oob < held).sum(), (0, 2.5, 5)) == STEPS["out_of_bag", 5].question.right
+
+
+@over_seeds
+def test_when_it_helps_4_the_forest_s_line_is_below_the_diagonal(seed):
+    assert curve("when_it_helps", 4, seed=seed) == STEPS["when_it_helps", 4].question.right
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_still_calibrated_2_and_4_the_day_of_the_alarm(number):
+    question = STEPS["still_calibrated", number].question
+    assert question.answer_to(watched(number).watched.found.moment / 1e6) == question.right
+
+
+def test_still_calibrated_3_only_observed_minus_predicted_changes():
+    made = watched(3)
+    scores = made.shifted is not None
+    gap = bool((made.table["low"] > 0).iloc[-6:].all())
+    assert {(True, False): 1, (False, True): 2, (True, True): 3}[scores, gap] == 2
+    assert STEPS["still_calibrated", 3].question.right == 2
+
+
+def test_every_question_of_a_step_has_such_a_test(request):
+    text = request.path.read_text(encoding="utf-8")
+    own = [place for place, one in STEPS.items() if one.question]
+    missing = [place for place in own if not any(f"test_{place[0]}_{n}" in text for n in (place[1],))]
+    also = {("deep_trees", 2): "test_deep_trees_1_and_2", ("still_calibrated", 4): "test_still_calibrated_2_and_4"}
+    assert [place for place in missing if also.get(place, "…") not in text] == []
