@@ -31,11 +31,13 @@ TELLS = {
     "looking": r"more than 20|many false alarms",
 }
 """Experiment → words that give the right answer to its question away."""
+EVERY = [step for lesson in LESSONS.values() for step in lesson.steps]
+OWN = [pytest.param(step, id=step.place) for step in EVERY if step.question]
 ASKED = [
     (key, number)
     for key in LESSONS
-    for number, asked in enumerate(rounds(key)[: len(LESSONS[key].steps)], start=1)
-    if asked.answers
+    for number, (asked, step) in enumerate(zip(rounds(key), LESSONS[key].steps, strict=False), start=1)
+    if asked.answers and step.question is None
 ]
 
 
@@ -71,3 +73,12 @@ def test_no_word_of_a_step_tells_the_answer_that_it_asks_for(key, number):
     step, asked = lesson.steps[number - 1], asked_by(rounds(key)[number - 1])
     beside = " | ".join((lesson.title, step.title, step.text, step.look))
     assert not re.search(TELLS[asked.key], beside, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("step", OWN)
+def test_no_title_or_text_of_a_step_tells_the_answer_to_its_own_question(step):
+    """What to look at and to remember comes after the answer."""
+    asked = step.question
+    before = f"{step.title} {step.text} {asked.text}".lower()
+    named = [answer.lower() in before for answer in asked.answers]
+    assert all(named) or not named[asked.right - 1]
