@@ -9,7 +9,6 @@ import pytest
 from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
 from calib.analysis.explain import explain, widest_row
-from calib.analysis.watch.over_time import over_time
 from calib.calibrators import Isotonic, VennAbers
 from calib.evaluate import fit
 from calib.experiments import SKIP, shown
@@ -18,7 +17,7 @@ from calib.metrics import auc, brier_score, expected_calibration_error, log_loss
 from calib.sources import load
 from calib.study.papers.ten_setups import setup_recipes
 from tests.experiments.simulated import found
-from tests.lessons.test_claims import evaluated, of, over_seeds, simulated, step, watched
+from tests.lessons.test_claims import evaluated, of, over_seeds, simulated, watched
 
 STEPS = {(key, number): one for key, of_key in LESSONS.items() for number, one in enumerate(of_key.steps, 1)}
 
@@ -92,7 +91,9 @@ def drawn(key: str, number: int, calibrator: str = "none", **changes) -> int:
     evaluation = of(key, number, **changes)
     made = binned_curve(evaluation.y, evaluation.predictions[calibrator].p, bins=evaluation.recipe.bins)
     some = made.count >= 10
-    return STEPS[key, number].question.answer_to(list(zip(made.mean_p[some], made.observed[some], strict=True)))
+    return STEPS[key, number].question.answer_to(
+        list(zip(made.mean_p[some], made.observed[some], strict=True))
+    )
 
 
 def nearest_count(value: float, counts: tuple[float, ...]) -> int:
@@ -117,7 +118,11 @@ def test_why_calibrate_2_about_three_times_as_many_default_as_expected(seed):
 @over_seeds
 def test_why_calibrate_3_the_calibrated_line_is_near_the_diagonal(seed):
     right = STEPS["why_calibrate", 3].question.right
-    assert curve("why_calibrate", 3, "platt", seed=seed) == drawn("why_calibrate", 3, "platt", seed=seed) == right
+    assert (
+        curve("why_calibrate", 3, "platt", seed=seed)
+        == drawn("why_calibrate", 3, "platt", seed=seed)
+        == right
+    )
 
 
 @over_seeds
@@ -149,7 +154,8 @@ def test_reliability_diagram_2_a_correct_model_is_near_the_diagonal(seed):
 def test_reliability_diagram_3_with_25_bins_the_ece_is_several_times_as_large():
     evaluation = of("reliability_diagram", 3)
     few, many = (
-        expected_calibration_error(evaluation.y, evaluation.predictions["none"].p, bins=bins) for bins in (5, 25)
+        expected_calibration_error(evaluation.y, evaluation.predictions["none"].p, bins=bins)
+        for bins in (5, 25)
     )
     assert 4 < many / few < 5
     assert STEPS["reliability_diagram", 3].question.right == sorted_into(many, few, few)
@@ -179,7 +185,11 @@ def test_reliability_diagram_6_the_steps_lie_below_the_diagonal_on_the_right(see
     x = np.linspace(0.5, 1, 51)
     steps = Isotonic().fit(p, evaluation.y).predict(x)
     right = question.right
-    assert question.answer_to(list(zip(x, steps, strict=True))) == curve("reliability_diagram", 6, seed=seed) == right
+    assert (
+        question.answer_to(list(zip(x, steps, strict=True)))
+        == curve("reliability_diagram", 6, seed=seed)
+        == right
+    )
 
 
 def test_labels_to_steps_2_the_second_move_gives_one_third():
@@ -188,7 +198,9 @@ def test_labels_to_steps_2_the_second_move_gives_one_third():
     parts = made.ratio(1, left), made.ratio(1, left + 1)
     assert parts == ((1, 2), (0, 1))
     assert made.ratio(2, left) == (1, 3)
-    assert STEPS["labels_to_steps", 2].question.answers[STEPS["labels_to_steps", 2].question.right - 1] == "1/3"
+    assert (
+        STEPS["labels_to_steps", 2].question.answers[STEPS["labels_to_steps", 2].question.right - 1] == "1/3"
+    )
 
 
 def test_labels_to_steps_3_the_outermost_rows_get_0_and_1():
@@ -245,14 +257,18 @@ def test_two_probabilities_3_p0_is_4_of_7():
 def test_not_useful_2_the_only_mark_lies_on_the_diagonal(seed):
     evaluation = of("not_useful", 2, seed=seed)
     assert len(set(evaluation.predictions["none"].p)) == 1
-    assert STEPS["not_useful", 2].question.answer_to(evaluation.y.mean()) == STEPS["not_useful", 2].question.right
+    assert (
+        STEPS["not_useful", 2].question.answer_to(evaluation.y.mean())
+        == STEPS["not_useful", 2].question.right
+    )
 
 
 @over_seeds
 def test_not_useful_3_the_better_model_has_the_larger_ece(seed):
     constant, bayes = (of("not_useful", number, seed=seed) for number in (2, 3))
     ece = [
-        expected_calibration_error(one.y, one.predictions["none"].p, bins=one.recipe.bins) for one in (constant, bayes)
+        expected_calibration_error(one.y, one.predictions["none"].p, bins=one.recipe.bins)
+        for one in (constant, bayes)
     ]
     brier = [brier_score(one.y, one.predictions["none"].p) for one in (constant, bayes)]
     assert ece[1] > 10 * ece[0]
@@ -272,7 +288,8 @@ def test_not_useful_5_a_deeper_tree_lowers_grouping_loss_only(seed):
     made = found("cl_gl", seed, "cl_gl_sweep", **sweep_settings("not_useful", 5))
     stump, deeper = (made.points[made.values.index(depth)].losses["brier"] for depth in (1, 4))
     lower = [
-        getattr(deeper, part) < getattr(stump, part) - 1e-12 for part in ("calibration", "grouping", "irreducible")
+        getattr(deeper, part) < getattr(stump, part) - 1e-12
+        for part in ("calibration", "grouping", "irreducible")
     ]
     assert [number for number, one in enumerate(lower, 1) if one] == [STEPS["not_useful", 5].question.right]
 
@@ -303,12 +320,10 @@ def test_deep_trees_4_grouping_loss_rises_again(seed):
     assert STEPS["deep_trees", 4].question.right == 3
 
 
-@over_seeds
-def test_deep_trees_5_of_certain_rows_many_but_not_all_are_in_class_1(seed):
-    if seed:  # other classes, which overlap more or less; these are the step's
-        evaluation = of("deep_trees", 5, evaluation="folds")
-    else:
-        evaluation = of("deep_trees", 5)
+@pytest.mark.parametrize("evaluated_on", ["holdout", "folds"])
+def test_deep_trees_5_of_certain_rows_many_but_not_all_are_in_class_1(evaluated_on):
+    """Other seeds have other classes, which overlap more or less; folds give other test rows."""
+    evaluation = of("deep_trees", 5, evaluation=evaluated_on)
     question = STEPS["deep_trees", 5].question
     assert question.answer_to(evaluation.y[evaluation.predictions["none"].p == 1].mean()) == question.right
 
@@ -375,5 +390,8 @@ def test_every_question_of_a_step_has_such_a_test(request):
     text = request.path.read_text(encoding="utf-8")
     own = [place for place, one in STEPS.items() if one.question]
     missing = [place for place in own if not any(f"test_{place[0]}_{n}" in text for n in (place[1],))]
-    also = {("deep_trees", 2): "test_deep_trees_1_and_2", ("still_calibrated", 4): "test_still_calibrated_2_and_4"}
+    also = {
+        ("deep_trees", 2): "test_deep_trees_1_and_2",
+        ("still_calibrated", 4): "test_still_calibrated_2_and_4",
+    }
     assert [place for place in missing if also.get(place, "…") not in text] == []
