@@ -71,6 +71,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             False,
             help=f"Bins with fewer than {FEW} rows are uncertain and are drawn faint.",
         ),
+        Parameter(
+            "lines",
+            "Lines in colour",
+            "names",
+            (),
+            about="columns",
+            help="The other lines are grey. By default, the uncalibrated model and one calibrator are in colour.",
+        ),
         Parameter("selection", "Selected rows", "names", (), about="columns", extra={"each": check_range}),
         Parameter(
             "details",

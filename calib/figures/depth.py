@@ -1,4 +1,7 @@
-"""A metric against depth: tree and forest below each other, frequency and Laplace leaves side by side, one scale."""
+"""A metric against depth: tree and forest below each other, frequency and Laplace leaves side by side, one scale.
+
+One of many panels is drawn large above them.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
 from calib.figures.ink import outlined
+from calib.figures.many import asked, in_colour, mute
 from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme
@@ -25,7 +29,8 @@ from calib.metrics import METRICS
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
 NOTHING = "No depth is grown yet."
-HEIGHTS = {1: 230, 2: 200, 3: 145}  # of a panel, in pixels, by the number of rows: a window holds all of them
+HEIGHTS = {1: 230, 2: 110, 3: 72}  # of a panel, in pixels, by the number of rows: a window holds all of them
+LEADING = 220  # of the large panel above more than one row
 TOO_FEW = "Too few rows to distinguish the depths"
 
 
@@ -39,11 +44,17 @@ class DepthCurves:
         As ``depth_scores`` gives it, all depths below each other.
     calibrators
         In the Recipe's order.
+    lead
+        (growth, leaf) of the large panel, or None where there are only two panels.
+    coloured
+        The calibrators whose lines are in colour where there are many: the first, and the best other one of that panel.
     """
 
     table: pd.DataFrame
     metric: str
     calibrators: tuple[str, ...]
+    lead: tuple[str, str] | None
+    coloured: tuple[str, ...]
     title: str
     caption: str
     alt: str
@@ -58,8 +69,10 @@ class DepthCurves:
         return own.pivot_table(index="depth", columns="calibrator", values=self.metric)
 
 
-def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurves:
-    """The curves of one metric.
+def prepare(
+    tables: Sequence[pd.DataFrame], metric: str = "brier", growth: str = "tree", leaves: str = "frequency"
+) -> DepthCurves:
+    """The curves of one metric; ``growth`` and ``leaves`` are those of the large panel.
 
     Raises
     ------
@@ -74,18 +87,29 @@ def prepare(tables: Sequence[pd.DataFrame], metric: str = "brier") -> DepthCurve
     calibrators = tuple(dict.fromkeys(table.loc[table[metric].notna(), "calibrator"]))
     name = "none" if "none" in calibrators else calibrators[0]
     found = {
-        growth: _extremes(table, metric, growth, name)
-        for growth in GROWTHS
-        if ((table["growth"] == growth) & (table["calibrator"] == name)).any()
+        kind: _extremes(table, metric, kind, name)
+        for kind in GROWTHS
+        if ((table["growth"] == kind) & (table["calibrator"] == name)).any()
     }
+    cells = cells_of(table)
+    first = (growth, leaves) if (growth, leaves) in cells else cells[0]
     return DepthCurves(
         table,
         metric,
         calibrators,
+        first if len(cells) > len(LEAVES) else None,
+        in_colour([name, *_best_other(table, metric, first, name)], calibrators),
         _finding(found, metric, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
-        _caption(table, metric) + _full_growth(found, metric, name),
+        _caption(table, metric) + _full_growth(found, metric, name) + asked(calibrators),
         _alt(found, metric, name),
     )
+
+
+def _best_other(table: pd.DataFrame, metric: str, cell: tuple[str, str], name: str) -> list[str]:
+    """The calibrator other than this one with the best value of a panel, if a value can be the best."""
+    own = table[(table["growth"] == cell[0]) & (table["leaf"] == cell[1]) & (table["calibrator"] != name)]
+    chosen = best(METRICS[metric], own[metric])
+    return own.loc[chosen, "calibrator"].tolist()[:1]
 
 
 def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -218,11 +242,12 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
         theme,
         METRICS[record.metric].label,
         height=HEIGHTS.get(len(cells_of(record.table)) // len(LEAVES), HEIGHTS[3]),
+        lead=record.lead and (_titled(record.lead), LEADING),
         uirevision="depth",
         hovermode="closest",
     )
     named: set[str] = set()
-    for i, (growth, leaf) in enumerate(cells_of(record.table)):
+    for i, (growth, leaf) in enumerate([*cells_of(record.table), *filter(None, [record.lead])]):
         x, y = axes(i)
         curves = record.panel(growth, leaf)
         limits = limits_of(record.table, [record.metric], growth)
@@ -237,7 +262,7 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
                 ]
             )
             named.add(key)
-    return figure
+    return mute(figure, record.coloured, theme)
 
 
 def cells_of(table: pd.DataFrame) -> list[tuple[str, str]]:
@@ -245,11 +270,15 @@ def cells_of(table: pd.DataFrame) -> list[tuple[str, str]]:
     return [(growth, leaf) for growth in GROWTHS if (table["growth"] == growth).any() for leaf in LEAVES]
 
 
+def _titled(cell: tuple[str, str]) -> tuple[str, str]:
+    return GROWTHS[cell[0]].label, LEAF_LABELS[cell[1]]
+
+
 def by_depth(table: pd.DataFrame, theme: Theme, measure: str, *, height: int, **changes: Any) -> go.Figure:
     """Empty panels, a growth a row and a leaf a column, all over the same depths."""
     return panels(
         theme,
-        [(GROWTHS[growth].label, LEAF_LABELS[leaf]) for growth, leaf in cells_of(table)],
+        [_titled(cell) for cell in cells_of(table)],
         len(LEAVES),
         height=height,
         xaxis={"title": {"text": "Depth"}, "range": [0.3, float(table["depth"].max()) + 0.7]},

@@ -1,8 +1,10 @@
-"""Pictures of many lines: a few are in colour, the others are grey until their names in the legend are clicked."""
+"""Pictures of many lines: a few are in colour, the others are grey until a reader asks for them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sized
+from collections.abc import Collection, Iterable, Mapping, Sized
+from html import unescape
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -12,7 +14,7 @@ COLOURED = 2  # the uncalibrated model and the calibrator in question
 MOST = COLOURED  # lines of which all are in colour
 GREY_ORDER = -1  # below all other lines
 THREE = 3  # on Learn pages with questions about three lines
-GREY = " Click a name in the legend to colour its thin grey line."
+GREY = " Click a name in the legend to colour its line or to make it grey."
 
 
 def in_colour(named: Iterable[str], all_: Iterable[str], most: int = COLOURED) -> tuple[str, ...]:
@@ -32,8 +34,11 @@ def asked(lines: Sized) -> str:
 def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figure:
     """The figure with all but these legend groups in grey, where more than MOST of them are drawn.
 
-    A grey line lies below the others, in no group, so that a click in the legend shows its own above it.
+    A grey line lies below the others, in no group, so that a click in the legend shows its own above it. The only line
+    has no legend, since title and axes say what it is.
     """
+    if sum(trace.showlegend is not False and bool(trace.name) for trace in figure.data) == 1:
+        figure.update_layout(showlegend=False)
     shown = [trace for trace in figure.data if trace.legendgroup and trace.visible != "legendonly"]
     if len({trace.legendgroup for trace in shown}) <= MOST:
         return figure
@@ -44,14 +49,38 @@ def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figur
     return figure
 
 
-def all_in_colour(figure: go.Figure) -> go.Figure:
-    """The figure with the colours of all lines that ``mute`` has made grey."""
-    grey = {trace.name for trace in figure.data if getattr(trace, "zorder", None) == GREY_ORDER}
-    groups = {trace.legendgroup for trace in figure.data if trace.legendgroup and trace.name in grey}
+def recoloured(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figure:
+    """Draw a figure that ``mute`` has drawn with other lines in colour.
+
+    Parameters
+    ----------
+    coloured
+        Their legend groups; groups that the figure does not have are ignored.
+    """
+    figure.data = [trace for trace in figure.data if getattr(trace, "zorder", None) != GREY_ORDER]
     for trace in figure.data:
-        if trace.legendgroup in groups:
+        if trace.legendgroup and trace.visible == "legendonly":
             trace.visible = True
-    return figure.update_traces(visible=False, selector={"zorder": GREY_ORDER})
+    return mute(figure, coloured, theme)
+
+
+def lines_of(figure: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
+    """Tell which lines a reader can ask for: legend group → its name, and whether it is in colour.
+
+    Empty unless some lines are grey.
+
+    Parameters
+    ----------
+    figure
+        As ``Figure.to_dict`` gives it.
+    """
+    if not any(trace.get("zorder") == GREY_ORDER for trace in figure["data"]):
+        return {}
+    return {
+        trace["legendgroup"]: (unescape(trace["name"]), trace.get("visible") != "legendonly")
+        for trace in figure["data"]
+        if trace.get("legendgroup") and trace.get("name") and trace.get("showlegend") is not False
+    }
 
 
 def _is_line(trace: go.Scatter) -> bool:

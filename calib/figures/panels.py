@@ -11,6 +11,7 @@ from calib.figures.theme import Theme, layout, rgba
 from calib.kernel.checks import Array
 
 LINE = 18  # pixels a line of a panel's name takes
+SCALE = 24  # pixels of the numbers along the axis of a large panel
 
 
 def panels(
@@ -20,6 +21,7 @@ def panels(
     *,
     height: int,
     between: int = 14,
+    lead: tuple[tuple[str, ...], int] | None = None,
     xaxis: Mapping[str, Any],
     yaxis: Mapping[str, Any],
     **changes: Any,
@@ -36,11 +38,14 @@ def panels(
         Of one panel, in pixels.
     between
         Pixels from a panel to the name of the one below.
+    lead
+        Name and height of a large panel above the others; it has the axes that follow theirs.
     """
     rows = -(-len(titles) // columns)
     above = LINE * max(map(len, titles)) + 4
     margin = {"l": 60, "r": 12, "t": above, "b": 96}
-    inner = rows * height + (rows - 1) * (above + between)
+    grid = rows * height + (rows - 1) * (above + between)
+    inner = grid + (lead[1] + above + between + SCALE if lead else 0)
     gap_x, gap_y = 0.05, (above + between) / inner
     legend = {"legend": {"y": -56 / inner}}
     figure = go.Figure(
@@ -48,8 +53,8 @@ def panels(
     )
     for i, (name, *more) in enumerate(titles):
         row, column = divmod(i, columns)
-        width, tall = (1 - gap_x * (columns - 1)) / columns, (1 - gap_y * (rows - 1)) / rows
-        left, top = column * (width + gap_x), 1 - row * (tall + gap_y)
+        width, tall = (1 - gap_x * (columns - 1)) / columns, height / inner
+        left, top = column * (width + gap_x), grid / inner - row * (tall + gap_y)
         x, y = axes(i)
         lowest = i + columns >= len(titles)
         placed_x = {"domain": [left, left + width], "anchor": y, "showticklabels": lowest}
@@ -60,19 +65,36 @@ def panels(
                 f"yaxis{y[1:]}": dict(yaxis) | placed_y | ({"title": None} if column else {}),
             }
         )
-        figure.add_annotation(
-            text="<br>".join([f"<b>{name}</b>", *more]),
-            align="left",
-            x=left,
-            y=top,
-            xref="paper",
-            yref="paper",
-            xanchor="left",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 12, "color": theme.ink},
+        _call(figure, (name, *more), left, top, theme)
+    if lead:
+        figure.update_yaxes(title=None, nticks=3)  # the large panel has them
+        x, y = axes(len(titles))
+        placed_y = {"domain": [1 - lead[1] / inner, 1], "anchor": x}
+        figure.update_layout(
+            {
+                f"xaxis{x[1:]}": dict(xaxis) | {"anchor": y, "title": None},
+                f"yaxis{y[1:]}": dict(yaxis) | placed_y,
+            }
         )
+        _call(figure, lead[0], 0, 1, theme)
     return figure
+
+
+def _call(figure: go.Figure, lines: tuple[str, ...], left: float, top: float, theme: Theme) -> None:
+    """Write a panel's name above its upper left corner."""
+    name, *more = lines
+    figure.add_annotation(
+        text="<br>".join([f"<b>{name}</b>", *more]),
+        align="left",
+        x=left,
+        y=top,
+        xref="paper",
+        yref="paper",
+        xanchor="left",
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 12, "color": theme.ink},
+    )
 
 
 def axes(i: int) -> tuple[str, str]:

@@ -160,7 +160,7 @@ def prepare(
         },
         {key: _picked(evaluation, key, rows, edges) for key in predictions} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
-        _leading(evaluation, shown),
+        leading(evaluation, shown),
         _corner(evaluation, reference_of(shown)) if shown else (),
         recipe.band,
         faint,
@@ -248,7 +248,7 @@ def _drawn(curve: Curve, faint: bool) -> np.ndarray:
     return (curve.count > 0) & (curve.count >= least)
 
 
-def _leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
+def leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
     """The uncalibrated model and the method recommended; if none is, the one with the lowest Brier score."""
     own = reference_of(shown) if shown else "none"
     others = [key for key in shown if key != own]
@@ -264,7 +264,7 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
         return "None of the chosen calibrators works here"
     if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
         return headline(evaluation)
-    table, (own, *rest) = advise(evaluation).table, _leading(evaluation, shown)
+    table, (own, *rest) = advise(evaluation).table, leading(evaluation, shown)
     if not rest:
         return f"{capital(name_of(own))}: Brier score {brief(table.score[own])}"
     before, after = briefly(*table.score[[own, *rest]])
@@ -294,7 +294,8 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
     if recipe.curve == "smoothed":
         text += (
             " Lines are local linear smooths; each point uses the nearest half of the rows. Lines are thin where the "
-            f"histogram bar has fewer than {FEW} rows. Marks are bins, larger for more rows."
+            f"histogram bar has fewer than {FEW} rows, and faint where it has none. Marks are bins, larger for more "
+            "rows."
         )
     if recipe.band == "confidence":
         whose = "smoothed" if recipe.curve == "smoothed" else "true"
@@ -392,7 +393,9 @@ def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
     """All but the names, from the lowest up; as dictionaries, for objects would be made twice."""
     traces = []
     if record.band != "none":
-        traces += [_band(key, record.curves[key], record.band) for key in _banded(record)]
+        traces += [
+            _band(key, record.curves[key], record.band, record.histograms[key]) for key in _banded(record)
+        ]
     light = {key: key not in record.leading for key in record.curves}
     for key, curve in record.curves.items():
         bars = _bars(key, record.histograms[key], 0.08)
@@ -512,7 +515,7 @@ def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
         theme,
         height=HEIGHT,
         uirevision="reliability",
-        showlegend=len(record.curves) > 1,  # the name is beside the line
+        showlegend=len(record.curves) > MOST,  # the names of few are beside their lines
         xaxis={**axis, "title": {"text": "Predicted probability"}, "anchor": "y2", "constrain": "domain"},
         yaxis={
             **axis,
@@ -548,7 +551,7 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
 
 
 def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram) -> list[dict[str, Any]]:
-    """The curve, thin where few rows are near, and straight over points that few rows support."""
+    """The curve: fainter where few rows are near, faintest where none is, and straight over points that few support."""
     mark, shape = MARKS[key], shape_of(curve)
     style = {
         "color": rgba(mark.color, 0.7 if light else 1),
@@ -559,14 +562,20 @@ def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram) -> list[dic
         return [_points(key, shape, np.arange(len(shape.x)), mode="lines", line=style)]
     enough = shape.count >= FEW
     plain = {"mode": "lines", "legendgroup": key, "showlegend": False, "hoverinfo": "skip"}
-    thin = {"line": {**style, "color": rgba(mark.color, 0.6), "width": 1.5}}
+    thin, thinnest = (
+        {"line": {**style, "color": rgba(mark.color, alpha), "width": 1.2}} for alpha in (0.5, 0.22)
+    )
     if isinstance(curve, BinnedCurve):
         strong = np.where(enough, shape.y, np.nan)
-        over_few = {"x": shape.x[enough], "y": shape.y[enough], "name": label_of(key), **plain, **thin}
+        over_few = {"x": shape.x[enough], "y": shape.y[enough], "name": label_of(key), **plain, **thinnest}
         return [over_few, {"x": shape.x, "y": strong, **plain, "line": style}]
-    strong = np.where(enough & (near(rows, shape.x) >= FEW), shape.y, np.nan)
-    whole = _points(key, shape, np.flatnonzero(enough), mode="lines", **thin)
-    return [whole, {"x": shape.x, "y": strong, **plain, "line": style}]
+    some, strong = (np.where(enough & (near(rows, shape.x) >= least), shape.y, np.nan) for least in (1, FEW))
+    whole = _points(key, shape, np.flatnonzero(enough), mode="lines", **thinnest)
+    return [
+        whole,
+        {"x": shape.x, "y": some, **plain, **thin},
+        {"x": shape.x, "y": strong, **plain, "line": style},
+    ]
 
 
 def near(rows: ScoreHistogram, p: np.ndarray) -> np.ndarray:
@@ -630,14 +639,24 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> dict[str,
     )
 
 
-def _band(key: str, curve: Curve, kind: str) -> dict[str, Any]:
-    """The band between the points with enough rows, as one translucent shape."""
+def _band(key: str, curve: Curve, kind: str, counts: ScoreHistogram) -> dict[str, Any]:
+    """The band between the points with enough rows, as translucent shapes; a smooth one ends where no row is near."""
     shape, color = shape_of(curve), MARKS[key].color
-    rows = np.arange(len(shape.x)) if isinstance(curve, CorpCurve) else np.flatnonzero(shape.count >= FEW)
+    shown = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW
+    if isinstance(curve, SmoothCurve):
+        shown &= near(counts, shape.x) > 0
     lower, upper = shape.consistency if kind == "consistency" else shape.confidence
+    rows = np.flatnonzero(shown)
+    # Between smooth points that follow each other, else across whatever lies between
+    ends: Any = np.flatnonzero(np.diff(rows) > 1) + 1 if isinstance(curve, SmoothCurve) else []
+    runs = np.split(rows, ends)
+    x, y = (
+        np.concatenate([np.r_[there[run], back[run][::-1], np.nan] for run in runs])[:-1]
+        for there, back in ((shape.x, shape.x), (upper, lower))
+    )
     return {
-        "x": np.r_[shape.x[rows], shape.x[rows][::-1]],
-        "y": np.r_[upper[rows], lower[rows][::-1]],
+        "x": x,
+        "y": y,
         "mode": "lines",
         "line": {"width": 0.5, "color": rgba(color, 0.35)},
         "fill": "toself",

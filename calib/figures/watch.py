@@ -13,7 +13,7 @@ from calib.analysis.watch.over_time import OverTime, moved, summary
 from calib.analysis.watch.table import evidence_words
 from calib.figures.base import FigureEntry
 from calib.figures.panels import axes, band, heading, panels
-from calib.figures.theme import LIGHT, Theme, layout
+from calib.figures.theme import LIGHT, Theme, layout, legible
 from calib.kernel.wording import number
 
 MOST_PANELS = 12
@@ -112,7 +112,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
         showarrow=False,
         xanchor="left",
         yanchor="bottom",
-        font={"color": theme.positive},
+        font={"color": legible(theme.positive, theme)},
     )
     words = [evidence_words(value * np.log(10)) for value in log]
     beyond = log > high
@@ -199,7 +199,7 @@ def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
     """Four panels above each other on one axis of time."""
     names = (
         "Scores: median and middle 80 %",
-        "Base rate: observed, and by EM (dashed)",
+        "Base rate: observed, or from scores (dashed)",
         "Observed − predicted, per period",
         "Observed − predicted, so far",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -56,6 +56,11 @@ def enter_popovers() -> None:
     _component("popover")(key="focus_popovers", height="content")
 
 
+def one_stop_per_toolbar() -> None:
+    """Make the toolbar of a chart one stop of the keyboard; arrow keys, Home and End move within it."""
+    _component("toolbar")(key="focus_toolbars", height="content")
+
+
 def keep_place() -> None:
     """Keep the keyboard at its control while that is redrawn, switched off for a moment or gone.
 
@@ -67,6 +72,16 @@ def keep_place() -> None:
 def read_out(key: str) -> None:
     """What comes into the block that this stands in is read out by a screen reader, wherever the keyboard is."""
     _component("live")(key=f"live_{key}", height="content")
+
+
+def hear_legend(key: str, place: str, then: Callable[[str], None]) -> None:
+    """Call ``then`` with the legend group of a line whose name is clicked in the charts of the container ``place``."""
+    name = f"live_legend_{key}"
+
+    def clicked() -> None:
+        then(st.session_state[name].line)
+
+    _component("legend")(key=name, data={"place": place}, height="content", on_line_change=clicked)
 
 
 def follow_scheme(dark: bool) -> None:
@@ -93,5 +108,8 @@ def ballots(answers: Sequence[Mapping[str, Any]]) -> None:
 
 
 def begin_at_the_top(place: object) -> None:
-    """Another place than before is seen from its top: Streamlit leaves it as far down as the last one was left."""
+    """Show another place than before from its top, where Streamlit would scroll as far as in the last one.
+
+    On a phone, the menu that led there closes.
+    """
     _component("top")(key="top", data={"place": repr(place)}, height="content")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial, wraps
@@ -18,15 +18,30 @@ from plotly.io.json import to_json_plotly
 from calib.experiments.shared.findings import Finding
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry, parted
-from calib.figures.many import GREY, all_in_colour
+from calib.figures.many import GREY, lines_of, recoloured
 from calib.figures.projector import PROJECTED, for_a_room
 from calib.figures.theme import controls
 from calib.kernel.checks import InputError
-from pages.ui import current, downloads, headings, jobs, placing, server, session_cache, stage, state, style
+from calib.kernel.declared import SETTINGS
+from pages.ui import (
+    browser,
+    current,
+    downloads,
+    headings,
+    jobs,
+    placing,
+    server,
+    session_cache,
+    stage,
+    state,
+    style,
+)
 from pages.ui.ready_figure import ReadyFigure
 from pages.ui.text import plain
+from pages.ui.widget import shown
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
+TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
 WAITS = "The result appears once you answer or skip the question."
 CLEAR = "rgba(0, 0, 0, 0)"
 MOST_BYTES = 1_000_000  # bytes of a record whose figure is kept
@@ -59,8 +74,7 @@ def show(
     heading
         Stands above the chart, small, instead of the finding, for a chart among several.
     hint
-        What can be done with the chart here; it follows the first sentence of the caption, which is all that
-        reports have.
+        What can be done with the chart here; it is folded with how to read the chart.
     version
         Another one forgets which marks were picked before.
     height
@@ -102,35 +116,38 @@ def show(
         interaction = _interaction(key, widget, on_click, on_pick)
         if strip and asked and entry.panels:  # seven buttons a panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
-        if st.session_state.get(f"colour_{key}"):
-            entry = replace(entry, draw=_coloured(entry.draw))
+        asked_lines = _asked_lines(key)
+        lines = (
+            lines_of(_drawn(record, current.theme(), entry.draw, height, None))
+            if record.caption.endswith(GREY)
+            else {}
+        )
+        if asked_lines & set(lines):
+            entry = replace(entry, draw=_coloured(entry.draw, asked_lines & set(lines)))
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
-        _pictures(entry, record, widget, height, interaction, "strip" if strip else "panels", role)
+        block = "strip" if strip else "panels"
+        _pictures(entry, record, widget, height, interaction, block, role)
         headings.answers()
-        if record.caption.endswith(GREY) and not (alone or headings.asked()):
-            st.toggle(
-                "All lines in colour",
-                key=f"colour_{key}",
-                help="Off: two or three lines have colours. Click a name in the legend to colour one more line.",
-            )
+        if lines and not (alone or headings.asked()):
+            _choose_lines(key, f"{block}_{widget}", lines, asked_lines)
         if heading is None:
             if headings.asked() and not alone:
                 st.caption(plain(WAITS if staged else f"{WAITS} {hint}"))
             elif not alone:
                 caption(record.caption, key, hint)
         if not (alone or (staged and headings.asked())):
-            downloads.chart(name, record, source, options, key)
+            downloads.chart(entry, record, source, options, key)
     return record
 
 
 def caption(text: str, key: str, hint: str = "") -> None:
-    """Write what is drawn and what can be done, then, folded, how to read it; ``key`` names the chart."""
+    """Write what is drawn in one sentence; folded, how to read it and what can be done. ``key`` names the chart."""
     drawn, how = parted(text.removesuffix(GREY))
     with st.container(gap=None):
-        st.caption(plain(f"{drawn} {hint}"))
-        if how:
+        st.caption(plain(drawn))
+        if how or hint:
             with st.expander("How to read", key=f"how_{key}", type="compact"):
-                st.caption(plain(how))
+                st.caption(plain(f"{how} {hint}".strip()))
 
 
 def picture(name: str, source, draw: Callable, **options) -> None:
@@ -272,14 +289,53 @@ def _in_words(entry: FigureEntry, panel: Any) -> str:
     return f"{entry.label}. {told}".strip()
 
 
-def _coloured(draw: Callable) -> Callable:
-    """Draw as ``draw`` does, with all lines in colour, under a name of its own among the figures that are kept."""
+def _asked_lines(key: str) -> set[str]:
+    """The lines that the reader wants in colour: of Explore pages those of the Recipe, else those of this chart."""
+    if current.explores():
+        return set(state.recipe().setting("reliability.lines"))
+    return set(st.session_state.get(f"lines_{key}", ()))
+
+
+def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], asked: set[str]) -> None:
+    """Let the reader choose the lines in colour, in the legend or below the chart."""
+    here = asked & set(lines) or {line for line, (_, on) in lines.items() if on}
+
+    def choose(chosen: Iterable[str]) -> None:
+        """None is as if nobody had asked."""
+        ordered = tuple(line for line in lines if line in set(chosen))
+        if current.explores():
+            state.update(**{"reliability.lines": ordered})
+        else:
+            st.session_state[f"lines_{key}"] = ordered
+
+    help = SETTINGS["reliability.lines"].help
+    names, options = (
+        {line: name for line, (name, _) in lines.items()},
+        {"selection_mode": "multi", "help": help},
+    )
+    chosen = [line for line in lines if line in here]
+    label = SETTINGS["reliability.lines"].label
+    shown(
+        st.pills,
+        f"colour_{key}",
+        chosen,
+        choose,
+        label,
+        list(lines),
+        format_func=names.__getitem__,
+        **options,
+    )
+    browser.hear_legend(key, place, lambda line: choose(here ^ {line}))
+
+
+def _coloured(draw: Callable, lines: Collection[str]) -> Callable:
+    """Draw as ``draw`` does, with these lines in colour, under a name of its own among the figures that are kept."""
 
     @wraps(draw)
     def drawn(record: Any, theme: Theme) -> Any:
-        return all_in_colour(draw(record, theme))
+        return recoloured(draw(record, theme), lines, theme)
 
-    drawn.__qualname__ += " in colour"
+    drawn.__qualname__ += f" with {sorted(lines)}"
     return drawn
 
 
@@ -321,6 +377,8 @@ def _figure(
     figure = draw(record, theme)
     if height is not None:
         figure.update_layout(height=height)
+    if not room and figure.layout.yaxis.constraintoward is None:  # a square diagram leaves room anyway
+        figure.update_layout(margin_r=max(TOOLBAR, figure.layout.margin.r or 0))
     return (for_a_room(figure, rows=room[0], fills=room[1]) if room else figure).to_dict()
 
 

@@ -121,6 +121,11 @@ def of(script: str) -> Page:
     return next(page for pages in PAGES.values() for page in pages if page.script == script)
 
 
+def explores() -> bool:
+    """Whether an Explore page is open."""
+    return of(st.session_state["page"]) in PAGES["Explore"]
+
+
 def theme() -> Theme:
     return DARK if st.context.theme.type == "dark" else LIGHT
 

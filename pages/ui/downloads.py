@@ -28,7 +28,6 @@ from calib.export import (
     titled,
     write_program,
 )
-from calib.figures import FIGURES
 from calib.figures.base import FigureEntry, Record
 from calib.kernel.checks import InputError
 from pages.ui import current, state
@@ -64,10 +63,10 @@ def button(label: str, make, name: str, mime: str, key: str, **more: Any) -> Non
     st.download_button(label, make, name, mime, on_click="ignore", key=key, **more)
 
 
-def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], key: str) -> None:
+def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str, Any], key: str) -> None:
     """Show the popover under a chart; its record was prepared from ``source`` and ``options``."""
     with st.popover("Download", key=f"{key}_downloads"):
-        entry, theme = FIGURES[name], current.theme()
+        theme = current.theme()
         with st.container(horizontal=True):
             button(
                 "Numbers (CSV)", lambda: safe_csv(record.to_frame()), f"{key}.csv", "text/csv", f"{key}_csv"
@@ -104,7 +103,9 @@ def chart(name: str, record: Record, source: Any, options: Mapping[str, Any], ke
         st.caption("Link to this page with its settings")
         st.code(current.link(), language=None, wrap_lines=True)
         st.caption("Python code for these numbers")
-        st.code(chart_source(name, source, options, state.files()) or current.python(), language="python")
+        st.code(
+            chart_source(entry.key, source, options, state.files()) or current.python(), language="python"
+        )
 
 
 def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> bytes:

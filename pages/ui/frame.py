@@ -101,6 +101,7 @@ def open_start() -> None:
         st.switch_page("pages/explore_reliability.py", query_params=query)
     state.stand_aside("")
     _set_up("", "Start", presenter=False)
+    browser.begin_at_the_top("")
     headings.clear()
     stage.clear()
     for problem in plugin_problems():
@@ -216,6 +217,7 @@ def _set_up(script: str, title: str, presenter: bool, alone: bool = False) -> No
     st.set_page_config(page_title=f"{title} · {PRODUCT}", layout="wide", initial_sidebar_state=sidebar)
     browser.follow_scheme(theme is DARK)
     browser.enter_popovers()
+    browser.one_stop_per_toolbar()
     browser.keep_place()
 
 

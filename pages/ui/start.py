@@ -134,8 +134,8 @@ def _component():
 
 
 def _with_names_alone(record: Reliability, theme: Theme) -> go.Figure:
-    """Draw the diagram with each line's name beside it, and without the legend and numbers that experts read."""
-    return FIGURES["reliability"].draw(replace(record, corner=()), theme).update_layout(showlegend=False)
+    """Draw the diagram with each line's name beside it, and without the numbers that experts read."""
+    return FIGURES["reliability"].draw(replace(record, corner=()), theme)
 
 
 def explain(found: MarkedBin) -> None:

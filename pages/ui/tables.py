@@ -21,7 +21,9 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_metrics
+from calib.figures.many import MOST
 from calib.figures.metrics import EVERYDAY
+from calib.figures.reliability import leading
 from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import brief, briefly, change, class_named, percent
 from calib.lessons import place
@@ -140,7 +142,12 @@ def metrics(evaluation: Evaluation) -> None:
     every = toggle("reliability.all_metrics", evaluation.recipe)
     asked = _more(evaluation)  # first: at the end they would lie out of sight
     shown = [*asked, *(evaluation.metrics if every else MAIN)]
-    grid(formatted_metrics(evaluation, shown), width="stretch", key="metrics", alt="Metric table")
+    grid(
+        formatted_metrics(evaluation, shown),
+        width="stretch",
+        alt="Metric table",
+        **_lines_in_colour(evaluation),
+    )
     st.caption(
         f"{evaluation.judged_by}, {percent(evaluation.share)} of them in "
         f"{plain(class_named(evaluation.dataset.classes[1]))}. ★ marks the best value of a column; small differences "
@@ -157,6 +164,23 @@ def metrics(evaluation: Evaluation) -> None:
             "metrics.csv",
         )
         download("Predictions (CSV)", lambda: safe_csv(evaluation.frame()), "predictions.csv")
+
+
+def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
+    """Let the rows that are chosen in the metric table be the lines in colour, as in the legend of a chart."""
+    keys = list(evaluation.predictions)
+    if len(keys) <= MOST:
+        return {"key": "metrics"}
+    asked = set(evaluation.recipe.setting("reliability.lines")) & set(keys)
+    here = [key for key in keys if key in (asked or leading(evaluation, keys))]
+    name = f"metrics_{'_'.join(map(slug, here))}"  # another table where the lines were chosen elsewhere
+
+    def chosen() -> None:
+        rows = st.session_state[name].selection.rows
+        state.update(**{"reliability.lines": tuple(keys[row] for row in sorted(rows))})
+
+    begin = {"selection": {"rows": [keys.index(key) for key in here]}}
+    return {"key": name, "on_select": chosen, "selection_mode": "multi-row", "selection_default": begin}
 
 
 def named(evaluation: Evaluation) -> None:

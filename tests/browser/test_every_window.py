@@ -158,11 +158,18 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
     reached = tab_stops(tab)
     for name in (
         *("data", "model", "placement", "calibrators", "View"),  # the sidebar
-        *("Copy link", "Show Python", "Zoom", "Reset axes", "Download"),  # page and chart
+        *("Copy link", "Show Python", "Download"),  # page and chart
         *("reliability-details", "Search: Metric table", "What was dropped"),  # what stands below
     ):
         assert any(name in stop for stop in reached), name
     assert not tab.page.get_by_test_id("stMetricValue").first.evaluate(CUT)
+    tools = tab.page.get_by_role("toolbar", name="Chart tools").get_by_role("button")
+    names = [tool.get_attribute("aria-label") for tool in tools.all()]
+    assert len({stop for stop in reached if any(name and stop.endswith(name) for name in names)}) == 1
+    tools.first.focus()  # one stop; arrow keys go on from there
+    for key, place in (("ArrowDown", 1), ("End", -1), ("ArrowRight", 0), ("ArrowUp", -1), ("Home", 0)):
+        tab.page.keyboard.press(key)
+        assert tab.page.evaluate("document.activeElement.ariaLabel") == names[place]
     tab.unfold("Base rate")
     tab.by_key("base_rate").locator("input").focus()
     tab.page.keyboard.type("20\n")  # the field is drawn anew, beside a button that takes the number away
@@ -171,6 +178,27 @@ def test_the_light_page_is_light_its_text_stands_out_and_the_keyboard_reaches_al
     tab.by_key("empty_base_rate").get_by_role("button").press("Enter")
     tab.by_key("view").locator("button:focus").wait_for()  # what stands now where that was
     assert "base_rate" not in tab.settle().recipe_query()
+
+
+# By how many pixels the toolbar of each chart covers a plot
+COVERED = """charts => charts.map(chart => {
+    const bar = chart.querySelector(".modebar").getBoundingClientRect(), box = chart.getBoundingClientRect()
+    const full = chart._fullLayout, named = letter => RegExp(`^${letter}axis\\\\d*$`)
+    const axes = letter => Object.keys(full).filter(name => named(letter).test(name)).map(name => full[name])
+    return Math.max(0, ...axes("x").flatMap(x => axes("y").map(y => {
+        const left = box.left + x._offset, top = box.top + y._offset
+        const wide = Math.min(bar.right, left + x._length) - Math.max(bar.left, left)
+        const high = Math.min(bar.bottom, top + y._length) - Math.max(bar.top, top)
+        return high > 0 ? wide : 0
+    })))
+})"""
+
+
+@pytest.mark.parametrize("path", sweep([path for path in PATHS if "explore" in path], "explore_decide"))
+def test_the_toolbar_of_a_chart_lies_beside_its_marks(new_tab, path):
+    tab = new_tab().open(path, **QUICK)
+    charts = tab.page.locator(".js-plotly-plot:has(.modebar)")
+    assert charts.evaluate_all(COVERED) == [0] * charts.count()
 
 
 # Whether a headline number that is the names of two setups is cut off

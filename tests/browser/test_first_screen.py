@@ -4,6 +4,7 @@ import pytest
 
 from pages.ui import current
 from tests.sweep import sweep
+from tests.waiting import until
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 EXPLORE = ["reliability", "venn_abers", "trees", "out_of_bag", "decide", "compare"]
@@ -99,3 +100,5 @@ def test_a_phone_reaches_every_page_and_start_explains_its_mark_under_the_diagra
     assert set(names) <= {text.strip() for text in links.all_inner_texts()}
     links.get_by_text("Overlap", exact=True).click()
     assert tab.settle().page.url.endswith("/learn_overlap")
+    closed = tab.page.locator(".stSidebar[data-collapsed=true]")
+    until(lambda: closed.count() == 1, "the menu closes once it has been used")

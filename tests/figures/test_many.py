@@ -6,7 +6,7 @@ import pytest
 from calib.analysis.decision import decide
 from calib.calibrators import label_of
 from calib.figures import FIGURES, LIGHT, MARKS
-from calib.figures.many import COLOURED, GREY, MOST, all_in_colour
+from calib.figures.many import COLOURED, GREY, MOST, lines_of, recoloured
 from tests.figures.evaluations import evaluation
 
 SIX = ("none", "platt", "isotonic", "beta", "venn_abers", "logistic")
@@ -48,10 +48,18 @@ def test_few_lines_keep_their_colours(figure):
 
 
 @pytest.mark.parametrize("figure", ["reliability", "net_benefit", "cumulative", "smooth_calibration"])
-def test_all_lines_take_their_colours_at_once(figure):
+@pytest.mark.parametrize("asked", [SIX, ("beta",), ("isotonic", "logistic", "no such line")])
+def test_exactly_the_lines_that_are_asked_for_take_their_colours(figure, asked):
     entry = FIGURES[figure]
-    drawn = all_in_colour(entry.draw(entry.prepare(source(figure, SIX)), LIGHT))
-    assert {trace.legendgroup for trace in drawn.data if trace.legendgroup} == set(SIX)
-    for trace in drawn.data:
-        assert trace.zorder != -1 or trace.visible is False
-        assert trace.visible != "legendonly"
+    drawn = entry.draw(entry.prepare(source(figure, SIX)), LIGHT)
+    lines = {group: on for group, (_, on) in lines_of(drawn.to_dict()).items()}
+    assert set(lines) == set(SIX)
+    assert sum(lines.values()) == COLOURED
+    own = recoloured(drawn, asked, LIGHT)
+    coloured = {
+        trace.legendgroup for trace in own.data if trace.legendgroup and trace.visible != "legendonly"
+    }
+    assert coloured == set(asked) & set(SIX)
+    grey = {trace.name for trace in own.data if trace.zorder == -1}
+    assert grey >= {label_of(key) for key in set(SIX) - set(asked)}
+    assert not grey & {label_of(key) for key in asked}

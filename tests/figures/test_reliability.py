@@ -11,6 +11,7 @@ from calib.analysis.differences import differences
 from calib.analysis.recommendation.advice import LEAVE, headline, recommend
 from calib.analysis.selection import selected_rows
 from calib.calibrators import label_of
+from calib.evaluate import Evaluation
 from calib.figures import DARK, FIGURES, LIGHT, MARKS
 from calib.figures.many import COLOURED
 from calib.figures.theme import legible
@@ -305,15 +306,17 @@ def test_smoothed_lines_and_the_bins_beside_them_are_those_of_the_curves():
     record, figure = drawn(e)
     for key, predictions in e.predictions.items():
         curve = smooth_curve(e.y, predictions.p)
-        thin, strong = (line for line in lines_of(figure, key) if line.fill is None)
-        np.testing.assert_allclose(thin.x, curve.p[curve.count >= FEW])
-        np.testing.assert_allclose(thin.y, curve.smoothed[curve.count >= FEW])
+        faint, thin, strong = (line for line in lines_of(figure, key) if line.fill is None)
+        np.testing.assert_allclose(faint.x, curve.p[curve.count >= FEW])
+        np.testing.assert_allclose(faint.y, curve.smoothed[curve.count >= FEW])
         counts, edges = np.histogram(predictions.p, record.histograms[key].edges)
         near = counts[np.clip(np.searchsorted(edges, curve.p, "right") - 1, 0, len(counts) - 1)]
-        np.testing.assert_allclose(
-            strong.y, np.where((near < FEW) | (curve.count < FEW), np.nan, curve.smoothed)
-        )
-        assert thin.line.width < strong.line.width
+        for line, least in ((thin, 1), (strong, FEW)):  # little ink where there are few rows
+            hidden = (near < least) | (curve.count < FEW)
+            np.testing.assert_allclose(line.y, np.where(hidden, np.nan, curve.smoothed))
+        assert faint.line.width <= thin.line.width < strong.line.width
+        alphas = [float(line.line.color.rpartition(",")[2].rstrip(")")) for line in (faint, thin, strong)]
+        assert alphas == sorted(set(alphas))
         lines = record.to_frame().query("calibrator == @key")
         bins = binned_curve(e.y, predictions.p, bins=10)
         filled = bins.count > 0
@@ -355,6 +358,20 @@ def test_bands_are_the_numbers_of_the_curves_and_translucent(curve, band):
         upper, lower = (getattr(known, name)[rows] for name in names)
         np.testing.assert_allclose(shape.y, np.r_[upper, lower[::-1]])
         assert 0 < float(re.fullmatch(r"rgba\(.*, ([\d.]+)\)", shape.fillcolor).group(1)) < 0.3
+
+
+def test_a_smooth_band_has_no_ink_where_there_are_no_rows():
+    """Half of the rows near 0, half near 1: the curve passes between them, its band does not."""
+    rng = np.random.default_rng(0)
+    p = np.r_[rng.uniform(0, 0.05, 200), rng.uniform(0.95, 1, 200)]
+    e = Evaluation.from_predictions((rng.random(400) < p).astype(int), p)
+    record, figure = drawn(e.with_view(e.recipe.replace(curve="smoothed", band="consistency", bins=20)))
+    (shape,) = [t for t in figure.data if t.fill == "toself"]
+    assert np.isnan(shape.x).sum() == 1  # two shapes
+    assert not ((shape.x > 0.05) & (shape.x < 0.95)).any()
+    (key,) = record.curves
+    line = next(t for t in lines_of(figure, key) if t.fill is None)
+    assert not np.isnan(line.y).any()  # one line from end to end
 
 
 def test_the_histogram_counts_every_row_and_the_rows_picked():

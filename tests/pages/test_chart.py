@@ -1,5 +1,8 @@
 """A figure is drawn once for what it shows, and anew for anything else."""
 
+import json
+import re
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -28,7 +31,8 @@ def draw(drawn):
 def test_the_same_numbers_are_drawn_once_whoever_asks(draw, drawn):
     figures = [chart._drawn({"y": np.arange(3)}, LIGHT, draw, None, None) for _ in range(2)]
     assert len(drawn) == 1
-    assert figures[0] == figures[1] == draw({"y": np.arange(3)}, LIGHT).to_dict()
+    assert figures[0] == figures[1]
+    assert figures[0]["data"] == draw({"y": np.arange(3)}, LIGHT).to_dict()["data"]
 
 
 @pytest.mark.parametrize(
@@ -86,3 +90,50 @@ def test_of_the_pictures_of_a_chart_a_session_holds_on_to_the_latest_alone():
     assert faults(at) == []
     known = at._session_state._state._new_widget_state.widget_metadata
     assert len([name for name in known if name.endswith("-chart_reliability")]) == 1
+
+
+def grey_lines(content: str) -> set[str]:
+    """Legend groups that are not in colour, of a figure as JSON."""
+    groups = re.findall(r'"legendgroup":\s*"(\w+)"', content)
+    return {group for group in groups if is_grey(json.loads(content), group)}
+
+
+def is_grey(figure: dict, group: str) -> bool:
+    own = [trace for trace in figure["data"] if trace.get("legendgroup") == group]
+    return all(trace.get("visible") == "legendonly" for trace in own)
+
+
+def test_lines_in_colour_are_a_view_that_pages_links_and_downloads_share(downloads):
+    at = page(data="sample:breast_cancer", model="naive_bayes")
+
+    def grey() -> set[str]:
+        on_page = grey_lines(at.get("plotly_chart")[0].proto.spec)
+        html = downloads["Interactive chart (HTML)"]().decode()
+        start = html.index("[{", html.index("Plotly.newPlot"))
+        data, _ = json.JSONDecoder().raw_decode(html[start:])
+        assert {one for one in on_page if is_grey({"data": data}, one)} == on_page
+        assert not any(
+            is_grey({"data": data}, one) for one in {"none", "platt", "isotonic", "venn_abers"} - on_page
+        )
+        return on_page
+
+    fits = at.session_state["recipe"].digest("fit")
+    assert grey() == {"isotonic", "venn_abers"}
+    pills = next(group for group in at.get("button_group") if group.label == "Lines in colour")
+    settled(pills.set_value([*pills.value, "venn_abers"]).run())
+    assert grey() == {"isotonic"}
+    assert at.query_params["reliability.lines"] in ("none,platt,venn_abers", ["none,platt,venn_abers"])
+    assert at.session_state["recipe"].digest("fit") == fits
+    linked = page(data="sample:breast_cancer", model="naive_bayes", **{"reliability.lines": "venn_abers"})
+    assert grey_lines(linked.get("plotly_chart")[0].proto.spec) == {"none", "platt", "isotonic"}
+    assert faults(linked) == []
+
+
+def test_under_a_chart_stands_one_sentence_of_at_most_twenty_words():
+    at = page(data="sample:breast_cancer", model="naive_bayes")
+    folded = {text.value for fold in at.expander for text in fold.caption}
+    record = next(text.value for text in at.caption if text.value.startswith("Curves show the observed"))
+    assert record not in folded
+    assert len(record.split()) <= 20
+    assert record.count(". ") == 0
+    assert any("Click or tap a mark" in text for text in folded)  # what can be done is folded too

@@ -43,6 +43,10 @@ from pages.ui.widget import shown
 
 LISTED = 500  # rows of a selection that the page lists; the download holds all
 GROUP_DIAGRAMS = 6
+PICK = (
+    "Click or tap a mark to list its rows below. "
+    "On a wide screen, the chart’s Box Select tool selects several marks."
+)
 
 
 # What a further metric is made of, below the table where it is chosen
@@ -54,17 +58,14 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
     pick: dict[str, Any] = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
     if evaluation.recipe.setting("reliability.layout") == "side":
         tables.side_by_side(evaluation, **pick)
+        st.caption(PICK)
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
         finding = verdict_of(evaluation).headline
-        chart.show("reliability", evaluation, sentence=sentence, finding=finding, **view, **pick)
+        chart.show("reliability", evaluation, sentence=sentence, finding=finding, hint=PICK, **view, **pick)
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)
-    st.caption(
-        "Click or tap a mark to list its rows below. On a wide screen, the chart’s Box Select tool "
-        "selects several marks."
-    )
 
 
 def zoomed(evaluation: Evaluation) -> None:

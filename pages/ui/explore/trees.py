@@ -136,7 +136,8 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
             if all_of_it:
                 _headline(grown, name)
         with place.picture:
-            chart.show("depth", grown.tables(), sentence=place.sentence, metric=name)
+            view = recipe.given("trees", "growth", "leaves")
+            chart.show("depth", grown.tables(), sentence=place.sentence, metric=name, **view)
         return place.words
 
     def grow(forests: bool, watch: Watch) -> None:
