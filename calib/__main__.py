@@ -8,6 +8,8 @@ column;
   0 only when every cell has a result.
 - ``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js``: a calibrator that was saved as JSON, in
   the language of the place where scores are made.
+- ``python -m calib audit RECIPE.json DATA``: in which segments are the probabilities wrong? Ranked, adjusted for the
+  search.
 - ``python -m calib watch RECIPE.json DATA [--state FILE]``: is a model still calibrated? Exit status 3 on an alarm.
 
 Each tells its options with ``--help``. Otherwise a clear message on standard error.
@@ -30,6 +32,9 @@ from typing import Any
 
 import pandas as pd
 
+from calib.analysis.audit.search import DEEPEST, MIN_ROWS
+from calib.analysis.audit.told import audit_evaluation
+from calib.analysis.audit.told import sentences as audit_sentences
 from calib.analysis.clipped import clipped
 from calib.analysis.watch import Watcher
 from calib.analysis.watch.table import as_record, rows_of, sentences
@@ -86,7 +91,7 @@ SECONDS_A_LINE = 5  # between lines of a study's progress, if a line cannot be u
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m calib",
-        description="Evaluate, explore, simulate, study, export and watch calibration from the command line.",
+        description="Evaluate, explore, simulate, study, export, audit and watch calibration from the command line.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     for add in (
@@ -95,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_playground,
         _add_study,
         _add_export,
+        _add_audit,
         _add_watch,
         _add_explore,
     ):
@@ -256,6 +262,60 @@ def _add_study(commands: Any) -> None:
     command.set_defaults(run=_study)
 
 
+def _add_audit(commands: Any) -> None:
+    command = commands.add_parser("audit", help="find segments in which the probabilities are wrong")
+    command.add_argument("recipe", type=Path, metavar="RECIPE.json")
+    command.add_argument("data", type=Path, metavar="DATA", help="data file, or a table of predictions")
+    command.add_argument(
+        "--calibrator", metavar="KEY", help="whose predictions (default: the Recipe's first)"
+    )
+    command.add_argument(
+        "--columns",
+        metavar="NAME,NAME",
+        help="columns that make segments (default: the features, or all other columns of a table of predictions)",
+    )
+    command.add_argument(
+        "--depth",
+        type=int,
+        default=2,
+        help=f"largest number of columns in a segment, from 1 to {DEEPEST} (default: 2)",
+    )
+    command.add_argument(
+        "--resamples", type=int, default=999, help="how often labels are redrawn (default: 999)"
+    )
+    command.add_argument(
+        "--min-rows", type=int, default=MIN_ROWS, help=f"least rows of a segment (default: {MIN_ROWS})"
+    )
+    _add_file(command, "--csv", "write all segments as CSV")
+    command.set_defaults(run=_audit)
+
+
+def _audit(args: argparse.Namespace) -> int:
+    """Exit status 0, whatever was found."""
+    _check_folders(args.csv)
+    recipe, dataset, _ = _on_file(Recipe.from_json(_read(args.recipe)), args.data, whole=True)
+    evaluation = _evaluated(recipe, dataset)
+    key = args.calibrator or next(iter(evaluation.predictions), None)
+    if key is None:
+        raise InputError(next(iter(evaluation.refused.values()), "calibrators: the Recipe's list is empty."))
+    found = audit_evaluation(
+        evaluation,
+        key,
+        _listed(args.columns) or (),
+        args.depth,
+        args.resamples,
+        args.min_rows,
+        Watch(_progress if sys.stderr.isatty() else None),
+    )
+    print(
+        "\n".join(audit_sentences(found)), file=sys.stderr, flush=True
+    )  # standard output is the table's alone
+    _print(found.segments)
+    if args.csv:
+        _write(args.csv, _csv(found.segments))
+    return 0
+
+
 def _add_explore(commands: Any) -> None:
     command = commands.add_parser("explore", help="open the dashboard on a data file, until you press Ctrl+C")
     command.add_argument("data", type=Path, metavar="DATA", help="data file, as for evaluate")
@@ -338,7 +398,11 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _on_file(
-    recipe: Recipe, path: Path, judge_on: Path | None = None, model: Path | None = None
+    recipe: Recipe,
+    path: Path,
+    judge_on: Path | None = None,
+    model: Path | None = None,
+    whole: bool = False,
 ) -> tuple[Recipe, Dataset, list[Problem]]:
     """Return the Recipe with the file at ``path`` as its data, the Dataset and its problems.
 
@@ -346,7 +410,7 @@ def _on_file(
     reported.
 
     If ``judge_on`` names another file, its rows are the test set. ``model`` is an ONNX file; the table holds its
-    inputs.
+    inputs. ``whole`` keeps all columns of a table of predictions.
     """
     content = _read(path)
     frame = read_table(content, path.name, **reading(recipe))
@@ -385,7 +449,7 @@ def _on_file(
     _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     table = load_table(recipe, uploads)
     found, dataset = problems(recipe, table), dataset_of(recipe, table)
-    if recipe.content == "predictions":  # keep only what a report needs of a large table
+    if recipe.content == "predictions" and not whole:  # keep only what a report needs of a large table
         groups = set(recipe.given("reliability", "group").values())
         dataset = replace(
             dataset, beside={name: each for name, each in dataset.beside.items() if name in groups}

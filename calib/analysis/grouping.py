@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 from sklearn.cluster import KMeans
 from sklearn.tree import DecisionTreeRegressor
 
@@ -34,7 +33,9 @@ from calib.kernel.binning import bin_index, group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 
-LEVEL = 0.95
+QUANTILE = (
+    2.1  # standard errors of an interval of 95 %: they are estimated, and 1.96 covered 94.8 % of 500 tables
+)
 REDRAWS = 499
 FEWEST = 100  # rows: with fewer, halves of bins hold next to nothing
 LEAF, LEAVES = 15, 30  # rows in a leaf, at least; leaves per bin, at most
@@ -131,7 +132,7 @@ def grouping_loss(
     curve = _curve(labels[kept], p[kept])
     found = _Parts.of(labels[kept], region, place[kept], bins)
     induced = _within(curve, place[kept], bins)
-    error = float(ndtri((1 + LEVEL) / 2)) * found.standard_error
+    error = QUANTILE * found.standard_error
     debiased = found.explained - found.bias
     redrawn = [
         _Parts.of((rng.random(len(kept)) < curve).astype(int), region, place[kept], bins)

@@ -143,7 +143,7 @@ def test_right_probabilities_raise_false_alarms_at_the_stated_rate():
     assert 0 < alarms < 10
 
 
-@pytest.mark.parametrize(("seed", "kind"), [(1, "rows"), (0, "weights"), (2, "400 clusters")])
+@pytest.mark.parametrize(("seed", "kind"), [(1, "group"), (0, "group, weights"), (2, "group, 400 clusters")])
 def test_a_planted_group_is_found_and_named(seed, kind):
     assert one_planted(seed, kind, 39)[1]
 
