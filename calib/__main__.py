@@ -33,7 +33,7 @@ from typing import Any
 import pandas as pd
 
 from calib.analysis.audit.search import DEEPEST, MIN_ROWS
-from calib.analysis.audit.told import audit_evaluation
+from calib.analysis.audit.told import audit_evaluation, gain_sentence
 from calib.analysis.audit.told import sentences as audit_sentences
 from calib.analysis.clipped import clipped
 from calib.analysis.watch import Watcher
@@ -298,18 +298,11 @@ def _audit(args: argparse.Namespace) -> int:
     key = args.calibrator or next(iter(evaluation.predictions), None)
     if key is None:
         raise InputError(next(iter(evaluation.refused.values()), "calibrators: the Recipe's list is empty."))
-    found = audit_evaluation(
-        evaluation,
-        key,
-        _listed(args.columns) or (),
-        args.depth,
-        args.resamples,
-        args.min_rows,
-        Watch(_progress if sys.stderr.isatty() else None),
-    )
-    print(
-        "\n".join(audit_sentences(found)), file=sys.stderr, flush=True
-    )  # standard output is the table's alone
+    columns = _listed(args.columns) or ()
+    watch = Watch(_progress if sys.stderr.isatty() else None)
+    found = audit_evaluation(evaluation, key, columns, args.depth, args.resamples, args.min_rows, watch)
+    told = [*audit_sentences(found), gain_sentence(evaluation, key, columns)]
+    print("\n".join(filter(None, told)), file=sys.stderr, flush=True)  # standard output is the table's alone
     _print(found.segments)
     if args.csv:
         _write(args.csv, _csv(found.segments))

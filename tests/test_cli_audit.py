@@ -8,6 +8,8 @@ import pytest
 
 from calib.__main__ import main
 from calib.analysis.audit import audit
+from calib.analysis.grouping import grouping_loss
+from calib.kernel.wording import number
 
 
 def table(shift, n=2000):
@@ -30,11 +32,13 @@ def files(tmp_path):
 
 
 def test_it_prints_the_segments_of_the_audit_and_names_the_group(files, tmp_path, capsys):
-    frame = table(0.2)
+    frame = table(0.3)
     assert main(["audit", *files(frame), "--resamples", "199", "--csv", str(tmp_path / "out.csv")]) == 0
     said = capsys.readouterr()
     assert "region = west: " in said.err
     assert "adjusted p = 0.005" in said.err
+    gain = grouping_loss(frame["target"], frame["p"], frame[["region", "age"]])
+    assert f"could lower the Brier score by at least {number(gain.lower)} " in said.err
     written = pd.read_csv(tmp_path / "out.csv")
     known = audit(
         frame["target"], frame["p"], frame[["region", "age"]], resamples=199, random_state=0

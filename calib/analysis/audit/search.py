@@ -27,7 +27,14 @@ from numpy.typing import ArrayLike
 from calib.analysis.audit.fitted import refuse_fitted
 from calib.analysis.audit.redraws import Redraws, moments, redrawn, walks
 from calib.analysis.audit.scale import LOOKS, statistics
-from calib.analysis.audit.segments import Conditions, Least, Partition, groupings_of, in_words, partitions
+from calib.analysis.audit.segments import (
+    Conditions,
+    DisjointSegments,
+    Least,
+    groupings_of,
+    in_words,
+    partitions,
+)
 from calib.analysis.subgroups import Grouping
 from calib.kernel import checks
 from calib.kernel.binning import group_sums
@@ -202,7 +209,7 @@ class _Judged:
     largest: Array
 
 
-def _judge(partition: Partition, rows: Rows, p: Array, redraws: Redraws, slope_rows: int) -> _Judged:
+def _judge(partition: DisjointSegments, rows: Rows, p: Array, redraws: Redraws, slope_rows: int) -> _Judged:
     index, k = partition.index, len(partition.conditions)
     held = index >= 0
     count, weight, events, expected = (

@@ -23,7 +23,7 @@ Conditions = tuple[tuple[str, str], ...]  # (column, group) of a conjunction, in
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class DisjointSegments:
     """Disjoint segments: conjunctions of groups of the same columns.
 
     Attributes
@@ -85,7 +85,7 @@ def _grouped(values: pd.Series, min_rows: int) -> Grouping:
     return group_rows(values, most=MOST_GROUPS if ordered else max(MOST_GROUPS, len(values) // min_rows + 1))
 
 
-def partitions(groupings: Mapping[str, Grouping], depth: int, least: Least) -> Iterator[Partition]:
+def partitions(groupings: Mapping[str, Grouping], depth: int, least: Least) -> Iterator[DisjointSegments]:
     """Yield all segments of conjunctions of up to ``depth`` columns, single columns first.
 
     Of segments that have the same rows only the first is kept, and none has all rows.
@@ -99,7 +99,7 @@ def partitions(groupings: Mapping[str, Grouping], depth: int, least: Least) -> I
             found = _conjunctions(chosen, columns, least)
             index, conditions = _unseen(*found, sign, seen)
             if conditions:
-                yield Partition(conditions, index)
+                yield DisjointSegments(conditions, index)
 
 
 def _single(grouping: Grouping, least: Least) -> tuple[Array, list[str]]:

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from calib.analysis.audit.search import MIN_ROWS, Audit, audit
+from calib.analysis.grouping import FEWEST, grouping_loss
 from calib.analysis.subgroups import column_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
@@ -72,6 +73,24 @@ def audit_evaluation(
         )
     except InputError as error:
         raise InputError(f"{label_of(calibrator)}: {error}") from None
+
+
+def gain_sentence(evaluation: Evaluation, calibrator: str, columns: Sequence[str] = ()) -> str:
+    """Say how much a better model could gain, which no calibrator can; "" for weights or clusters, or too few rows."""
+    if evaluation.weight is not None or evaluation.cluster is not None or len(evaluation.y) < FEWEST:
+        return ""
+    names = tuple(columns) or columns_of(evaluation)
+    table = pd.DataFrame({name: column_of(evaluation, name).reset_index(drop=True) for name in names})
+    found = grouping_loss(
+        evaluation.y, evaluation.predictions[calibrator].p, table, random_state=evaluation.recipe.seed
+    )
+    low, high = (number(end) for end in found.interval)
+    if not found.interval[0]:
+        return f"Grouping loss: none was found. These regions explain at most {high} of the Brier score."
+    return (
+        f"Grouping loss: a better model could lower the Brier score by at least {number(found.lower)} [{low}, {high}], "
+        "which no calibrator can."
+    )
 
 
 @dataclass(frozen=True)
