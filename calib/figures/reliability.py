@@ -647,8 +647,10 @@ def _band(key: str, curve: Curve, kind: str, counts: ScoreHistogram) -> dict[str
         shown &= near(counts, shape.x) > 0
     lower, upper = shape.consistency if kind == "consistency" else shape.confidence
     rows = np.flatnonzero(shown)
-    # Between smooth points that follow each other, else across whatever lies between
-    ends: Any = np.flatnonzero(np.diff(rows) > 1) + 1 if isinstance(curve, SmoothCurve) else []
+    ends: Any = []  # where a smooth band stops: a bar without rows lies between, or points that few rows support
+    if isinstance(curve, SmoothCurve):
+        apart = np.diff(shape.x[rows]) > np.diff(counts.edges).max()
+        ends = np.flatnonzero((np.diff(rows) > 1) | apart) + 1
     runs = np.split(rows, ends)
     x, y = (
         np.concatenate([np.r_[there[run], back[run][::-1], np.nan] for run in runs])[:-1]
