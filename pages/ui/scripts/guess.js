@@ -127,7 +127,7 @@ function panels(given) {
 function placed(chart, data, button) {
     const svg = overlay(chart), way = (data.kind === "curve" ? curve : mark)(chart, data)
     const area = make("rect", { class: "area" })
-    area.style.touchAction = way.area
+    svg.style.touchAction = way.area  // its parts are inline: browsers would scroll and take the pointer away
     svg.append(area, ...way.parts)
     const draw = () => {
         const { xaxis, yaxis } = chart._fullLayout
@@ -169,8 +169,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const clear = () => { drawn.forEach(svg => svg.remove()); drawn = [] }
     // The picture may come later than the question, or be drawn once more
     const look = setInterval(() => {
-        const chart = charts()[0], ready = chart?._fullLayout?.xaxis?._length
-        if (!ready || (chart === on && drawn.every(svg => svg.isConnected) && drawn.length)) return now?.draw?.()
+        const chart = charts()[0]
+        if (!chart?._fullLayout.xaxis?._length) return
+        if (chart === on && drawn.every(svg => svg.isConnected) && drawn.length) return now?.draw?.()
         clear()
         on = chart
         if (data.kind === "panel") drawn = panels(give)
