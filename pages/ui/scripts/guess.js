@@ -23,7 +23,6 @@ function overlay(chart) {
 function mark(chart, { at, label }) {
     const upright = at === null, axes = () => chart._fullLayout
     const along = () => upright ? axes().xaxis : axes().yaxis
-    const across = () => upright ? axes().yaxis : axes().xaxis
     const line = make("path"), dot = make("circle", { r: 9 }), words = make("text"), thumb = make("g", { tabindex: 0 })
     thumb.append(line, dot, words)
     let share = 0.5  // of the axis
@@ -35,11 +34,11 @@ function mark(chart, { at, label }) {
         line.setAttribute("d", upright ? `M${x} ${yaxis._offset}v${yaxis._length}` : `M${xaxis._offset} ${y}h${xaxis._length}`)
         dot.setAttribute("cx", x)
         dot.setAttribute("cy", y)
-        const right = x + 150 > across()._offset + (upright ? xaxis._length : across()._length)
-        words.setAttribute("x", right ? x - 14 : x + 14)
-        words.setAttribute("y", y - 12)
-        words.setAttribute("text-anchor", right ? "end" : "start")
         words.textContent = `${label}: ${said(along(), value())}`
+        const left = x + 14 + words.getComputedTextLength() > axes().width  // no room to the right
+        words.setAttribute("x", left ? x - 14 : x + 14)
+        words.setAttribute("y", y - 12)
+        words.setAttribute("text-anchor", left ? "end" : "start")
         const ends = [0, along()._length].map(pixel => read(along(), pixel)).sort((one, other) => one - other)
         const told = { role: "slider", "aria-label": label, "aria-orientation": upright ? "horizontal" : "vertical",
             "aria-valuemin": ends[0], "aria-valuemax": ends[1], "aria-valuenow": value(), "aria-valuetext": said(along(), value()) }
