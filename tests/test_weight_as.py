@@ -11,6 +11,7 @@ from calib.__main__ import main
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.validation import CALIBRATION, OVERALL, flow, net_benefits, performance
 from calib.data import DataError, prepare, prepare_predictions, validate
+from calib.data.about import Table
 from calib.data.roles import read_roles
 from calib.export import report_html
 from calib.figures.validation import formatted_flow
@@ -237,6 +238,6 @@ def test_the_command_line_takes_the_meaning_and_asks_for_it(tmp_path, capsys):
 
 def test_what_a_page_warns_of_is_what_the_recipe_says():
     recipe = RECIPE.replace(weight=None)
-    fixes = [fix for p in problems(recipe, TABLE, "target", None) for fix, _ in p.fixes]
+    fixes = [fix for p in problems(recipe, Table(TABLE, "target")) for fix, _ in p.fixes]
     chosen = recipe.replace(**fixes[0])
-    assert not any("counts" in p.message for p in problems(chosen, TABLE, "target", None))
+    assert not any("counts" in p.message for p in problems(chosen, Table(TABLE, "target")))

@@ -38,6 +38,8 @@ def limits(evaluation: Evaluation, group: str | None = None, costs_chosen: bool 
     costs_chosen
         Whether somebody has chosen the costs of a false alarm and of a miss.
 
+    Examples
+    --------
     >>> from calib import load_sample, Recipe, evaluate
     >>> evaluation = evaluate(Recipe(model="naive_bayes", calibrators=("none",)), load_sample("digits"))
     >>> limits(evaluation)[0].partition(",")[0]

@@ -110,7 +110,7 @@ def latex_table(table: StudyTable) -> str:
     Examples
     --------
     >>> frame = pd.DataFrame({"RF_d": [0.25]}, index=pd.Index(["kc1"], name="data"))
-    >>> print(latex_table(Table("means", "Brier score", frame, "Lower is better.")))
+    >>> print(latex_table(StudyTable("means", "Brier score", frame, "Lower is better.")))
     % needs \usepackage{booktabs,graphicx}; names in non-Latin letters need XeLaTeX or LuaLaTeX
     \begin{table}
     \centering
@@ -179,7 +179,7 @@ def markdown_table(table: StudyTable) -> str:
     Examples
     --------
     >>> frame = pd.DataFrame({"RF_d": [0.25]}, index=pd.Index(["kc1"], name="data"))
-    >>> print(markdown_table(Table("means", "Brier score", frame, "Lower is better.")))
+    >>> print(markdown_table(StudyTable("means", "Brier score", frame, "Lower is better.")))
     **Brier score.** Lower is better.
     <BLANKLINE>
     | data | RF\\_d |

@@ -14,7 +14,7 @@ COLOURED = 2  # the uncalibrated model and the calibrator in question
 MOST = COLOURED  # lines of which all are in colour
 GREY_ORDER = -1  # below all other lines
 THREE = 3  # on Learn pages with questions about three lines
-GREY = " Click a name in the legend to colour its line or to make it grey."
+GREY = " Click a name in the legend to colour or grey its line."
 
 
 def in_colour(named: Iterable[str], all_: Iterable[str], most: int = COLOURED) -> tuple[str, ...]:

@@ -39,12 +39,12 @@ def link(query: Mapping[str, str]) -> str:
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(query), ""))
 
 
-def keep_focus(key: str, after: object, selector: str, still: bool = False) -> None:
+def keep_focus(key: str, after: object, selector: str, still: bool = False, seen: str = "") -> None:
     """To the last control there once ``after`` is another one, where the one that was used has gone.
 
-    The page moves to it, after a click only if it need not stand ``still``.
+    The page moves to it, after a click only if it need not stand ``still``; ``seen`` names what comes into the window.
     """
-    data = {"selector": selector, "after": repr(after), "still": still}
+    data = {"selector": selector, "after": repr(after), "still": still, "seen": seen}
     _component("focus")(key=f"focus_{key}", data=data, height="content")
 
 

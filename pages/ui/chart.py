@@ -44,6 +44,7 @@ LOW = 600  # pixels of a chart that fits any projector's window; a higher one fo
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
 WAITS = "The result appears once you answer or skip the question."
 CLEAR = "rgba(0, 0, 0, 0)"
+THIN = 3  # pixels: a wider line is a bar of data
 MOST_BYTES = 1_000_000  # bytes of a record whose figure is kept
 OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
 
@@ -257,19 +258,22 @@ def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
 def _name(annotation: dict[str, Any], covered: bool) -> dict[str, Any] | None:
     """The name of a panel, which is bold, and if ``covered`` what is below it; None for any other annotation."""
     name, bold, more = annotation.get("text", "").partition("</b>")
+    name = name.partition(" = ")[0]  # what it is equal to is the answer
     return annotation | {"text": name + bold + more * covered} if bold else None
 
 
 def _is_level(shape: dict[str, Any]) -> bool:
-    """Tell whether a shape is a level line, or the upright line at 0, which say nothing of the data."""
-    return shape.get("y0") == shape.get("y1") or shape.get("x0") == shape.get("x1") == 0
+    """Tell whether a shape is a level line over all of the plot, or the upright line at 0: no data."""
+    across = str(shape.get("xref", "x")).endswith(("paper", "domain"))
+    return (across and shape.get("y0") == shape.get("y1")) or shape.get("x0") == shape.get("x1") == 0
 
 
 def _is_reference(trace: dict[str, Any]) -> bool:
     """Tell whether a trace is a straight line that says nothing of the data, as the diagonal is."""
     x = trace.get("x", ())
     points = len(x) if isinstance(x, (list, tuple)) else 0  # packed arrays are dictionaries
-    return trace.get("hoverinfo") == "skip" and trace.get("mode") == "lines" and points == 2
+    thin = trace.get("line", {}).get("width", 1) <= THIN
+    return trace.get("hoverinfo") == "skip" and trace.get("mode") == "lines" and points == 2 and thin
 
 
 def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> str:

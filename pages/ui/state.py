@@ -222,11 +222,12 @@ def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, boo
     lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
     guesses = checks.one_of(fields.pop("guess", "on"), ("on", "off"), "guess") == "on"
     if lesson is not None:
-        step = lessons.place(lesson)[0].steps[0]
-        if fields == {} and ":" not in lesson:  # a link to the lesson as a whole
+        named, number = lessons.place(lesson)
+        step = named.steps[number - 1]
+        if fields == {}:  # a link to the lesson, or to a step of it, by its name alone
             st.session_state["first_step"] = f"pages/{step.page}.py"
             return step.recipe, step.place, presenter == "true", guesses
-        lesson = lesson if ":" in lesson else step.place
+        lesson = step.place
     room = {"true": True, "false": False}.get(presenter, presenter)
     new = Recipe.from_query(fields)
     presents = checks.setting(room, Parameter("presenter", "", "boolean", False), "presenter")

@@ -75,7 +75,10 @@ def test_a_group_whose_probabilities_are_off_by_a_fifth_costs_its_square():
 
 
 def test_it_agrees_with_the_numbers_that_the_authors_package_prints():
-    """In their convention, twice ours: 0.0534 of a tree and 0.0099 of k-means, from halves drawn otherwise."""
+    """In their convention, twice ours: 0.0534 of a tree and 0.0099 of k-means, from halves drawn otherwise.
+
+    They print no seed: of 0 and 42, which were tried, 42 is nearer. Another seed moves the numbers by as much as 0.013.
+    """
     X, y = make_classification(n_samples=20_000, random_state=42)
     p = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
     tree, clusters = (grouping_loss(y, p, X, partition=each) for each in ("tree", "k-means"))

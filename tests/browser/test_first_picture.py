@@ -24,7 +24,9 @@ def test_the_first_visits_of_a_fresh_server_show_axes_first_one_diagram_in_the_e
         tab, linked = new_tab(address), new_tab(address)
         linked.page.goto(f"{address}/learn_validity?{urlencode(query)}", wait_until="commit")
         tab.page.goto(address)
-        tab.page.get_by_test_id("stPlotlyChart").wait_for()
+        tab.page.get_by_test_id("stPlotlyChart").wait_for(
+            state="attached"
+        )  # the page's own script may be drawing
         assert tab.page.get_by_text("explore trees").count() == 0  # Streamlit's own list of the scripts
         assert tab.settle().page.get_by_test_id("stPlotlyChart").count() == 1
         assert tab.by_key("mark").count() == 1

@@ -54,7 +54,7 @@ def test_a_picture_on_paper_has_the_shape_that_it_has_on_a_page_or_fills_the_she
 
 def test_a_question_is_asked_once_where_the_lesson_asks_it():
     asked = [_asked(step)["question"] for step in LESSONS["labels_to_steps"].steps]
-    assert [bool(question) for question in asked] == [True, False, False, False, True, False]
+    assert [bool(question) for question in asked] == [True, False, False, False, False, True]
 
 
 @pytest.mark.soak

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from calib.experiments.forecasts import Forecast
 from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
+from pages.ui import chart
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.placing import LABEL
@@ -123,3 +125,36 @@ def test_a_guess_in_the_picture_stands_for_an_answer_and_stays_beside_the_data(a
     assert "dash" in drawn
     assert question.kind == "panel" or str(guess if question.kind == "mark" else 0.9) in drawn
     assert question.answers[answer - 1] in verdicts(at)[0]
+
+
+def test_a_step_by_its_name_alone_has_its_own_page_and_data():
+    at = page("explore_decide", lesson="why_calibrate:2")
+    assert at.session_state["recipe"] == LESSONS["why_calibrate"].steps[1].recipe
+    assert faults(at) == []
+    assert at.query_params["lesson"] == "why_calibrate:2"
+
+
+def test_an_answer_at_the_end_counts_beside_that_of_the_step_with_its_number():
+    at = page("learn_lessons", **{"lessons.end": "why_calibrate"})
+    at.session_state["forecasts"] = {"why_calibrate:1": Forecast(0.75, True)}
+    settled(at.button(key="quiz_1_1").click().run())
+    assert len(at.session_state["forecasts"]) == 2
+
+
+def test_an_emptied_picture_has_levels_and_diagonals_and_no_bar_and_no_number_of_the_data():
+    line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "x": [0.2, 0.6]}
+    emptied = chart.without_data(
+        {
+            "data": [line | {"y": [0, 1], "line": {"width": 1}}, line | {"y": [3, 3], "line": {"width": 11}}],
+            "layout": {
+                "annotations": [{"text": "<b>p0 = 4 / 7 = 0.571</b>"}, {"text": "0.571"}],
+                "shapes": [
+                    {"x0": 0, "x1": 1, "xref": "x domain", "y0": 20, "y1": 20},
+                    {"x0": 0.2, "x1": 0.4, "y0": 1, "y1": 1},
+                ],
+            },
+        }
+    )
+    assert [trace.get("opacity", 1) for trace in emptied["data"]] == [1, 0]
+    assert [each["text"] for each in emptied["layout"]["annotations"]] == ["<b>p0</b>"]
+    assert [each["y0"] for each in emptied["layout"]["shapes"]] == [20]

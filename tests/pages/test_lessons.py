@@ -164,7 +164,7 @@ def test_a_lesson_ends_with_three_questions_a_score_what_to_remember_and_a_card(
     assert not next(fold for fold in at.expander if fold.label == "To remember").proto.expanded
     for number, (question, chosen) in enumerate(zip(of.questions, (1, 1, 2), strict=True), start=1):
         assert question.text in words(at)
-        at.segmented_control(key=f"sure_when_it_helps:{number}").set_value(1.0)
+        at.segmented_control(key=f"sure_when_it_helps:question:{number}").set_value(1.0)
         at.button(key=f"quiz_{number}_{chosen}").click().run()
         assert question.why[chosen - 1] in verdicts(at)[-1]
         assert question.why[question.right - 1] in verdicts(at)[-1]

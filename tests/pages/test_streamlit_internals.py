@@ -47,6 +47,7 @@ MARKUP = {
     "stPopover": "the keyboard goes from its button into it",
     "stPopoverBody": "the keyboard goes from it to what follows its button",
     "stSidebar": "on a phone, the sidebar stands above the page instead of over it",
+    "stSidebarCollapseButton": "on a phone, the menu closes once it has been used",
     "stSidebarContent": "on a phone, the sidebar scrolls by itself",
     "stSliderThumbValue": "reaches the contrast of WCAG 2.2 in the dark",
     "stTextAreaRootElement": "shows the focus",

@@ -143,7 +143,8 @@ def _question(step: Step, question: Question) -> None:
             st.button(
                 "Ask me again", key="ask_step_again", type="tertiary", on_click=_answer, args=(step, None)
             )
-    browser.keep_focus("step", st.session_state.get("answered", 0), _next_stop(step))
+    answered = st.session_state.get("answered", 0)
+    browser.keep_focus("step", answered, _next_stop(step), still=True, seen=".st-key-asked")
 
 
 def _next_stop(step: Step) -> str:
@@ -323,7 +324,7 @@ def _end(lesson: Lesson) -> None:
 
 
 def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, int]) -> None:
-    about = f"{lesson.key}:{number}"
+    about = f"{lesson.key}:question:{number}"  # lesson:number is a step
     st.markdown(f"**{number}. {plain(question.text)}**")
     if number not in chosen:
         asking.ask(about, f"quiz_{number}", question.answers, partial(chosen.__setitem__, number))

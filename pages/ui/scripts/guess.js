@@ -25,7 +25,9 @@ function mark(chart, { at, label }) {
     const along = () => upright ? axes().xaxis : axes().yaxis
     const line = make("path"), dot = make("circle", { r: 9 }), words = make("text"), thumb = make("g", { tabindex: 0 })
     thumb.append(line, dot, words)
-    let share = 0.5  // of the axis
+    // Of the axis. A level starts where the model is taken at its word; halfway of a time might be the answer
+    const word = upright ? 0.2 : axes().yaxis.d2p(at) / axes().yaxis._length
+    let share = word >= 0 && word <= 1 ? word : 0.5
     const value = () => read(along(), share * along()._length)
     const draw = () => {
         const { xaxis, yaxis } = axes(), pixel = along()._offset + share * along()._length
