@@ -18,7 +18,7 @@ HTML = (
 
 
 @st.cache_resource
-def _component(name: str, html: str = "<i></i>", css: str | None = None):
+def component(name: str, html: str = "<i></i>", css: str | None = None):
     """Registered once. What shows nothing of its own is not isolated: it looks after the page around it."""
     js = (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(
@@ -28,7 +28,7 @@ def _component(name: str, html: str = "<i></i>", css: str | None = None):
 
 def copy_button(label: str, text: str, help: str, note: str = "") -> None:
     """Copies ``text``, and says ``note``; where the browser does not allow it (no https), the text is shown."""
-    _component("copy", HTML, style.rules("copy"))(
+    component("copy", HTML, style.rules("copy"))(
         key="copy_link", data={"label": label, "text": text, "help": help, "note": note}, width="content"
     )
 
@@ -45,7 +45,7 @@ def keep_focus(key: str, after: object, selector: str, still: bool = False, seen
     The page moves to it, after a click only if it need not stand ``still``; ``seen`` names what comes into the window.
     """
     data = {"selector": selector, "after": repr(after), "still": still, "seen": seen}
-    _component("focus")(key=f"focus_{key}", data=data, height="content")
+    component("focus")(key=f"focus_{key}", data=data, height="content")
 
 
 def enter_popovers() -> None:
@@ -53,12 +53,12 @@ def enter_popovers() -> None:
 
     Streamlit draws it at the end of the page, where Tab would come to it after all other controls.
     """
-    _component("popover")(key="focus_popovers", height="content")
+    component("popover")(key="focus_popovers", height="content")
 
 
 def one_stop_per_toolbar() -> None:
     """Make the toolbar of a chart one stop of the keyboard; arrow keys, Home and End move within it."""
-    _component("toolbar")(key="focus_toolbars", height="content")
+    component("toolbar")(key="focus_toolbars", height="content")
 
 
 def keep_place() -> None:
@@ -66,12 +66,12 @@ def keep_place() -> None:
 
     If the control is gone, the keyboard goes to what stands in its place. Browsers would begin at the top again.
     """
-    _component("place")(key="focus_place", height="content")
+    component("place")(key="focus_place", height="content")
 
 
 def read_out(key: str) -> None:
     """What comes into the block that this stands in is read out by a screen reader, wherever the keyboard is."""
-    _component("live")(key=f"live_{key}", height="content")
+    component("live")(key=f"live_{key}", height="content")
 
 
 def hear_legend(key: str, place: str, then: Callable[[str], None]) -> None:
@@ -81,12 +81,12 @@ def hear_legend(key: str, place: str, then: Callable[[str], None]) -> None:
     def clicked() -> None:
         then(st.session_state[name].line)
 
-    _component("legend")(key=name, data={"place": place}, height="content", on_line_change=clicked)
+    component("legend")(key=name, data={"place": place}, height="content", on_line_change=clicked)
 
 
 def follow_scheme(dark: bool) -> None:
     """Redraw the page when its colours differ from those of its charts."""
-    _component("scheme")(key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None)
+    component("scheme")(key="scheme", data={"dark": dark}, height="content", on_other_change=lambda: None)
 
 
 def in_room(code: str, key: str | None = None, closed: bool = False) -> dict[str, Any] | None:
@@ -96,13 +96,13 @@ def in_room(code: str, key: str | None = None, closed: bool = False) -> dict[str
     browser forgets both.
     """
     data = {"room": code, "key": key, "closed": closed}
-    who = _component("seat")(key="seat", data=data, height="content", on_who_change=lambda: None).get("who")
+    who = component("seat")(key="seat", data=data, height="content", on_who_change=lambda: None).get("who")
     return who if who and who.get("room") == code else None
 
 
 def ballots(answers: Sequence[Mapping[str, Any]]) -> None:
     """Draw the answers of a class, each with ``text``, ``votes``, ``share`` and ``kind``, above bars."""
-    _component("ballots", "<ol class=ballots></ol>")(
+    component("ballots", "<ol class=ballots></ol>")(
         key="ballots", data={"answers": list(answers)}, height="content"
     )
 
@@ -112,4 +112,4 @@ def begin_at_the_top(place: object) -> None:
 
     On a phone, the menu that led there closes.
     """
-    _component("top")(key="top", data={"place": repr(place)}, height="content")
+    component("top")(key="top", data={"place": repr(place)}, height="content")

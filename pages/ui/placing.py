@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from calib.lessons import Question
+from pages.ui import browser
 
-SCRIPT = Path(__file__).parent / "scripts" / "guess.js"
+HTML = '<p></p><button type="button" disabled>Show the data</button>'
 LABEL = "your guess"
 HOW = {
     "mark": "Drag the mark in the picture, or select it and press the arrow keys.",
@@ -28,16 +28,6 @@ class Ghost:
     guess: Any
 
 
-@st.cache_resource
-def _component():
-    return st.components.v2.component(
-        "calibration_explorer_guess",
-        html='<p></p><button type="button" disabled>Show the data</button>',
-        js=SCRIPT.read_text(encoding="utf-8"),
-        isolate_styles=False,
-    )
-
-
 def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
     """Let the reader place a guess in the picture of the step; ``placed`` takes it once it is given."""
 
@@ -46,7 +36,7 @@ def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
             placed(guess)
 
     data = asdict(question) | {"how": HOW[question.kind], "label": LABEL}
-    _component()(key=key, data=data, on_guess_change=given, height="content")
+    browser.component("guess", HTML)(key=key, data=data, on_guess_change=given, height="content")
 
 
 def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, panels: int) -> dict[str, Any]:

@@ -140,9 +140,7 @@ def _question(step: Step, question: Question) -> None:
         elif guess.answer:
             _met(step, question, guess)
         elif state.guesses_first():
-            st.button(
-                "Ask me again", key="ask_step_again", type="tertiary", on_click=_answer, args=(step, None)
-            )
+            _offer_again(step)
     answered = st.session_state.get("answered", 0)
     browser.keep_focus("step", answered, _next_stop(step), still=True, seen=".st-key-asked")
 
@@ -159,8 +157,9 @@ def _ask(step: Step, question: Question) -> None:
     if question.kind == "choice":
         asking.ask(step.place, "answer", question.answers, lambda i: _answer(step, Guess(i)), skip)
     else:
-        choose = lambda i, placed: _answer(step, Guess(i, placed))  # noqa: E731
-        asking.ask_in_picture(step.place, "answer", question, choose, skip)
+        asking.ask_in_picture(
+            step.place, "answer", question, lambda i, placed: _answer(step, Guess(i, placed)), skip
+        )
 
 
 def _answer(step: Step, guess: Guess | None) -> None:
@@ -176,7 +175,11 @@ def _met(step: Step, question: Question, guess: Guess) -> None:
         headings.keep_guess(placing.Ghost(question, guess.placed))
     with st.container(horizontal=True, vertical_alignment="center"):
         asking.met(step.place, _reply(question, guess.answer), guess.answer == question.right)
-        st.button("Ask me again", key="ask_step_again", type="tertiary", on_click=_answer, args=(step, None))
+        _offer_again(step)
+
+
+def _offer_again(step: Step) -> None:
+    st.button("Ask me again", key="ask_step_again", type="tertiary", on_click=_answer, args=(step, None))
 
 
 def _reply(question: Question, answer: int) -> str:
