@@ -15,7 +15,7 @@ from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.placements import PLACEMENTS, Outcome
-from calib.placements.moved import Moved, unmoved
+from calib.placements.adjusted import Adjusted, unadjusted
 from calib.placements.oob import OutOfBag
 from calib.splits import SPLITS, RowInfo
 
@@ -118,7 +118,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
         made = self.placed_.calibrate(calibrator)
         rate = None if self.base_rate is None else BaseRate(self.placed_.base_rate(made), self.base_rate)
-        self.calibrator_ = made if rate is None else Moved(made, rate)
+        self.calibrator_ = made if rate is None else Adjusted(made, rate)
         self.classes_ = self.placed_.classes
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.placed_.model, name):
@@ -155,8 +155,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             With the placement full, p0 and p1 may cross.
         """
         check_is_fitted(self)
-        outcome = self.placed_.predict(unmoved(self.calibrator_), self.placed_.score(X, watch))
-        return outcome.moved(self.calibrator_.rate) if isinstance(self.calibrator_, Moved) else outcome
+        outcome = self.placed_.predict(unadjusted(self.calibrator_), self.placed_.score(X, watch))
+        return outcome.adjusted(self.calibrator_.rate) if isinstance(self.calibrator_, Adjusted) else outcome
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated probabilities of the two classes, (n, 2), columns in the order of ``classes_``."""

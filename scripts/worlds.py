@@ -97,7 +97,7 @@ def moved_to(of: World, stated: float) -> World:
     rate = BaseRate(of.share, stated)
     ones, zeros = stated / of.share, (1 - stated) / (1 - of.share)
     mass = of.mass * (of.truth * ones + (1 - of.truth) * zeros)
-    return World(mass, rate.move(of.truth), {key: rate.move(p) for key, p in of.forecasts.items()})
+    return World(mass, rate.adjust(of.truth), {key: rate.adjust(p) for key, p in of.forecasts.items()})
 
 
 def _moved(log_odds: Array, mean: float) -> Array:

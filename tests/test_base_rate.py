@@ -84,7 +84,9 @@ def test_pairs_are_merged_first_and_moved_after(moved):
     other = merge_pair(predictions.p0, predictions.p1, "log")
     assert np.abs(other - predictions.p).max() > 1e-3
     p0, p1, rate = np.array([0.1, 0.28]), np.array([0.5, 0.3]), BaseRate(0.5, 50 / 51)
-    assert np.diff(rate.move(merge_pair(p0, p1))) < 0 < np.diff(merge_pair(rate.move(p0), rate.move(p1)))
+    assert (
+        np.diff(rate.adjust(merge_pair(p0, p1))) < 0 < np.diff(merge_pair(rate.adjust(p0), rate.adjust(p1)))
+    )
 
 
 def test_metrics_and_decisions_are_those_of_classes_in_the_stated_shares(moved):
@@ -159,7 +161,7 @@ def test_figures_tables_and_subsets_are_made_of_the_moved_numbers(moved):
     record = FIGURES["step_curves"].prepare(moved)
     rate = moved.calibrators["venn_abers"][0].rate
     plain = moved.before.calibrators["venn_abers"][0].step_curves()
-    np.testing.assert_array_equal(record.curves[0].p1, rate.move(plain.p1))
+    np.testing.assert_array_equal(record.curves[0].p1, rate.adjust(plain.p1))
     curves = FIGURES["reliability"].prepare(moved, bins=5, binning="quantile", curve="binned").bins["platt"]
     total = np.nansum(curves.observed * curves.count) / curves.count.sum()
     assert total == pytest.approx(RATE)
@@ -185,9 +187,9 @@ def test_a_tree_s_nodes_and_the_frequencies_in_them_are_moved(data):
     point = points["tree", "frequency", 3]
     moved, plain = (grown_tree(tree.replace(base_rate=rate), point).table() for rate in (RATE, None))
     y = data.y[point.fitted.parts[0].test].mean()
-    np.testing.assert_allclose(moved["observed"], BaseRate(y, RATE).move(plain["observed"]))
+    np.testing.assert_allclose(moved["observed"], BaseRate(y, RATE).adjust(plain["observed"]))
     placed = point.fitted.parts[0].placed
-    np.testing.assert_allclose(moved["p"], BaseRate(placed.y.mean(), RATE).move(plain["p"]))
+    np.testing.assert_allclose(moved["p"], BaseRate(placed.y.mean(), RATE).adjust(plain["p"]))
 
 
 def test_an_explanation_ends_with_the_move(data):
@@ -235,8 +237,8 @@ def test_a_scikit_learn_classifier_and_what_is_written_of_it_are_moved(data, pla
     ]
     plain, moved = (each.fit(X, y) for each in made)
     rate = moved.calibrator_.rate
-    np.testing.assert_array_equal(moved.predict_proba(X)[:, 1], rate.move(plain.predict_proba(X)[:, 1]))
-    np.testing.assert_array_equal(moved.predict_interval(X), rate.move(plain.predict_interval(X)))
+    np.testing.assert_array_equal(moved.predict_proba(X)[:, 1], rate.adjust(plain.predict_proba(X)[:, 1]))
+    np.testing.assert_array_equal(moved.predict_interval(X), rate.adjust(plain.predict_interval(X)))
     saved = read_calibrator(write_calibrator(moved.calibrator_))
     scores = np.random.default_rng(0).random((50, saved.columns)).squeeze()
     said = ENGINES["python"](moved, scores)[:, -1]

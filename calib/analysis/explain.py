@@ -15,8 +15,8 @@ from calib.calibrators.venn_abers import Explanation, VennAbers
 from calib.evaluate import Evaluation, Fitted
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError, moved_rows, place_of
+from calib.placements.adjusted import unadjusted
 from calib.placements.cv import merge_folds
-from calib.placements.moved import unmoved
 from calib.recipe import Recipe
 
 METHOD = "venn_abers"
@@ -43,7 +43,7 @@ class Explained:
     p0, p1, p
         The answer.
     moved
-        At a deployment base rate, the move and the moved p0, p1, p.
+        At a deployment base rate, the change and the adjusted p0, p1, p.
     what_if
         How the rows of one calibration set were moved by hand, and which set that is.
     """
@@ -139,7 +139,9 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
         position,
         label,
         evaluation.dataset.classes[label],
-        part.placed.explain(unmoved(calibrator), part.tests, position - int(ends[number]) + len(part.test)),
+        part.placed.explain(
+            unadjusted(calibrator), part.tests, position - int(ends[number]) + len(part.test)
+        ),
         *answer,
         moved,
     )
@@ -195,7 +197,7 @@ def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) ->
     moved = None
     if explained.moved is not None:
         rate = explained.moved[0]
-        lower, upper, single = map(float, rate.move(merged))
+        lower, upper, single = map(float, rate.adjust(merged))
         moved = rate, (lower, upper, single)
     p0, p1, p = merged
     changed = replace(explained, fits=tuple(fits), p0=p0, p1=p1, p=p, moved=moved)

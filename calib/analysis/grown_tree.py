@@ -101,7 +101,7 @@ class GrownTree:
         with np.errstate(invalid="ignore"):
             observed = positives / tests
         if self.base_rate is not None:
-            observed = self.base_rate.move(observed)
+            observed = self.base_rate.adjust(observed)
         table = pd.DataFrame(
             {
                 "node": [node.number for node in chosen],

@@ -25,7 +25,7 @@ from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.weights import or_ones, rows_behind
 from calib.kernel.wording import number
-from calib.placements.moved import unmoved
+from calib.placements.adjusted import unadjusted
 
 NEAR = 1e-15  # rates nearer to 0 or 1 are 0 or 1
 
@@ -186,7 +186,7 @@ def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame
     InputError
         For folds, for columns that do not fit, and as ``estimate_base_rate``.
     """
-    calibrator = unmoved(evaluation.only_fitted(key, "for new rows"))
+    calibrator = unadjusted(evaluation.only_fitted(key, "for new rows"))
     data, placed, weight = fitted.dataset, fitted.parts[0].placed, evaluation.recipe.weight
     needed = data.X[[score_column(evaluation.recipe, data)]] if data.predictions else data.X
     weights = None

@@ -17,7 +17,7 @@ from calib.data.errors import DataError
 from calib.data.join import FILE_PART
 from calib.kernel.checks import MOST_COUNTED
 from calib.kernel.records import PARTS, Problem
-from calib.kernel.weights import are_whole, importance_weights, told
+from calib.kernel.weights import are_whole, describe_lines, importance_weights
 from calib.kernel.wording import counted, quoted, row_numbers
 
 ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
@@ -187,7 +187,7 @@ def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator
     if name is not None and weight is None:
         yield f"All weights in {name!r} are equal, so every row counts once."
     elif weight is not None:
-        yield f"{'Counts' if are_whole(weight) else 'Weights'} in {name!r}: {told(weight, n)}."
+        yield f"{'Counts' if are_whole(weight) else 'Weights'} in {name!r}: {describe_lines(weight, n)}."
 
 
 def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | None) -> bool:
@@ -435,7 +435,7 @@ def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
         "warning",
         name,
         f"{begin} Does each number count rows, or is it a weight? "
-        f"Counts: {told(values, lines)}. Weights: {told(importance_weights(values), lines)}.",
+        f"Counts: {describe_lines(values, lines)}. Weights: {describe_lines(importance_weights(values), lines)}.",
         "If you treat weights as counts, all intervals are too narrow.",
         *first,
         (other,),

@@ -15,7 +15,7 @@ from calib.kernel.base_rate import BaseRate, class_weights
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.placements import Placement
-from calib.placements.moved import Moved
+from calib.placements.adjusted import Adjusted
 
 
 def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation:
@@ -30,11 +30,13 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
         rates = [rate_change(part.placed, one, stated) for part, one in zip(fitted.parts, made, strict=True)]
         ratio = np.repeat([rate.ratio for rate in rates], sizes)
         ratios |= set(ratio)
-        predictions[key] = found.predictions[key].moved(ratio, weight)
-        calibrators[key] = tuple(Moved(one, rate) for one, rate in zip(made, rates, strict=True))
+        predictions[key] = found.predictions[key].adjusted(ratio, weight)
+        calibrators[key] = tuple(Adjusted(one, rate) for one, rate in zip(made, rates, strict=True))
     posterior, truth = found.posterior, fitted.dataset.posterior
     if posterior is not None and truth is not None:
-        posterior = BaseRate(float(np.average(truth, weights=fitted.dataset.weight)), stated).move(posterior)
+        posterior = BaseRate(float(np.average(truth, weights=fitted.dataset.weight)), stated).adjust(
+            posterior
+        )
     return replace(
         found,
         recipe=found.recipe.replace(base_rate=stated),
@@ -44,7 +46,7 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
         weight=weight,
         notes=tuple(
             dict.fromkeys(
-                (_moved_note(found, stated, weight, ratios), *found.notes, *unweighted_notes(weight))
+                (_adjusted_note(found, stated, weight, ratios), *found.notes, *unweighted_notes(weight))
             )
         ),
         before=found,
@@ -62,7 +64,7 @@ def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:
     return BaseRate(fitted, stated)
 
 
-def _moved_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: set[float]) -> str:
+def _adjusted_note(found: Evaluation, stated: float, weight: np.ndarray, ratios: set[float]) -> str:
     ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
         f"At a deployment base rate of {stated:.3g} instead of {found.share:.3g} in the test rows, all odds are "

@@ -24,7 +24,7 @@ from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
 from calib.placements import PLACEMENTS, Outcome, Placement
-from calib.placements.moved import Moved
+from calib.placements.adjusted import Adjusted
 from calib.recipe import Recipe
 
 
@@ -59,7 +59,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     With a ``period`` only its test rows are evaluated.
 
-    With a stated ``base_rate`` every answer is moved to it, and the test rows are weighted by class to stand
+    With a stated ``base_rate`` every answer is adjusted to it, and the test rows are weighted by class to stand
     for it.
 
     Parameters
@@ -189,7 +189,7 @@ def make_calibrator(recipe: Recipe, key: str) -> Any:
 def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
     """Fit a calibrator of the Recipe in a placement, at the Recipe's base rate."""
     made = placed.calibrate(make_calibrator(recipe, key))
-    return made if recipe.base_rate is None else Moved(made, rate_change(placed, made, recipe.base_rate))
+    return made if recipe.base_rate is None else Adjusted(made, rate_change(placed, made, recipe.base_rate))
 
 
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:

@@ -20,9 +20,9 @@ from calib.kernel.checks import InputError, binary_labels, not_empty, probabilit
 from calib.kernel.period import shown_period, within
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.weights import are_whole, effective_weights, rows_behind, told
+from calib.kernel.weights import are_whole, describe_lines, effective_weights, rows_behind
 from calib.kernel.wording import counted as told_count
-from calib.kernel.wording import rows_told
+from calib.kernel.wording import describe_rows
 from calib.metrics import METRICS, metric_value
 from calib.recipe import Recipe
 from calib.splits import SPLITS
@@ -122,7 +122,7 @@ class Evaluation:
     @property
     def judged_by(self) -> str:
         """State the number of test rows in words, with the number of lines and the effect of weights or a base rate."""
-        return rows_told(self.tested, len(self.y), self.size, "test row")
+        return describe_rows(self.tested, len(self.y), self.size, "test row")
 
     @property
     def counts(self) -> np.ndarray | None:
@@ -148,7 +148,7 @@ class Evaluation:
     @property
     def calibrated_by(self) -> str:
         """State the number of calibration rows in words, as ``judged_by`` does."""
-        return told(self.calibration_weight, len(self.calibration_y), "calibration row")
+        return describe_lines(self.calibration_weight, len(self.calibration_y), "calibration row")
 
     @property
     def share(self) -> float:

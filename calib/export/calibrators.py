@@ -71,8 +71,8 @@ from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.fields import Fields, parse
 from calib.kernel.version import __version__
+from calib.placements.adjusted import Adjusted, unadjusted
 from calib.placements.cv import FoldCalibrators
-from calib.placements.moved import Moved, unmoved
 from calib.placements.oob import RankMap
 
 FORMAT, VERSION = "calib.calibrator", 1
@@ -108,7 +108,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
         With reason and remedy: there is no such calibrator, one per fold, or one that needs more than scores.
     """
     fitted = evaluation.only_fitted(key, "to keep")
-    if isinstance(unmoved(fitted), RankMap):
+    if isinstance(unadjusted(fitted), RankMap):
         raise InputError(
             "Rank calibration with out-of-bag scores needs the forest and its bags, not only scores, so it "
             "cannot be saved. Choose placement='split'."
@@ -118,7 +118,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
             f"{label_of(key)} with placement='full' refits the model twice for every row, so it cannot be saved for "
             "new scores. Choose placement='split', 'cv' or 'oob'."
         )
-    _map_of(unmoved(fitted))
+    _map_of(unadjusted(fitted))
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:
@@ -149,7 +149,7 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
     fitted = evaluation.calibrators[key][0]
     notes = [NOTES[recipe.placement]] if recipe.placement in NOTES and key != "none" else []
-    if isinstance(unmoved(fitted), FoldCalibrators):
+    if isinstance(unadjusted(fitted), FoldCalibrators):
         notes = [CROSS.format(len(fitted.folds))]
     return write_calibrator(
         fitted,
@@ -184,7 +184,7 @@ def write_calibrator(
     Parameters
     ----------
     fitted
-        Any calibrator of CALIBRATORS, or one per fold; its answers may be moved to another base rate.
+        Any calibrator of CALIBRATORS, or one per fold; its answers may be adjusted to another base rate.
     classes
         (negative, positive), as the data spelt them.
     calibration, made
@@ -200,7 +200,7 @@ def write_calibrator(
     """
     for name in calibration or {}:
         checks.one_of(name, CALIBRATION, "calibration")
-    rate, fitted = fitted.rate if isinstance(fitted, Moved) else None, unmoved(fitted)
+    rate, fitted = fitted.rate if isinstance(fitted, Adjusted) else None, unadjusted(fitted)
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else ()
     one = folds[0] if folds else fitted
     document = {

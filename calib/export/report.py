@@ -63,7 +63,7 @@ from calib.figures.validation import (
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.version import __version__
-from calib.kernel.weights import are_whole, or_ones, told
+from calib.kernel.weights import are_whole, describe_lines, or_ones
 from calib.kernel.wording import capital, class_named, counted, listed, number, percent, within_a_sentence
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
@@ -343,7 +343,7 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
     columns = "" if data.predictions else f", {counted(data.X.shape[1], 'column')}"
     column = f", from the column “{recipe.target}”" if recipe.target else ""
     return {
-        "Data": f"{data_name(recipe, data)}, {told(data.weight, data.n)}{columns}",
+        "Data": f"{data_name(recipe, data)}, {describe_lines(data.weight, data.n)}{columns}",
         "Outcome": f"{capital(positive)} (event) or {negative} (no event){column}",
         "Events": _events(evaluation),
         "Model": _model(recipe),

@@ -15,9 +15,9 @@ from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import outside_range
+from calib.placements.adjusted import Adjusted
 from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
-from calib.placements.moved import Moved
 
 # Inputs of several scores a row, and whose they are
 ONE_EACH = {"tree_scores": "tree", "fold_scores": "fold's model"}
@@ -58,7 +58,7 @@ class SavedCalibrator:
     seen
         (lowest, highest) score that it was fitted on, or None where the file does not say.
     base_rate
-        From which frequency of class 1 its answers are moved to which, or None.
+        From which frequency of class 1 its answers are adjusted to which, or None.
     """
 
     method: str
@@ -75,8 +75,8 @@ class SavedCalibrator:
 
     @property
     def at_base_rate(self) -> Any:
-        """Return the calibrator, moved to the deployment base rate if there is one."""
-        return self.calibrator if self.base_rate is None else Moved(self.calibrator, self.base_rate)
+        """Return the calibrator, adjusted to the deployment base rate if there is one."""
+        return self.calibrator if self.base_rate is None else Adjusted(self.calibrator, self.base_rate)
 
     @property
     def gives_interval(self) -> bool:
@@ -98,7 +98,7 @@ class SavedCalibrator:
                     f"{ONE_EACH[self.input]}, but the table has {scores.shape[1]}."
                 )
         outcome = self._answer(scores)
-        return outcome if self.base_rate is None else outcome.moved(self.base_rate)
+        return outcome if self.base_rate is None else outcome.adjusted(self.base_rate)
 
     def _answer(self, scores: Any) -> Outcome:
         """At the base rate of the calibration rows."""

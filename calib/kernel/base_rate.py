@@ -31,7 +31,7 @@ class BaseRate:
     Examples
     --------
     >>> rate = BaseRate(fitted=0.5, stated=0.2)    # all odds become a quarter
-    >>> rate.ratio, rate.move([0.0, 0.5, 0.8, 1.0])
+    >>> rate.ratio, rate.adjust([0.0, 0.5, 0.8, 1.0])
     (0.25, array([0. , 0.2, 0.5, 1. ]))
     """
 
@@ -47,21 +47,21 @@ class BaseRate:
         """Return the factor that multiplies all odds."""
         return self.stated * (1 - self.fitted) / ((1 - self.stated) * self.fitted)
 
-    def move(self, p: ArrayLike) -> Array:
+    def adjust(self, p: ArrayLike) -> Array:
         """Probabilities of any shape where the stated rate holds; 0 and 1 stay, and so does every order."""
-        return move(p, self.ratio)
+        return multiply_odds(p, self.ratio)
 
-    def move_term(self, p: Expression) -> Expression:
+    def adjust_term(self, p: Expression) -> Expression:
         """Adjust a formula: values of steps are adjusted here, all else where the formula is evaluated."""
         if isinstance(p, Number):
-            return Number(float(self.move(p.value)))
+            return Number(float(self.adjust(p.value)))
         if isinstance(p, Pieces) and p.coefficients.shape[1] == 1:
-            return pieces(p.of, p.breaks, p.origins, self.move(p.coefficients))
+            return pieces(p.of, p.breaks, p.origins, self.adjust(p.coefficients))
         ones = self.ratio * p
         return Arithmetic("/", ones, (1 - p) + ones, 0.0, 1.0)
 
 
-def move(p: ArrayLike, ratio: ArrayLike) -> Array:
+def multiply_odds(p: ArrayLike, ratio: ArrayLike) -> Array:
     """``r p / (1 − p + r p)``, in a form of which every step keeps the order of its values when it is rounded.
 
     Parameters

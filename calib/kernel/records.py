@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from calib.kernel import checks
-from calib.kernel.base_rate import move
+from calib.kernel.base_rate import multiply_odds
 from calib.kernel.checks import InputError
 from calib.kernel.rows import Rows
 from calib.kernel.weights import are_whole
@@ -237,12 +237,12 @@ class Predictions(Rows):
         names = parts[0]._held()
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
-    def moved(self, ratio: np.ndarray, weight: np.ndarray) -> Predictions:
+    def adjusted(self, ratio: np.ndarray, weight: np.ndarray) -> Predictions:
         """Multiply all odds by ``ratio`` (m,) and weight the rows by ``weight`` (m,); whole weights become counts."""
         counts = self.weight if self.weight is not None and are_whole(self.weight) else None
         ends = {name: getattr(self, name) for name in ("p", "lower", "upper", "p0", "p1")}
-        moved = {name: move(end, ratio) for name, end in ends.items() if end is not None}
-        return replace(self, **moved, weight=weight, counts=counts)
+        adjusted = {name: multiply_odds(end, ratio) for name, end in ends.items() if end is not None}
+        return replace(self, **adjusted, weight=weight, counts=counts)
 
     @property
     def pairs(self) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from calib.kernel.wording import rows_told
+from calib.kernel.wording import describe_rows
 
 Array = np.ndarray
 
@@ -75,14 +75,14 @@ def importance_weights(weights: Array) -> Array:
     return np.where(whole, np.nextafter(each, np.inf), each)
 
 
-def told(weights: Array | None, n: int, noun: str = "row") -> str:
+def describe_lines(weights: Array | None, n: int, noun: str = "row") -> str:
     """Say how many rows n lines of these weights (n,) are, or what the weights leave of them.
 
-    >>> told(np.array([2.0, 3.0]), 2), told(None, 2)
+    >>> describe_lines(np.array([2.0, 3.0]), 2), describe_lines(None, 2)
     ('5 rows in 2 lines', '2 rows')
     """
     size = rows_behind(weights, n)
-    return rows_told(size if weights is not None and are_whole(weights) else n, n, size, noun)
+    return describe_rows(size if weights is not None and are_whole(weights) else n, n, size, noun)
 
 
 def squares(weights: Array, counts: Array | None = None) -> Array:

@@ -169,10 +169,10 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
-def rows_told(rows: int, lines: int, worth: int, noun: str = "row") -> str:
+def describe_rows(rows: int, lines: int, worth: int, noun: str = "row") -> str:
     """Say how many rows there are, in how many lines of the table if these differ, and what weights leave of them.
 
-    >>> rows_told(4066, 1826, 4066), rows_told(1826, 1826, 1410, "test row")
+    >>> describe_rows(4066, 1826, 4066), describe_rows(1826, 1826, 1410, "test row")
     ('4,066 rows in 1,826 lines', '1,826 test rows (effective number 1,410)')
     """
     lines_told = "" if rows == lines else f" in {counted(lines, 'line')}"

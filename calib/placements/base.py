@@ -69,10 +69,10 @@ class Outcome:
         in_order = bool((p0 <= p1).all())  # and then the interval is the pair
         return cls(p, p0, p1, *((p0, p1) if in_order else (np.minimum(p0, p1), np.maximum(p0, p1))))
 
-    def moved(self, rate: BaseRate) -> Self:
+    def adjusted(self, rate: BaseRate) -> Self:
         """Return these answers at another base rate."""
         return replace(
-            self, **{name: rate.move(each) for name, each in vars(self).items() if each is not None}
+            self, **{name: rate.adjust(each) for name, each in vars(self).items() if each is not None}
         )
 
 

@@ -360,7 +360,7 @@ def _drawn(
         return _figure(record, theme, draw, height, room)
     inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
-    keep = partial(jobs.cached, "figures", OWN) if state.brought() else _figures()
+    keep = partial(jobs.cached, "figures", OWN) if state.has_upload() else _figures()
     return json.loads(zlib.decompress(keep(key, lambda: _packed(_figure(record, theme, draw, height, room)))))
 
 

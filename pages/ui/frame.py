@@ -237,7 +237,7 @@ def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
     ):
         st.page_link(current.GLOSSARY_PAGE.script, label=current.GLOSSARY_PAGE.name)
         help = "Copies an address that opens this page with all these settings."
-        browser.copy_button("Copy link", current.link(), help, OWN * state.brought())
+        browser.copy_button("Copy link", current.link(), help, OWN * state.has_upload())
         what = "words" if page.key in WORD_SOURCES else "numbers"
         with st.popover(
             "Show Python",

@@ -205,7 +205,7 @@ def here() -> dict[str, str]:
     return address(recipe(), lesson_open())
 
 
-def brought() -> bool:
+def has_upload() -> bool:
     """Whether the page shows a file that was uploaded in this session."""
     return any("upload:" in value for value in here().values())
 

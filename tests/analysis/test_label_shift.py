@@ -44,7 +44,7 @@ def test_em_ends_at_the_maximum_of_the_likelihood_and_the_interval_at_its_ratio(
     assert found.rate == pytest.approx(best.x, rel=1e-5)
     by_em = 0.5
     for _ in range(10_000):
-        by_em = BaseRate(fitted, by_em).move(p).mean()
+        by_em = BaseRate(fitted, by_em).adjust(p).mean()
     assert found.rate == pytest.approx(by_em, rel=1e-9)
     assert found.rate == likeliest_rate(p, fitted)
     for end in (found.lower, found.upper):
@@ -55,7 +55,7 @@ def test_em_ends_at_the_maximum_of_the_likelihood_and_the_interval_at_its_ratio(
 def test_the_estimate_is_where_the_mean_of_the_moved_probabilities_is_the_rate_itself():
     p = probabilities(500, 0.4)
     found = estimate_base_rate(p, 0.3)
-    mean = BaseRate(0.3, found.rate).move(p).mean()
+    mean = BaseRate(0.3, found.rate).adjust(p).mean()
     assert mean == pytest.approx(found.rate, rel=1e-9)
 
 

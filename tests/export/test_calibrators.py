@@ -38,8 +38,8 @@ from calib.export import (
 from calib.export.calibrators import FORMAT
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
+from calib.placements.adjusted import Adjusted
 from calib.placements.cv import CrossFit
-from calib.placements.moved import Moved
 from calib.sources import load
 
 GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
@@ -260,7 +260,7 @@ def misspelt(value: dict, path: str) -> str:
 def test_a_misspelt_field_is_refused_and_never_as_if_it_were_not_there(calibrator, path, known):
     fitted = calibrator.fit([0.2, 0.4, 0.5, 0.7, 0.8], [0, 1, 0, 0, 1])
     calibration = {"rows": 5, "positives": 2, "lowest": 0.2, "highest": 0.8}
-    text = write_calibrator(Moved(fitted, BaseRate(0.4, 0.01)), calibration=calibration)
+    text = write_calibrator(Adjusted(fitted, BaseRate(0.4, 0.01)), calibration=calibration)
     assert read_calibrator(text).base_rate == BaseRate(0.4, 0.01)
     *into, name = path.split(".")
     where = ".".join([*into, name[:-1]])

@@ -21,16 +21,16 @@ def test_a_moved_posterior_is_that_of_bayes_with_the_other_prior(fitted, stated)
     x = np.linspace(-3, 4, 50)
     ones, zeros = norm.pdf(x, 1, 1.2), norm.pdf(x)
     at = [prior * ones / (prior * ones + (1 - prior) * zeros) for prior in (fitted, stated)]
-    np.testing.assert_allclose(BaseRate(fitted, stated).move(at[0]), at[1], rtol=1e-12)
-    np.testing.assert_allclose(BaseRate(stated, fitted).move(at[1]), at[0], rtol=1e-12)
+    np.testing.assert_allclose(BaseRate(fitted, stated).adjust(at[0]), at[1], rtol=1e-12)
+    np.testing.assert_allclose(BaseRate(stated, fitted).adjust(at[1]), at[0], rtol=1e-12)
 
 
 @given(RATES, RATES, SHARES, SHARES)
 def test_moving_keeps_every_order_and_the_ends(fitted, stated, p, q):
     rate = BaseRate(fitted, stated)
-    low, high = rate.move([min(p, q), max(p, q)])
+    low, high = rate.adjust([min(p, q), max(p, q)])
     assert 0 <= low <= high <= 1
-    assert rate.move([0.0, 1.0]).tolist() == [0, 1]
+    assert rate.adjust([0.0, 1.0]).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("rates", [(0, 0.5), (0.5, 1), (0.5, float("nan")), ("0.5", 0.5)])
@@ -65,7 +65,7 @@ def test_losses_of_weighted_rows_are_those_where_the_rate_holds():
         ones = odds[rows] * share / (1 - share)
         return ones / (1 + ones)
 
-    moved = BaseRate(0.3, 0.04).move(posterior(at_30, 0.3))
+    moved = BaseRate(0.3, 0.04).adjust(posterior(at_30, 0.3))
     weights = class_weights(y[at_30], 0.04)
     for loss in (brier_score, log_loss):
         truth = loss(y[at_4], posterior(at_4, 0.04))
@@ -74,5 +74,5 @@ def test_losses_of_weighted_rows_are_those_where_the_rate_holds():
 
 def test_steps_are_moved_in_the_table_and_not_in_the_formula():
     rate = BaseRate(0.5, 0.1)
-    moved = rate.move_term(steps(Score("s"), np.array([1.0]), np.array([0.25, 0.5])))
-    np.testing.assert_array_equal(moved.coefficients[:, 0], rate.move([0.25, 0.5]))
+    moved = rate.adjust_term(steps(Score("s"), np.array([1.0]), np.array([0.25, 0.5])))
+    np.testing.assert_array_equal(moved.coefficients[:, 0], rate.adjust([0.25, 0.5]))

@@ -14,7 +14,7 @@ from calib.kernel.binomial import binomial_interval
 from calib.kernel.records import Problem
 from calib.kernel.rows import ONE_CLUSTER
 from calib.kernel.weights import are_whole, or_ones
-from calib.kernel.wording import brief_percent, class_named, counted, rows_told
+from calib.kernel.wording import brief_percent, class_named, counted, describe_rows
 from calib.metrics.confidence import FEWEST
 
 FEWEST_TO_FIT = 20  # minority rows: ten for each of the two numbers of Platt scaling (Peduzzi et al. 1996)
@@ -46,7 +46,7 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
         return None
     low, high = (float(end) for end in binomial_interval(ones, n))
     counts = evaluation.calibration_weight is not None and are_whole(evaluation.calibration_weight)
-    fitted_on = rows_told(n, round(len(y) / folds), n) if counts else counted(n, "row")
+    fitted_on = describe_rows(n, round(len(y) / folds), n) if counts else counted(n, "row")
     share = (
         ""
         if evaluation.dataset.cluster is not None

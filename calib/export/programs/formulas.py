@@ -11,8 +11,8 @@ from calib.calibrators import CALIBRATORS
 from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel.checks import InputError, text
 from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Pieces, Score
+from calib.placements.adjusted import unadjusted
 from calib.placements.cv import FoldCalibrators
-from calib.placements.moved import unmoved
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
     """
     saved = calibrator if isinstance(calibrator, SavedCalibrator) else None
     held = saved.at_base_rate if saved else getattr(calibrator, "calibrator_", calibrator)
-    fitted = unmoved(held)
+    fitted = unadjusted(held)
     if not hasattr(fitted, "formula"):
         raise InputError(
             f"{type(fitted).__name__} cannot be written as SQL, ONNX or a program, because it has no formula."

@@ -10,7 +10,7 @@ from calib.calibrators import PPA, Beta, CenteredIsotonic, Isotonic, Platt, Unca
 from calib.export import write_sql
 from calib.export.programs.sql import RESERVED, identifier, literal
 from calib.kernel.base_rate import BaseRate
-from calib.placements.moved import Moved
+from calib.placements.adjusted import Adjusted
 from tests.export.programs.engines import answers
 
 
@@ -135,7 +135,7 @@ def tiny_cases():
         (Isotonic().fit([1.2e-308, 0.5, 1.0], [0, 0, 1]), np.nextafter(1.2e-308, [0, 1])),
         (PPA().fit([0.1, 0.3, 0.6, 0.9], [0, 0, 1, 0]), small),
         (PPA("sigmoid").fit([0.1, 0.3, 0.6, 0.9], [0, 0, 1, 0]), small),
-        (Moved(Uncalibrated().fit([0.1], [0]), BaseRate(0.5, 0.01)), small),
+        (Adjusted(Uncalibrated().fit([0.1], [0]), BaseRate(0.5, 0.01)), small),
     ]
 
 

@@ -1,7 +1,7 @@
 """A fitted calibrator at another base rate: answers, steps and formula are adjusted by the odds ratio.
 
-The pair is merged first and moved after. Where p is right, p moved is right as well, whatever it was made of:
-by Bayes' rule the odds of class 1 given any function of a row move by the ratio. Of pairs that were moved
+The pair is merged first and adjusted after. Where p is right, p adjusted is right as well, whatever it was made of:
+by Bayes' rule the odds of class 1 given any function of a row move by the ratio. Of pairs that were adjusted
 before they are merged this does not hold, and even the order of the rows would depend on the stated rate.
 """
 
@@ -17,14 +17,14 @@ from calib.kernel.formula import Expression
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class Adjusted:
     """Any fitted calibrator, or one per fold, with adjusted answers; everything else is that calibrator's.
 
     Examples
     --------
     >>> from calib.calibrators import Uncalibrated
-    >>> moved = Moved(Uncalibrated().fit([0.5], [0]), BaseRate(fitted=0.5, stated=0.2))
-    >>> moved.key, moved.predict([0.5])
+    >>> adjusted = Adjusted(Uncalibrated().fit([0.5], [0]), BaseRate(fitted=0.5, stated=0.2))
+    >>> adjusted.key, adjusted.predict([0.5])
     ('none', array([0.2]))
     """
 
@@ -37,25 +37,25 @@ class Moved:
         return getattr(self.calibrator, name)
 
     @property
-    def folds(self) -> tuple[Moved, ...]:
+    def folds(self) -> tuple[Adjusted, ...]:
         """Fitted calibrators of the folds, each adjusted to the base rate."""
-        return tuple(Moved(fold, self.rate) for fold in self.calibrator.folds)
+        return tuple(Adjusted(fold, self.rate) for fold in self.calibrator.folds)
 
     def predict(self, scores: Any) -> Array:
-        return self.rate.move(self.calibrator.predict(scores))
+        return self.rate.adjust(self.calibrator.predict(scores))
 
     def predict_interval(self, scores: Any) -> Array:
-        return self.rate.move(self.calibrator.predict_interval(scores))
+        return self.rate.adjust(self.calibrator.predict_interval(scores))
 
     def step_curves(self) -> Any:
         curves = self.calibrator.step_curves()
-        return replace(curves, p0=self.rate.move(curves.p0), p1=self.rate.move(curves.p1))
+        return replace(curves, p0=self.rate.adjust(curves.p0), p1=self.rate.adjust(curves.p1))
 
     def formula(self, *scores: Expression) -> Mapping[str, Expression]:
         answers = self.calibrator.formula(*scores)
-        return {name: self.rate.move_term(term) for name, term in answers.items()}
+        return {name: self.rate.adjust_term(term) for name, term in answers.items()}
 
 
-def unmoved(calibrator: Any) -> Any:
+def unadjusted(calibrator: Any) -> Any:
     """The calibrator at the base rate of the rows that it was fitted on."""
-    return calibrator.calibrator if isinstance(calibrator, Moved) else calibrator
+    return calibrator.calibrator if isinstance(calibrator, Adjusted) else calibrator
