@@ -60,6 +60,8 @@ class Step:
         What the reader guesses before the picture shows its data; None: the experiment of its page asks, if any.
     controls
         Names of fields or settings whose controls stand in the step, such as bins or decide.cost_miss.
+    moving
+        Whether the page draws the model's reliability diagram by a script, in which the marks move into their places.
     """
 
     page: str
@@ -73,6 +75,7 @@ class Step:
     beside: tuple[str, ...] = ()
     question: Question | None = None
     controls: tuple[str, ...] = ()
+    moving: bool = False
 
     def departed(self, recipe: Recipe) -> bool:
         """Tell whether a reader has changed settings of this step; predictions do not count."""
@@ -161,10 +164,13 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         point, chart = values.pop("point", "").strip(), values.pop("chart", "")
         beside = tuple(checks.one_of(one, (*METRICS, "advice"), "beside") for one in values.pop("beside", ()))
         asked, controls = values.pop("question", None), tuple(values.pop("controls", ()))
+        moving = checks.switch(values.pop("moving", False), "moving")
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
         _known(controls, recipe)
         own = None if asked is None else question(asked, "question")
+        if moving and not (values["page"] == "explore_reliability" and own and own.kind == "mark"):
+            raise InputError("moving needs the page explore_reliability and a question of the kind mark.")
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
     return Step(
@@ -179,6 +185,7 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         beside,
         own,
         controls,
+        moving,
     )
 
 

@@ -42,6 +42,7 @@ from pages.ui.widget import shown
 
 LOW = 600  # pixels of a chart that fits any projector's window; a higher one follows the window (frame.LARGE)
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
+MOVING = "Point at a mark or tap it to read its numbers."
 WAITS = "The result appears once you answer or skip the question."
 CLEAR = "rgba(0, 0, 0, 0)"
 THIN = 3  # pixels: a wider line is a bar of data
@@ -62,6 +63,7 @@ def show(
     sentence: Any = None,
     finding: str | None = None,
     first: bool = False,
+    moving: Callable[[str], None] | None = None,
     **options,
 ) -> Any | None:
     """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
@@ -87,6 +89,8 @@ def show(
         What the page found, instead of the figure's own title.
     first
         Whether it is the page's first picture under a question, which fits the window with its answers.
+    moving
+        Draws the picture by a script, from its words for a screen reader, in a lesson's step that asks for this.
 
     Returns
     -------
@@ -127,7 +131,11 @@ def show(
             entry = replace(entry, draw=_coloured(entry.draw, asked_lines & set(lines)))
         role = "beside" if staged else "first" if sentence is not None else "under" if first else ""
         block = "strip" if strip else "panels"
-        _pictures(entry, record, widget, height, interaction, block, role)
+        moves = moving if staged and stage.has("moving") else None
+        with st.container(key="moving") if moves else nullcontext():
+            _pictures(entry, record, widget, height, interaction, block, role)
+            if moves:
+                moves(_in_words(entry, record))
         headings.answers()
         if lines and not (alone or headings.asked()):
             _choose_lines(key, f"{block}_{widget}", lines, asked_lines)
@@ -135,7 +143,7 @@ def show(
             if headings.asked() and not alone:
                 st.caption(plain(WAITS if staged else f"{WAITS} {hint}"))
             elif not alone:
-                caption(record.caption, key, hint)
+                caption(record.caption, key, MOVING if moves else hint)
         if not (alone or (staged and headings.asked())):
             downloads.chart(entry, record, source, options, key)
     return record

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 # Parts of a stage other than charts: what is asked, what plays, the controls that matter most, the others, a table
-# of the numbers that the step names, the advice, the words of a room, and what is being read
-RESERVED = ("words", "player", "controls", "more", "numbers", "advice", "room", "reading")
+# of the numbers that the step names, the advice, the words of a room, what is being read, and that marks move
+RESERVED = ("words", "player", "controls", "more", "numbers", "advice", "room", "reading", "moving")
 
 # In a room: how much of the page the words have, over which its drawer opens, and the picture beside them
 ROOM = (0.32, 0.68)

@@ -13,25 +13,15 @@ from calib.analysis.recommendation.advice import headline, recommend
 from calib.analysis.recommendation.mark import MarkedBin, telling_mark
 from calib.analysis.recommendation.verdict import verdict_of
 from calib.evaluate import Evaluation
-from calib.export.playground import CALIBRATED, STYLE, before_and_after, script
+from calib.export.playground import before_and_after
 from calib.figures import DARK, FIGURES, Theme
 from calib.figures.reliability import Reliability
 from calib.lessons import LESSONS
 from calib.recipe import Recipe
-from pages.ui import chart, current, evaluations, headings, state
+from pages.ui import chart, current, evaluations, headings, moving, state
 from pages.ui.learn import lessons
 from pages.ui.text import plain
 
-# Drawn by Plotly until this is there; then the chart is hidden, also from the keyboard (styles/page.css)
-BEGIN = """
-const OPEN = new WeakMap()
-export default function ({ data, parentElement }) {
-    const root = parentElement.querySelector(".root"), now = JSON.stringify(data)
-    if (OPEN.get(root) === now) return  // another run of the page: the switch stays as it is
-    OPEN.set(root, now)
-    calibrated(root, data)
-    root.getRootNode().host.closest(".st-key-moving").dataset.drawn = "here"
-}"""
 SENTENCE = "Check whether a model’s probabilities are right, and correct them if not."
 SHARES = [0.46, 0.54]  # of the page's width: the square diagram, and the words beside it
 PICTURES = Path(__file__).parent / "pictures"
@@ -107,7 +97,7 @@ def _diagram(evaluation: Evaluation) -> None:
     with picture, st.container(key="moving"):
         chart.picture("reliability", evaluation, _with_names_alone, calibrators=shown, **ringed)
         if mark is not None and choice not in (None, mark.calibrator):
-            _component()(key="calibrated", data=before_and_after(evaluation, mark, choice))
+            moving.over_the_chart(before_and_after(evaluation, mark, choice))
     with words, st.container(key="told"):
         if mark is not None:
             explain(mark)
@@ -121,16 +111,6 @@ def _diagram(evaluation: Evaluation) -> None:
         st.page_link("pages/explore_reliability.py", label="Explore this diagram")
         st.page_link("pages/learn_playground.py", label="Playground: drag the miscalibration yourself")
         st.page_link(current.GLOSSARY_PAGE.script, label="Glossary: what the words mean")
-
-
-@st.cache_resource
-def _component():
-    return st.components.v2.component(
-        "calibration_explorer_calibrated",
-        html='<div class="root"></div>',
-        css=STYLE.read_text(encoding="utf-8"),
-        js=script(CALIBRATED) + BEGIN,
-    )
 
 
 def _with_names_alone(record: Reliability, theme: Theme) -> go.Figure:

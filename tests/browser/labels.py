@@ -6,7 +6,11 @@ from tests.browser.driver import Tab
 TYPE = r"""part => {
     const seen = node => node.checkVisibility({visibilityProperty: true}) && node.textContent.trim()
         && !node.closest(".modebar, .hoverlayer, .textpoint")
-    const texts = [...document.querySelectorAll(part + " .js-plotly-plot svg text")].filter(seen)
+    const texts = [...document.querySelectorAll(`${part} :is(.js-plotly-plot svg, svg.moving) text`)].filter(seen)
+    // Before a room scales it (room.css); a picture of a script is drawn in units of its own
+    const root = getComputedStyle(document.documentElement)
+    const room = root.getPropertyValue("--room") ? parseFloat(root.fontSize) / 28 : 1
+    const scale = node => node.closest(".moving") ? Math.hypot(node.getScreenCTM().a, node.getScreenCTM().b) / room : 1
     const level = node => !/rotate\((?!0|-?90)/.test(node.getAttribute("transform"))
     const boxes = texts.filter(level).map(node => [node.textContent, node.getBoundingClientRect()])
         .filter(([, b]) => b.width)
@@ -15,10 +19,10 @@ TYPE = r"""part => {
     const pairs = boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) => on(a, b))
         .map(([other]) => `${one} / ${other}`))
     const cut = texts.filter(node => {
-        const [b, all] = [node, node.closest(".js-plotly-plot")].map(one => one.getBoundingClientRect());
+        const [b, all] = [node, node.closest(".js-plotly-plot, .moving")].map(one => one.getBoundingClientRect());
         return b.left < all.left - 2 || b.right > all.right + 2 || b.bottom > all.bottom + 2 || b.top < all.top - 6;
     }).map(node => node.textContent);
-    return [Math.min(...texts.map(node => parseFloat(getComputedStyle(node).fontSize))), pairs, cut];
+    return [Math.min(...texts.map(node => parseFloat(getComputedStyle(node).fontSize) * scale(node))), pairs, cut];
 }"""
 
 

@@ -11,7 +11,7 @@ SIZES = """() => {
         .filter(box => box.width * box.height > 0)
     const all = (selector, root = document) => [...root.querySelectorAll(selector)]
     const [words] = all(".st-key-lesson_beside .stColumn")
-    const charts = all(".st-key-lesson_beside .js-plotly-plot").filter(seen)
+    const charts = all(".st-key-lesson_beside :is(.js-plotly-plot, .moving)").filter(seen)
     const places = boxes(charts), ends = boxes(all("p, li, td, button", words)).map(box => box.bottom)
     const text = all("p, li, td, th", words).filter(element => seen(element) && element.innerText)
     const squares = charts.filter(chart => chart._fullLayout.yaxis?.scaleanchor)

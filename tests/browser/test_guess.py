@@ -39,8 +39,7 @@ def test_a_mark_is_moved_by_keys_and_stays_beside_the_data(tab):
     tab.page.keyboard.press("Enter")
     tab.by_key("asked").get_by_text("Ask me again").wait_for()
     mark.wait_for(state="detached")
-    drawn = tab.by_key("lesson").locator(".js-plotly-plot .annotation").filter(has_text="your guess")
-    drawn.wait_for()
+    tab.page.locator(".moving .guessed").get_by_text("your guess").wait_for()
     until(
         lambda: tab.page.evaluate("document.activeElement.innerText").startswith(("Next", "Three questions")),
         "the keyboard is where it goes on",

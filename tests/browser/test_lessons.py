@@ -45,7 +45,8 @@ def shown(tab, lesson, number):
         for text in (lesson.title, f"step {number} of {len(lesson.steps)}", step.title)
         if text not in words
     ]
-    tab.page.get_by_test_id(CHARTS).or_(tab.by_key("prediction")).filter(visible=True).first.wait_for()
+    pictures = tab.page.get_by_test_id(CHARTS).or_(tab.page.locator(".moving"))
+    pictures.or_(tab.by_key("prediction")).filter(visible=True).first.wait_for()
     if not urlsplit(tab.page.url).path.endswith(step.page):
         missing.append(f"its page, {step.page}")
     return tab.faults() + missing
@@ -149,7 +150,7 @@ def test_a_low_window_shows_a_steps_whole_chart(new_tab):
     tab = new_tab(width=1280)
     tab.page.set_viewport_size({"width": 1280, "height": 720})
     step = LESSONS["why_calibrate"].steps[0]
-    box = tab.open(step.page, **parameters(step)).by_key("lesson").get_by_test_id(CHARTS).bounding_box()
+    box = tab.open(step.page, **parameters(step)).page.locator(".st-key-lesson .moving").bounding_box()
     assert 720 * 0.6 < box["height"] < 720 - box["y"]
 
 

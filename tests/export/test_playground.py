@@ -135,8 +135,8 @@ def test_the_start_page_draws_the_bins_of_the_model_and_of_its_calibrator():
     mark, choice = telling_mark(evaluation), recommend(evaluation).choice
     told = playground.before_and_after(evaluation, mark, choice)
     program = """
-    const { p, moved, y, bins } = JSON.parse(require("fs").readFileSync(0, "utf8"))
-    for (const at of [p, moved]) console.log(JSON.stringify(binned({ p: at, y }, bins)))"""
+    const { p, y, bins } = JSON.parse(require("fs").readFileSync(0, "utf8"))
+    for (const at of p) console.log(JSON.stringify(binned({ p: at, y }, bins)))"""
     for key, bins in zip((mark.calibrator, choice), run(program, told), strict=True):
         curve = curve_of(evaluation, key)
         rows, ones, total = (np.array([one[name] for one in bins]) for name in ("rows", "ones", "sum"))
@@ -145,8 +145,8 @@ def test_the_start_page_draws_the_bins_of_the_model_and_of_its_calibrator():
         found = [total[filled] / rows[filled], ones[filled] / rows[filled]]
         np.testing.assert_allclose(found, [curve.mean_p[filled], curve.observed[filled]], rtol=0, atol=1e-12)
     rows = told["ringed"]
-    assert (len(rows), np.mean(np.array(told["p"])[rows])) == (mark.rows, pytest.approx(mark.predicted))
-    after = round(100 * np.mean(np.array(told["moved"])[rows]))
+    assert (len(rows), np.mean(np.array(told["p"][0])[rows])) == (mark.rows, pytest.approx(mark.predicted))
+    after = round(100 * np.mean(np.array(told["p"][1])[rows]))
     assert f"predicted {after} % on average" in told["words"][1]
 
 

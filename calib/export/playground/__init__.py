@@ -2,7 +2,7 @@
 
 ``isotonic.js`` and ``numbers.js`` compute what ``calib`` does, ``diagram.js`` and ``view.js`` draw it, and
 ``style.css`` has its looks. The app's page *Playground* shows the same files. ``calibrated.js`` draws the start
-page's picture on the same diagram.
+page's picture and those of lessons on the same diagram.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.analysis.curves import FEW
+from calib.analysis.curves import FEW, BinnedCurve
 from calib.analysis.recommendation.mark import MarkedBin, sentence_after
 from calib.analysis.selection import selected_rows
 from calib.evaluate import Evaluation
@@ -25,6 +25,7 @@ from calib.figures.theme import MARKS
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.version import __version__
+from calib.kernel.wording import counted, percent
 from calib.settings import PAGE_SETTINGS
 
 HERE = Path(__file__).parent
@@ -55,7 +56,7 @@ def described() -> dict[str, Any]:
 
 
 def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[str, Any]:
-    """Return the data of ``calibrated.js``: the test rows before and after a calibrator, with their curves.
+    """Return the data of ``calibrated.js``: the test rows before and after a calibrator, with a switch between them.
 
     Parameters
     ----------
@@ -64,28 +65,49 @@ def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[
     key
         The calibrator.
     """
-    keys = [mark.calibrator, key]
-    record = FIGURES["reliability"].prepare(evaluation, keys, selection=mark.selection)
+    told = marks_of(evaluation, [mark.calibrator, key], mark.selection)
+    return told | {"words": ["", sentence_after(evaluation, mark, key)]}
+
+
+def marks_of(evaluation: Evaluation, keys: Sequence[str], selection: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the data of ``calibrated.js``: the test rows as one or two calibrators see them, with their curves.
+
+    Parameters
+    ----------
+    keys
+        The calibrators; from the marks of the first a switch leads to those of the second.
+    selection
+        Rows whose mark is ringed, such as ("none:0.6:0.8",).
+    """
+    record = FIGURES["reliability"].prepare(evaluation, keys, selection=selection)
     shapes = [shape_of(record.curves[one]) for one in keys]
     enough = [
         (shape.count >= FEW) & (near(record.histograms[one], shape.x) >= FEW)
         for one, shape in zip(keys, shapes, strict=True)
     ]
-    before, after = (evaluation.predictions[one].p.tolist() for one in keys)
+    banded = shapes if record.band == "consistency" else ()
     return {
-        "p": before,
-        "moved": after,
+        "p": [evaluation.predictions[one].p.tolist() for one in keys],
         "y": evaluation.y.tolist(),
         "bins": evaluation.recipe.bins,
-        "ringed": selected_rows(evaluation, mark.selection).tolist(),
+        "ringed": selected_rows(evaluation, selection).tolist(),
         "curves": [_points(shape.x, shape.y, on) for shape, on in zip(shapes, enough, strict=True)],
         "bands": [
-            _points(np.r_[s.x, s.x[::-1]], np.r_[s.consistency[1], s.consistency[0][::-1]]) for s in shapes
+            _points(np.r_[s.x, s.x[::-1]], np.r_[s.consistency[1], s.consistency[0][::-1]]) for s in banded
         ],
         "colours": [MARKS[one].color for one in keys],
-        "words": ["", sentence_after(evaluation, mark, key)],
-        "alt": record.alt,
+        "alt": f"{record.alt} {_in_words(record.bins[keys[0]])}",
     }
+
+
+def _in_words(bins: BinnedCurve) -> str:
+    """The marks of the diagram, for a screen reader."""
+    marks = [
+        f"predicted {percent(p)}, observed {percent(q)}, {counted(n, 'row')}"
+        for p, q, n in zip(bins.mean_p, bins.observed, bins.count, strict=True)
+        if n >= FEW
+    ]
+    return f"Marks: {'; '.join(marks)}."
 
 
 def _points(*columns: Array) -> list[list[float]]:

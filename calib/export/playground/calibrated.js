@@ -1,41 +1,53 @@
-// The picture of the start page: the marks of a model; a switch moves them to where a calibrator puts their rows.
+// The marks of a model in a reliability diagram that move: in from the diagonal, and by a switch to where a calibrator
+// puts their rows.
 
-// ``told`` holds the rows p and y, the calibrated ``moved``, the number of ``bins``, the positions of the ``ringed`` rows, and
-// [before, after] of ``curves`` and ``bands`` (points), ``colours`` and ``words``.
+const REACH = 30  // units around a mark in which a pointer finds it
+
+// ``told`` holds the labels ``y``; predictions ``p`` before and, if there is a switch, after a calibrator; of each ``curves``
+// and ``bands`` (points), ``colours`` and ``words``; the number of ``bins`` and the positions of the ``ringed`` rows.
+// Without ``p`` only axes are drawn. ``arriving``: the data come in; ``guess``: where the reader expected a mark.
+// ``under`` is the height of the histogram.
 function calibrated(root, told) {
-    const layers = ["band", "diagonal", "ghost", "curve", "marks", "ring", "histogram"]
-    const { svg, parts, most } = diagram(layers, { role: "img", "aria-label": told.alt })
+    const layers = ["band", "diagonal", "guessed", "ghost", "curve", "marks", "ring", "histogram", "values"]
+    const { svg, parts, most } = diagram(layers, { role: "img", "aria-label": told.alt, class: "moving" }, told.under)
+    const picture = element("div", { class: "playground calibrated" }, svg)
+    placed(svg)
+    root.replaceChildren(picture)
+    if (!told.p) return
     const line = name => parts[name].appendChild(element("path"))
     const [bandPath, ghostPath, curvePath, barPath] = ["band", "ghost", "curve", "histogram"].map(line)
-    const strongPath = line("curve"), ringedPath = line("histogram"), ring = parts.ring.appendChild(element("circle", { r: 11 }))
-    const input = element("input", { type: "checkbox", role: "switch" })
-    const said = element("p", { role: "status" })
-    root.replaceChildren(element("div", { class: "playground calibrated" }, svg,
-        element("div", { class: "below" }, element("label", {}, input, element("span", {}, "Calibrate")), said)))
+    const strongPath = line("curve"), ringedPath = line("histogram")
+    const ring = told.ringed.length ? parts.ring.appendChild(element("circle", { r: 11 })) : null
     ringedPath.setAttribute("class", "ringed")
-    const drawn = cells => cells.filter(({ rows }) => rows >= FEW)
+    const enough = cells => cells.filter(({ rows }) => rows >= FEW)
     const ringed = p => ({ p: told.ringed.map(i => p[i]), y: told.ringed.map(i => told.y[i]) })
-    let share = 0
+    const rise = (x, y) => x + risen * (y - x)  // from the diagonal
+    let share = 0, risen = 1, drawn = []
 
-    function paint(now) {
-        share = now
-        const p = told.p.map((at, i) => at + share * (told.moved[i] - at)), cells = binned({ p, y: told.y }, told.bins)
-        const last = share < 0.5 ? 0 : 1, highest = Math.max(...cells.map(({ rows }) => rows))
+    function paint() {
+        const [before, after = before] = told.p, last = share < 0.5 ? 0 : told.p.length - 1
+        const p = before.map((at, i) => at + share * (after[i] - at)), cells = binned({ p, y: told.y }, told.bins)
+        const highest = Math.max(...cells.map(({ rows }) => rows)), scale = highest / Math.max(risen, 0.01)
+        drawn = enough(cells)
         svg.style.setProperty("--calibrator", told.colours[last])
         curvePath.setAttribute("d", path(Array.from({ length: 101 }, (_, i) => {
-            const [[x, y], [to, high]] = told.curves.map(curve => curve[Math.round(i / 100 * (curve.length - 1))])
-            return [across(x + share * (to - x)), up(y + share * (high - y))]
+            const [[x, y], [to, high] = [x, y]] = told.curves.map(curve => curve[Math.round(i / 100 * (curve.length - 1))])
+            return [across(x + share * (to - x)), up(rise(x + share * (to - x), y + share * (high - y)))]
         })))
-        strongPath.setAttribute("d", share % 1 ? "" : strong(told.curves[share]))
-        bandPath.setAttribute("d", path(told.bands[last].map(([x, y]) => [across(x), up(y)])) + "Z")
-        marks(parts.marks, drawn(cells))
-        const [group] = binned(ringed(p), 1)
-        ring.setAttribute("cx", across(group.sum / group.rows).toFixed(2))
-        ring.setAttribute("cy", up(group.ones / group.rows).toFixed(2))
-        barPath.setAttribute("d", bars(cells, highest))
-        ringedPath.setAttribute("d", bars(binned(ringed(p), told.bins), highest))
+        strongPath.setAttribute("d", share % 1 || risen < 1 ? "" : strong(told.curves[share]))
+        const band = told.bands[last] ?? []
+        bandPath.setAttribute("d", band.length && risen === 1 ? path(band.map(([x, y]) => [across(x), up(y)])) + "Z" : "")
+        marks(parts.marks, drawn.map(cell => ({ ...cell, ones: rise(cell.sum, cell.ones) })))
+        barPath.setAttribute("d", bars(cells, scale, told.under))
+        if (ring) {
+            const [group] = binned(ringed(p), 1)
+            ring.setAttribute("cx", across(group.sum / group.rows).toFixed(2))
+            ring.setAttribute("cy", up(rise(group.sum, group.ones) / group.rows).toFixed(2))
+            ringedPath.setAttribute("d", bars(binned(ringed(p), told.bins), scale, told.under))
+        }
         most.textContent = highest.toLocaleString("en")
         ghostPath.setAttribute("d", share ? path(told.curves[0].map(([x, y]) => [across(x), up(y)])) : "")
+        parts.values.replaceChildren()
     }
 
     // The parts of a curve that enough rows support.
@@ -43,11 +55,48 @@ function calibrated(root, told) {
         return curve.map(([x, y, enough], i) => (enough ? `${curve[i - 1]?.[2] ? "L" : "M"}${across(x).toFixed(2)} ${up(y).toFixed(2)}` : "")).join("")
     }
 
-    input.addEventListener("change", () => {
-        const from = share, to = input.checked ? 1 : 0
-        glide(part => paint(part === 1 ? to : from + part * (to - from)))
-        said.textContent = told.words[to]
-    })
-    said.textContent = told.words[0]
-    paint(0)
+    // The numbers of the mark nearest to a pointer.
+    function tell({ clientX, clientY }) {
+        const box = svg.getBoundingClientRect(), unit = WIDTH / box.width
+        const to = { x: (clientX - box.left) * unit, y: (clientY - box.top) * unit }
+        const places = drawn.map(({ rows, ones, sum }) => ({ rows, p: sum / rows, q: ones / rows, x: across(sum / rows), y: up(ones / rows) }))
+        const far = ({ x, y }) => Math.hypot(x - to.x, y - to.y), [near] = places.toSorted((a, b) => far(a) - far(b))
+        if (!near || far(near) > REACH) return parts.values.replaceChildren()
+        const left = near.x > LEFT + SIDE / 2, below = near.y < TOP + 60, at = { x: near.x, "text-anchor": left ? "end" : "start" }
+        parts.values.replaceChildren(
+            element("text", { ...at, y: near.y + (below ? 28 : -32) }, `${near.rows.toLocaleString("en")} rows: predicted`),
+            element("text", { ...at, y: near.y + (below ? 46 : -14) }, `${percent(near.p)}, observed ${percent(near.q)}`))
+    }
+    svg.addEventListener("pointermove", event => { if (event.pointerType === "mouse") tell(event) })
+    svg.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") parts.values.replaceChildren() })
+    svg.addEventListener("click", tell)  // a finger that swipes scrolls the page
+
+    if (told.guess) {
+        const { at, value, label } = told.guess, left = at < 0.5, end = across(left ? 1 : 0) + (left ? -4 : 4)
+        parts.guessed.append(element("path", { d: `M${across(0)} ${up(value)}H${across(1)}` }),
+            element("circle", { cx: across(at), cy: up(value), r: 8 }),
+            element("text", { x: end, y: up(value) - 6, "text-anchor": left ? "end" : "start" }, label))
+    }
+    if (told.p.length > 1) {
+        const input = element("input", { type: "checkbox", role: "switch" }), said = element("p", { role: "status" })
+        picture.append(element("div", { class: "below" }, element("label", {}, input, element("span", {}, "Calibrate")), said))
+        input.addEventListener("change", () => {
+            const from = share, to = input.checked ? 1 : 0
+            glide(part => { share = part === 1 ? to : from + part * (to - from); paint() })
+            said.textContent = told.words[to]
+        })
+        said.textContent = told.words[0]
+    }
+    if (told.arriving) glide(part => { risen = part; paint() })
+    else paint()
+}
+
+// Lets scripts that lay something over a chart of Plotly's find the axes in pixels here, too.
+function placed(svg) {
+    const axis = (offset, turned) => {
+        const unit = svg.clientWidth / WIDTH, length = SIDE * unit
+        return { type: "linear", range: [0, 1], scaleanchor: "x", _offset: offset * unit, _length: length,
+            d2p: value => length * (turned ? 1 - value : value), p2d: pixel => (turned ? 1 - pixel / length : pixel / length) }
+    }
+    Object.defineProperty(svg, "_fullLayout", { get: () => ({ width: svg.clientWidth, xaxis: axis(LEFT), yaxis: axis(TOP, true) }) })
 }

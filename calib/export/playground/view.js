@@ -1,7 +1,6 @@
 // The controls and the words of the playground around its diagram, in a given element. Nothing is asked of a server.
 
 const STEEP = 2  // log-odds at which the handle of the slope stands
-const percent = value => `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`
 const brief = value => (Number.isFinite(value) ? value.toPrecision(value < 0.1 ? 2 : 3) : "∞")
 const rounded = value => Math.round(value * 1000) / 1000  // as an address holds it
 
@@ -25,15 +24,9 @@ function settled(told, given) {
     return found
 }
 
-// ``told.covered``: only axes and diagonal, while a question about the data is open. ``told.arriving``: the data come in.
 function playground(root, told, given, changed) {
-    if (told.covered) {
-        const label = "Axes of a reliability diagram; the data come after your answer"
-        const { svg } = diagram(["diagonal"], { role: "img", "aria-label": label })
-        return root.replaceChildren(element("div", { class: "playground" }, element("div", { class: "picture" }, svg)))
-    }
     const settings = settled(told, given)
-    let risen = 1, shift = 1, waiting = null, asked = false, chosen = GRID / 2, found = null, reported = JSON.stringify(settings)
+    let shift = 1, waiting = null, asked = false, chosen = GRID / 2, found = null, reported = JSON.stringify(settings)
     const layers = ["band", "interval", "diagonal", "truth", "map", "ghost", "marks", "histogram", "handles"]
     const { svg, parts, most } = diagram(layers, { role: "group", "aria-label": "Reliability diagram with a curve to drag" })
     const said = element("p", { class: "said", role: "status" }), table = element("tbody")
@@ -97,10 +90,7 @@ function playground(root, told, given, changed) {
         element("div", { class: "buttons" }, drawing,
             button("Simulate other rows", "Same settings, new random rows", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
             button("Reset", "Back to the beginning", () => { Object.assign(settings, settled(told, given)); draw() })))
-    if (told.arriving) {
-        glide(share => { risen = share; paint() })
-        later()
-    } else draw()
+    draw()
 
     function button(label, title, act) {
         const made = element("button", { type: "button", title }, label)
@@ -181,11 +171,10 @@ function playground(root, told, given, changed) {
         found = explored(settings)
         const colour = told.calibrators.find(({ key }) => key === found.fits).colour
         svg.style.setProperty("--calibrator", colour)
-        const rise = (p, q) => p + risen * (q - p)  // from the diagonal
         const points = Array.from({ length: 201 }, (_, i) => within(i / 200, 1e-6, 1 - 1e-6))
-        truthPath.setAttribute("d", path(points.map(p => [across(p), up(rise(p, frequency(settings, p)))])))
+        truthPath.setAttribute("d", path(points.map(p => [across(p), up(frequency(settings, p))])))
         const maps = found.fits === "none" ? [] : points.map(p => [p, ...found.map(p)])
-        mapPath.setAttribute("d", path(maps.map(([p, q]) => [across(p), up(rise(p, q))])))
+        mapPath.setAttribute("d", path(maps.map(([p, q]) => [across(p), up(q)])))
         const pairs = maps.filter(one => one.length > 2)
         intervalPath.setAttribute("d", pairs.length ? path([...pairs.map(([p, , , high]) => [across(p), up(high)]),
             ...pairs.toReversed().map(([p, , low]) => [across(p), up(low)])]) + "Z" : "")
@@ -195,7 +184,7 @@ function playground(root, told, given, changed) {
         bandPath.setAttribute("d", ends.length < 2 ? "" : path([...ends.map(([x, , high]) => [x, up(high)]),
             ...ends.toReversed().map(([x, low]) => [x, up(low)])]) + "Z")
         marks(parts.ghost, found.fits === "none" ? [] : binned(found.test, settings.bins).filter(({ rows }) => rows))
-        marks(parts.marks, filled.map(bin => ({ ...bin, ones: rise(bin.sum, bin.ones) })))
+        marks(parts.marks, filled)
         const highest = Math.max(1, ...cells.map(({ rows }) => rows))
         barPath.setAttribute("d", bars(cells, highest))
         most.textContent = highest.toLocaleString("en")

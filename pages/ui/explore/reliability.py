@@ -35,7 +35,7 @@ from calib.metrics.confidence import why_missing
 from calib.models import MODELS
 from calib.recipe import Recipe, with_model
 from calib.splits import SPLITS
-from pages.ui import chart, controls, evaluations, headings, jobs, stage, state, tables
+from pages.ui import chart, controls, evaluations, headings, jobs, moving, stage, state, tables
 from pages.ui.explore import base_rate
 from pages.ui.grid import grid
 from pages.ui.text import plain
@@ -62,7 +62,10 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
         finding = verdict_of(evaluation).headline
-        chart.show("reliability", evaluation, sentence=sentence, finding=finding, hint=PICK, **view, **pick)
+        told: dict[str, Any] = {"sentence": sentence, "finding": finding, "hint": PICK}
+        chart.show(
+            "reliability", evaluation, moving=partial(moving.in_step, evaluation), **told, **view, **pick
+        )
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)

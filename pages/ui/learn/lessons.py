@@ -90,6 +90,8 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         _moves(lesson, number, waits)
     with picture:
         parts |= {name: _place_of(name) for name in (chart_of(step), *below, "controls")}
+    if step.moving and not step.departed(state.recipe()):
+        parts["moving"] = picture
     stage.set_up(parts)
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from calib.export.playground import PLAYGROUND_SETTINGS, STYLE, described, playground_html, script
 from calib.recipe import Recipe
-from pages.ui import headings, stage, state, tables
+from pages.ui import state, tables
 
 PAGE = "playground"
 # Called again after every run of the page. The picture stays as it is if Python knows what it last heard, or something
@@ -17,12 +17,12 @@ BEGIN = """
 const OPEN = new WeakMap()
 export default function ({ data, parentElement, setTriggerValue }) {
     const root = parentElement.querySelector(".root"), open = OPEN.get(root)
-    const known = given => JSON.stringify([settled(data.told, given), data.covered]), now = known(data.given)
-    const at = open?.reports.indexOf(now)
-    if (at >= 0) return void open.reports.splice(0, at)
-    const reports = [now], arriving = open?.covered && !data.covered
-    OPEN.set(root, { reports, covered: data.covered })
-    playground(root, { ...data.told, covered: data.covered, arriving }, data.given, settings => {
+    const known = given => JSON.stringify(settled(data.told, given)), now = known(data.given)
+    const at = open?.indexOf(now)
+    if (at >= 0) return void open.splice(0, at)
+    const reports = [now]
+    OPEN.set(root, reports)
+    playground(root, data.told, data.given, settings => {
         reports.push(known(settings))
         setTriggerValue("changed", settings)
     })
@@ -47,10 +47,7 @@ def show(recipe: Recipe) -> None:
         found: dict[str, Any] = st.session_state[PAGE].changed or {}
         state.update(**{f"{PAGE}.{name}": found[name] for name in PLAYGROUND_SETTINGS if name in found})
 
-    with stage.on(PAGE):
-        data = {"told": described(), "given": values, "covered": headings.empty()}
-        _component()(key=PAGE, data=data, on_changed_change=changed)
-        headings.answers()
+    _component()(key=PAGE, data={"told": described(), "given": values}, on_changed_change=changed)
     st.caption(
         "Simulated data. Each point is a bin of similar predictions; the dashed curve shows the true frequencies. "
         "If the model is calibrated, 95 % of the bins lie in the grey band. Hollow points: before calibration."

@@ -6,7 +6,9 @@ const make = (name, attributes = {}) => {
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
     return element
 }
-const charts = () => [...document.querySelectorAll(".st-key-lesson_beside .js-plotly-plot")].filter(at => at._fullLayout)
+// Of Plotly, or of a script that draws over Plotly's (calibrated.js)
+const charts = () => [...document.querySelectorAll(".st-key-lesson_beside :is(.js-plotly-plot, .moving)")]
+    .filter(at => at._fullLayout && at.checkVisibility({ visibilityProperty: true }))
 const read = (axis, pixel) => axis.type === "date" ? axis.p2l(pixel) : axis.p2d(pixel)
 const said = (axis, value) => axis.type === "date" ? new Date(value).toISOString().slice(0, 10)
     : axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value)) : value.toFixed(2)
