@@ -6,6 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy.stats import halfnorm, norm
 
 from calib.analysis.curves import curve_of
 from calib.analysis.recommendation.advice import recommend
@@ -30,8 +31,9 @@ for (const settings of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
             maps[key] = [0, 1, ...calibration.p.slice(0, 5), ...test.p.slice(0, 20)].map(one)
         }
     const bands = binned(test, settings.bins).filter(({ rows }) => rows).map(band)
-    console.log(JSON.stringify({ test, calibration, maps, fits, before, now, bands,
-        truth: settings.curve ? [] : test.p.map(p => frequency(settings, p)) }))
+    const plain = ({ p, y }) => ({ p: [...p], y: [...y] })
+    console.log(JSON.stringify({ test: plain(test), calibration: plain(calibration), maps, fits, before, now, bands,
+        truth: settings.curve ? [] : [...test.p].map(p => frequency(settings, p)) }))
 }"""
 
 
@@ -81,10 +83,26 @@ def test_scores_and_calibrators_are_those_of_calib(count):
         names = ("brier", "logLoss", "ece", "miscalibration", "discrimination", "uncertainty")
         shown = [math.inf if before[name] is None else before[name] for name in names]  # JSON has no infinity
         np.testing.assert_allclose(shown, mine, rtol=0, atol=1e-12)
+        _same_chance(found, p, case["bins"])
         if found["maps"]:
             fitted += 1
             _same_calibrators(found)
     assert fitted > count / 2
+
+
+def _same_chance(found, p, bins):
+    """Band, mean and deviation of the ECE in their closed forms, from normal sums with the variances p (1 − p)."""
+    inside = [p[np.floor(p * bins + 1e-9).clip(0, bins - 1) == i] for i in range(bins)]
+    inside = [one for one in inside if one.size]
+    deviations = np.array([np.sqrt((one * (1 - one)).sum()) for one in inside])
+    rows, centres = np.array([[one.size, one.mean()] for one in inside]).T
+    half = norm.ppf(0.975) * deviations / rows
+    bands = np.clip(np.column_stack([centres - half, centres + half]), 0, 1)
+    np.testing.assert_allclose(found["bands"], bands, rtol=0, atol=1e-12)
+    chance = halfnorm(scale=deviations / len(p))
+    mine = [chance.mean().sum(), np.sqrt(chance.var().sum())]
+    shown = [found["before"][name] for name in ("byChance", "spreadByChance")]
+    np.testing.assert_allclose(shown, mine, rtol=0, atol=1e-12)
 
 
 def _same_calibrators(found):

@@ -1,13 +1,16 @@
 // Isotonic regression and Venn–Abers pairs, equal to those of calib; ratios of counts to the last digit.
 // Sources: calib/kernel/pav.py, calibrators/venn_abers.py and calibrators/merge.py.
 
-// Rows [score, label, weight] as one entry for each distinct score, from the lowest to the highest.
-function tied(rows) {
-    const entries = []
-    for (const [score, label, weight] of [...rows].sort((a, b) => a[0] - b[0])) {
-        if (entries.at(-1)?.high !== score) entries.push({ low: score, high: score, rows: 0, ones: 0 })
-        entries.at(-1).rows += weight
-        entries.at(-1).ones += weight * label
+// Rows as one entry for each distinct score, from the lowest to the highest. Rows in order are not sorted again.
+function tied(scores, labels, weights) {
+    const falls = scores.some((score, i) => i && score < scores[i - 1])
+    const order = falls && Array.from(scores.keys()).sort((a, b) => scores[a] - scores[b]), entries = []
+    let last
+    for (let k = 0; k < scores.length; k++) {
+        const i = order ? order[k] : k, weight = weights ? weights[i] : 1
+        if (last?.high !== scores[i]) entries.push(last = { low: scores[i], high: scores[i], rows: 0, ones: 0 })
+        last.rows += weight
+        last.ones += weight * labels[i]
     }
     return entries
 }
@@ -16,15 +19,14 @@ function tied(rows) {
 // Counts are whole numbers, and are compared exactly.
 function pooled(entries) {
     const pools = []
-    for (const entry of entries) {
-        const last = { ...entry }
-        while (pools.length && pools.at(-1).ones * last.rows >= last.ones * pools.at(-1).rows) {
-            const { low, rows, ones } = pools.pop()
-            last.low = low
-            last.rows += rows
-            last.ones += ones
+    for (let { low, high, rows, ones } of entries) {
+        for (let at = pools.length - 1; at >= 0 && pools[at].ones * rows >= ones * pools[at].rows; at--) {
+            const pool = pools.pop()
+            low = pool.low
+            rows += pool.rows
+            ones += pool.ones
         }
-        pools.push(last)
+        pools.push({ low, high, rows, ones })
     }
     return pools
 }

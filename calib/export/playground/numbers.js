@@ -20,21 +20,32 @@ function uniforms(seed) {
     }
 }
 
-// The chance of n rows: two normal numbers and a uniform one each. It stays while a setting is dragged, so that marks
-// move smoothly. The last sets are kept.
-const CHANCES = new Map()
+// The chance of the first n rows of a seed: two normal numbers z and e and a uniform number u each, in the order of z, so
+// that the predictions need no sorting. It stays while a setting is dragged, so that marks move smoothly. ``some`` are
+// rows in the order in which they were drawn. The last sets are kept.
+const CHANCES = new Map(), DRAWN = 2000, SOME = 400
 function chances(seed, n) {
-    const key = `${seed} ${n}`
-    if (!CHANCES.has(key)) {
-        const next = uniforms(seed), rows = []
-        for (let i = 0; i < n; i++) {
-            const radius = Math.sqrt(-2 * Math.log(next())), angle = 2 * Math.PI * next()
-            rows.push([radius * Math.cos(angle), radius * Math.sin(angle), next()])
-        }
+    let all = CHANCES.get(seed)
+    if (!all || all.drawn < n) {
         if (CHANCES.size > 5) CHANCES.delete(CHANCES.keys().next().value)
-        CHANCES.set(key, rows)
+        CHANCES.set(seed, all = draws(seed, n > DRAWN ? 2 * n : DRAWN))
     }
-    return CHANCES.get(key)
+    if (all.n !== n) {
+        const first = all.order.filter(i => i < n), at = column => Float64Array.from(first, i => column[i])
+        Object.assign(all, { n, rows: { z: at(all.z), e: at(all.e), u: at(all.u) } })
+    }
+    return { ...all.rows, some: { z: all.z.subarray(0, Math.min(n, SOME)), e: all.e } }
+}
+
+function draws(seed, drawn) {
+    const next = uniforms(seed), [z, e, u] = [0, 0, 0].map(() => new Float64Array(drawn))
+    for (let i = 0; i < drawn; i++) {
+        const radius = Math.sqrt(-2 * Math.log(next())), angle = 2 * Math.PI * next()
+        z[i] = radius * Math.cos(angle)
+        e[i] = radius * Math.sin(angle)
+        u[i] = next()
+    }
+    return { drawn, z, e, u, order: Int32Array.from(z.keys()).sort((a, b) => z[a] - z[b]) }
 }
 
 // The true frequency at a prediction p: the curve drawn by hand, or logit π = level + slope · logit p.
@@ -52,13 +63,13 @@ function truth(settings, x, deviation) {
 
 // Where the predictions have their centre, in log-odds, so that the mean true probability is the prevalence.
 function centre(settings) {
-    const some = chances(2 * settings.seed, settings.rows).slice(0, 400)
+    const { z, e } = chances(2 * settings.seed, settings.rows).some
     let low = -25, high = 25
     for (let i = 0; i < 30; i++) {
         const middle = (low + high) / 2
         let sum = 0
-        for (const [z, e] of some) sum += truth(settings, middle + settings.spread * z, e)
-        if (sum < settings.prevalence * some.length) low = middle
+        for (let i = 0; i < z.length; i++) sum += truth(settings, middle + settings.spread * z[i], e[i])
+        if (sum < settings.prevalence * z.length) low = middle
         else high = middle
     }
     return (low + high) / 2
@@ -66,13 +77,8 @@ function centre(settings) {
 
 // Predictions p and labels y of n rows around ``middle``; stream 0 is the test set, stream 1 fits the calibrator.
 function simulate(settings, stream, middle) {
-    const p = [], y = []
-    for (const [z, e, u] of chances(2 * settings.seed + stream, settings.rows)) {
-        const at = middle + settings.spread * z
-        p.push(expit(at))
-        y.push(u < truth(settings, at, e) ? 1 : 0)
-    }
-    return { p, y }
+    const { z, e, u } = chances(2 * settings.seed + stream, settings.rows), at = z.map(z => middle + settings.spread * z)
+    return { p: at.map(expit), y: at.map((at, i) => (u[i] < truth(settings, at, e[i]) ? 1 : 0)) }
 }
 
 // Bins of equal width: rows, positives, sum of p, and the variance Σ p(1 − p) of the positives of a calibrated model.
@@ -100,7 +106,7 @@ function scores(rows, bins) {
     const { p, y } = rows, n = p.length, ones = total(y), cells = binned(rows, bins)
     const brier = total(p.map((value, i) => (value - y[i]) ** 2)) / n
     const logLoss = total(p.map((value, i) => 0 - (y[i] ? Math.log(value) : Math.log1p(-value)))) / n
-    const pools = pooled(tied(p.map((value, i) => [value, y[i], 1])))
+    const pools = pooled(tied(p, y))
     const recalibrated = total(pools.map(({ rows, ones }) => ones * (1 - ones / rows))) / n
     const uncertainty = (ones / n) * (1 - ones / n)
     return {
@@ -115,8 +121,8 @@ function scores(rows, bins) {
 // A sigmoid of log-odds for Platt's targets, by Newton's method with halved steps.
 function platt({ p, y }) {
     const ones = total(y), zeros = y.length - ones
-    const apart = p.map(value => Math.min(value, 1 - value)).filter(value => value > 0)
-    const clip = Math.max(2 ** -52, Math.min(0.5, ...apart) / 2)
+    const apart = p.reduce((least, value) => (value > 0 && value < 1 ? Math.min(least, value, 1 - value) : least), 0.5)
+    const clip = Math.max(2 ** -52, apart / 2)
     const x = p.map(value => logit(Math.min(Math.max(value, clip), 1 - clip)))
     const targets = y.map(label => (label ? (ones + 1) / (ones + 2) : 1 / (zeros + 2)))
     // Loss, gradient and Hessian in one pass over the rows: it is most of the time of a frame.
@@ -153,7 +159,7 @@ function platt({ p, y }) {
 // Isotonic regression: the pools' shares, with straight lines between the fitted scores.
 function isotonic({ p, y }) {
     const at = [], shares = []
-    for (const { low, high, rows, ones } of pooled(tied(p.map((value, i) => [value, y[i], 1]))))
+    for (const { low, high, rows, ones } of pooled(tied(p, y)))
         for (const end of low === high ? [low] : [low, high]) {
             at.push(end)
             shares.push(ones / rows)
@@ -181,7 +187,7 @@ function upper(numbers, value) {
 // Venn–Abers: p0 and p1 are the isotonic fits to all calibration rows and (value, 0) or (value, 1). The pools left and
 // right of the new row are those of the fits to the rows before and behind it, which are worked out once.
 function vennAbers({ p, y }) {
-    const entries = tied(p.map((value, i) => [value, y[i], 1])), k = entries.length
+    const entries = tied(p, y), k = entries.length
     const at = entries.map(({ high }) => high), rows = [0], ones = [0]
     for (const entry of entries) {
         rows.push(rows.at(-1) + entry.rows)

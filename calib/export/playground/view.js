@@ -4,6 +4,24 @@ const STEEP = 2  // log-odds at which the handle of the slope stands
 const brief = value => (Number.isFinite(value) ? value.toPrecision(value < 0.1 ? 2 : 3) : "∞")
 const rounded = value => Math.round(value * 1000) / 1000  // as an address holds it
 
+const DECIMALS = new Intl.NumberFormat("en", { maximumFractionDigits: 2 })
+const SCORES = [
+    ["Brier score", "brier", "Mean squared error of the probabilities"],
+    ["miscalibration", "miscalibration", "Part of the Brier score that recalibration would remove"],
+    ["− discrimination", "discrimination", "What separating the classes gains"],
+    ["+ uncertainty", "uncertainty", "Brier score of always predicting the overall frequency"],
+    ["ECE", "ece", "Expected calibration error: mean difference between prediction and frequency over bins"],
+    ["ECE by chance", "byChance", "Mean ECE of a calibrated model with these predictions"],
+    ["Log loss", "logLoss", "Mean −ln of the probability of the true label"],
+]
+
+// Write a text where it is another one, so that a page that is dragged lays out only what changes; tell whether it was.
+function write(element, text) {
+    if (element.textContent === text) return false
+    element.textContent = text
+    return true
+}
+
 // A curve as the text of an address, and back; anything else is no curve.
 const written = curve => (curve ? curve.map(value => value.toFixed(3)).join(" ") : null)
 function readCurve(text) {
@@ -29,7 +47,8 @@ function playground(root, told, given, changed) {
     let shift = 1, waiting = null, asked = false, chosen = GRID / 2, found = null, reported = JSON.stringify(settings)
     const layers = ["band", "interval", "diagonal", "truth", "map", "ghost", "marks", "histogram", "handles"]
     const { svg, parts, most } = diagram(layers, { role: "group", "aria-label": "Reliability diagram with a curve to drag" })
-    const said = element("p", { class: "said", role: "status" }), table = element("tbody")
+    const said = element("p", { class: "said", role: "status" }), table = element("tbody", {}, ...SCORES.map(([label, , title]) =>
+        element("tr", { title }, element("th", { scope: "row" }, label), element("td"), element("td"))))
     const beside = element("div", { class: "beside" })
     root.replaceChildren(element("div", { class: "playground" }, element("div", { class: "picture" }, svg), beside))
 
@@ -187,15 +206,14 @@ function playground(root, told, given, changed) {
         marks(parts.marks, filled)
         const highest = Math.max(1, ...cells.map(({ rows }) => rows))
         barPath.setAttribute("d", bars(cells, highest))
-        most.textContent = highest.toLocaleString("en")
+        write(most, DECIMALS.format(highest))
         handles()
         numbers(found)
         for (const input of ranges.querySelectorAll("input")) {
             const { name } = input.dataset, value = settings[name]
-            input.value = value
-            const text = name === "prevalence" ? percent(value)
-                : value.toLocaleString("en", { maximumFractionDigits: 2 }).replace("-", "−")
-            input.nextSibling.textContent = text
+            const text = name === "prevalence" ? percent(value) : DECIMALS.format(value).replace("-", "−")
+            if (Number(input.value) !== value) input.value = value
+            if (!write(input.nextSibling, text)) continue
             input.setAttribute("aria-valuetext", text)
         }
         for (const input of radios.querySelectorAll("input")) input.checked = input.value === settings.calibrator
@@ -222,18 +240,11 @@ function playground(root, told, given, changed) {
     }
 
     function numbers({ fits, before, now }) {
-        const rows = [
-            ["Brier score", "brier", "Mean squared error of the probabilities"],
-            ["miscalibration", "miscalibration", "Part of the Brier score that recalibration would remove"],
-            ["− discrimination", "discrimination", "What separating the classes gains"],
-            ["+ uncertainty", "uncertainty", "Brier score of always predicting the overall frequency"],
-            ["ECE", "ece", "Expected calibration error: mean difference between prediction and frequency over bins"],
-            ["ECE by chance", "byChance", "Mean ECE of a calibrated model with these predictions"],
-            ["Log loss", "logLoss", "Mean −ln of the probability of the true label"],
-        ]
-        table.replaceChildren(...rows.map(([label, name, title]) => element("tr", { title },
-            element("th", { scope: "row" }, label), element("td", {}, brief(before[name])),
-            element("td", {}, fits === "none" ? "–" : brief(now[name])))))
+        SCORES.forEach(([, name], i) => {
+            const [, one, other] = table.rows[i].cells
+            write(one, brief(before[name]))
+            write(other, fits === "none" ? "–" : brief(now[name]))
+        })
     }
 
     // One sentence or three, for everybody and for a screen reader; once the settings rest.

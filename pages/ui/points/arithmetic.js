@@ -3,7 +3,8 @@
 
 // The isotonic fit to the rows and one more row (score, label), and its pool at the score.
 function added(rows, score, label) {
-    const pools = pooled(tied([...rows, [score, label, 1]]))
+    const all = [...rows, [score, label, 1]], [scores, labels, weights] = [0, 1, 2].map(i => all.map(row => row[i]))
+    const pools = pooled(tied(scores, labels, weights))
     const pool = pools.find(({ high }) => score <= high)
     return { pools, pool, value: pool.ones / pool.rows }
 }
