@@ -17,6 +17,7 @@ from calib.figures.theme import LIGHT, Theme, layout, legible
 from calib.kernel.wording import number
 
 MOST_PANELS = 12
+SHORT = 10  # letters of a name that four panels side by side have room for on a phone
 ABOVE, BELOW = 5, -3  # powers of ten that are drawn above the alarm, and below 1
 AXES = {"date": "Date", "number": "Time", "row": "Row"}
 INVISIBLE = {"size": 8, "opacity": 0}  # a line has nothing to click
@@ -322,10 +323,12 @@ def prepare_periods(found: OverTime) -> Reliabilities:
 def draw_periods(record: Reliabilities, theme: Theme = LIGHT) -> go.Figure:
     """Small panels on equal axes, each with the first period in grey."""
     axis = {"range": [-0.03, 1.03], "tickvals": [0, 1]}
+    names = [_short_name(name) for name in record.names]
+    columns = 3 if max(map(len, names)) > SHORT else 4  # a phone is narrow
     figure = panels(
         theme,
-        [(_short_name(name),) for name in record.names],
-        min(4, len(record.names)),
+        [(name,) for name in names],
+        min(columns, len(names)),
         height=150,
         xaxis={**axis, "title": {"text": "Predicted"}},
         yaxis={**axis, "title": {"text": "Observed"}},

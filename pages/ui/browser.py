@@ -61,6 +61,11 @@ def one_stop_per_toolbar() -> None:
     component("toolbar")(key="focus_toolbars", height="content")
 
 
+def let_swipes_scroll() -> None:
+    """Scroll the page by a swipe that begins on a chart; a tap on a mark stays a click."""
+    component("swipe")(key="focus_swipes", height="content")
+
+
 def keep_place() -> None:
     """Keep the keyboard at its control while that is redrawn, switched off for a moment or gone.
 

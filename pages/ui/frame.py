@@ -218,6 +218,7 @@ def _set_up(script: str, title: str, presenter: bool, alone: bool = False) -> No
     browser.follow_scheme(theme is DARK)
     browser.enter_popovers()
     browser.one_stop_per_toolbar()
+    browser.let_swipes_scroll()
     browser.keep_place()
 
 

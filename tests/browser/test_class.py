@@ -110,6 +110,39 @@ def test_the_teachers_key_is_in_no_address_and_a_reload_keeps_the_class(opened, 
         until(lambda asked=gone: host.page.evaluate(asked), f"nothing of ours is left in {kept}")
 
 
+SIZE = "element => parseFloat(getComputedStyle(element).fontSize)"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720)])
+def test_a_projector_has_a_large_question_and_on_reveal_votes_and_one_reason_left_of_the_picture(
+    opened, width, height
+):
+    host, _ = opened("Why calibrate?")
+    host.page.set_viewport_size({"width": width, "height": height})
+    press(host, "room_next")
+    host.page.locator(".ballots p").first.wait_for()
+    scale, question = width / 1920, host.by_key("room_question").locator("h2")
+    assert question.evaluate(SIZE) == pytest.approx(48 * scale, abs=0.5)
+    assert question.bounding_box()["width"] > 0.9 * width
+    assert host.page.locator(".ballots p").first.evaluate(SIZE) == pytest.approx(32 * scale, abs=0.5)
+    code = host.by_key("room_qr").locator("img").bounding_box()
+    assert code["width"] == code["height"] >= 160 * scale
+    assert code["x"] > 0.85 * width, "in a corner"
+    press(host, "room_reveal")
+    picture = host.by_key("projected_class")
+    picture.wait_for()
+    reasons = host.page.get_by_test_id("stMarkdown").get_by_text("Correct.")
+    reasons.wait_for()
+    assert reasons.count() == 1
+    left = picture.bounding_box()["x"]
+    for part in (host.page.locator(".ballots"), reasons):
+        box = part.bounding_box()
+        assert box["x"] + box["width"] <= left
+    box = picture.bounding_box()
+    assert box["y"] + box["height"] <= height
+    assert host.page.locator(".ballots b").all_inner_texts(), "the votes are there"
+
+
 def shows(host, votes):
     """Whether the projector shows these numbers of votes."""
     return host.page.locator(".ballots b").all_inner_texts() == votes

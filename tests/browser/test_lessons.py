@@ -301,6 +301,31 @@ def test_in_a_room_a_step_has_large_words_beside_a_large_picture_and_all_is_in_s
     assert named.last.bounding_box() == chart, "the picture stays as it is"
 
 
+ASKED = [
+    (key, number)
+    for key, number in EVERY
+    if LESSONS[key].steps[number - 1].question is not None
+    or LESSONS[key].steps[number - 1].page.startswith("learn_")
+]
+
+
+@pytest.mark.parametrize(
+    ("key", "number"),
+    [pytest.param(*step, marks=() if step == ASKED[0] else pytest.mark.soak) for step in ASKED],
+)
+def test_in_a_room_an_open_question_is_as_large_beside_its_picture(new_tab, key, number):
+    """In the dark, as rooms are; nothing is below the window, not even the last answer."""
+    step = LESSONS[key].steps[number - 1]
+    tab = new_tab(width=1920, color_scheme="dark")
+    tab.page.set_viewport_size({"width": 1280, "height": 720})
+    tab.open(step.page, **parameters(step), presenter="true")
+    assert tab.page.locator('[class*="st-key-answers_"] button').filter(visible=True).count() >= 2
+    _is_large(tab, 2 / 3)
+    tab.page.set_viewport_size({"width": 1920, "height": 1080})
+    tab.settle()
+    _is_large(tab, 1)
+
+
 def _is_large(tab, scale):
     """Check the sizes of the open step, of a window that is ``scale`` times as large as 1920 by 1080."""
     found = sizes(tab)

@@ -1,5 +1,7 @@
 """The two samples with a known change: found, dated, named; periods add up; missing labels hold up later rows."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -228,3 +230,17 @@ def test_scores_of_rows_without_labels_show_a_shift_that_labels_cannot_show_yet(
 def test_without_missing_labels_nothing_waits():
     found = over_time(made(), "none")
     assert len(found.later) == 0
+
+
+def test_names_of_periods_lie_beside_each_other_on_a_phone():
+    """Of 358 pixels the plot has 286; a letter takes up to 7."""
+    by_row = recipe_of("drift_abrupt").replace(time=None)
+    for found in (seen("drift_abrupt"), over_time(evaluate(by_row, load(by_row)), "none")):
+        record = FIGURES["watch_periods"].prepare(found)
+        figure = FIGURES["watch_periods"].draw(record, LIGHT)
+        names = sorted(
+            (round(one.y, 3), one.x, len(one.text) - len("<b></b>")) for one in figure.layout.annotations
+        )
+        assert len(names) == len(record.names)
+        for (row, left, letters), (other, right, _) in pairwise(names):
+            assert row != other or 7 * letters <= 286 * (right - left)
