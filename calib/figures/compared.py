@@ -1,4 +1,4 @@
-"""Several Recipes side by side: one metric of every calibrator, a lane a Recipe."""
+"""Several Recipes side by side: one metric of every calibrator, a lane per Recipe, or per calibrator of one Recipe."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from calib.kernel.wording import brief, briefly, counted, number, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS, View
 
-LANES, HEAD, SPREAD = 300, 130, 0.5  # pixels, pixels, and how far apart the calibrators of a lane lie
+LANES, HEAD, SPREAD = 300, 130, 0.8  # pixels, pixels, and the part of a lane in which its calibrators lie
 LANE = (54, 160)  # pixels of one lane, at least and at most
+MARK, APART = 14, 34  # pixels of a calibrator in a lane with others, and in one of its own
 KEY = 100  # pixels of the legend, at most: four lines and their frame
 LONGEST, LONGEST_IN_TITLE = 20, 22  # letters of a Recipe's name in a line on the axis, and in a line of words
 
@@ -97,8 +98,8 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
         tuple(evaluations),
         metric,
         _finding(table, metric, evaluations),
-        f"Each row is one model, each mark a calibrator; the ring marks the "
-        f"best value.{_bars(table)} {_same_rows(evaluations)} {what.label}: {what.help}",
+        f"{'Each row is one model, each mark a calibrator' if len(evaluations) > 1 else 'Each row is a calibrator'}; "
+        f"the ring marks the best value.{_bars(table)} {_same_rows(evaluations)} {what.label}: {what.help}",
         f"{what.label} side by side. {summary}.",
         _recommended(table, metric, evaluations),
     )
@@ -165,18 +166,26 @@ def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
 
 def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
     """The first Recipe at the top; infinite values at the right end, as triangles."""
-    count = len(record.names)
-    ends = _range(record)
+    keys = list(dict.fromkeys(record.table["calibrator"]))
+    alone = len(record.names) == 1  # then calibrators stand on the axis, and no legend repeats them
+    names = (
+        [as_text(label_of(key)) for key in keys]
+        if alone
+        else [in_two_lines(name, LONGEST) for name in record.names]
+    )
+    count, ends = len(names), _range(record)
+    lane = APART if alone else max(min(max(LANES // count, LANE[0]), LANE[1]), MARK / SPREAD * len(keys))
     figure = go.Figure(
         layout=layout(
             theme,
-            height=HEAD + count * min(max(LANES // count, LANE[0]), LANE[1]),
-            margin={"l": 12, "r": 16, "t": 56, "b": 48},
+            height=HEAD + count * lane,
+            margin={"l": 12, "r": 16, "t": 16 if alone else 56, "b": 48},
+            showlegend=not alone,
             xaxis={"title": {"text": METRICS[record.metric].label}, "range": ends},
             yaxis={
                 "range": [-0.6, count - 0.4],
                 "tickvals": list(range(count)),
-                "ticktext": [in_two_lines(name, LONGEST) for name in reversed(record.names)],
+                "ticktext": names[::-1],
                 "ticks": "",
                 "automargin": True,
             },
@@ -205,8 +214,10 @@ def _range(record: Compared) -> list[float]:
 
 def _lanes(record: Compared) -> pd.Series:
     """Where each line of the table lies: by its Recipe, and a little apart by its calibrator."""
-    recipes = len(record.names) - 1 - record.table["recipe"].map(record.names.index)
     number_of, keys = pd.factorize(record.table["calibrator"])
+    if len(record.names) == 1:
+        return pd.Series(len(keys) - 1.0 - number_of, record.table.index)
+    recipes = len(record.names) - 1 - record.table["recipe"].map(record.names.index)
     return recipes + SPREAD * (0.5 - (number_of + 0.5) / len(keys))
 
 

@@ -59,7 +59,8 @@ def test_a_tap_on_a_mark_tells_its_values_and_picks_its_rows(new_tab):
     place = tab.place(chart, *chart.evaluate(mark))
     tab.page.touchscreen.tap(*place)
     expect(chart.locator(".hoverlayer .hovertext").first).to_contain_text("predicted")
-    tab.by_key("picked_rows").wait_for()
+    tab.page.get_by_text("Uncalibrated from 0.8 to 1").first.wait_for()
+    assert tab.settle().recipe_query()["reliability.selection"] == "none:0.8:1.0"
 
 
 def test_a_picture_of_a_script_scrolls_and_tells_too(new_tab):

@@ -6,11 +6,12 @@ import pytest
 
 from calib import Recipe, evaluate
 from calib.analysis.decision import decide, gain, net_benefit
-from calib.calibrators import label_of
+from calib.calibrators import CALIBRATORS, label_of
 from calib.figures import DARK, FIGURES, LIGHT, formatted_costs
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief
 from calib.sources import load
+from tests.analysis.given import given_evaluation
 from tests.intervals import joined
 
 MOST_BYTES = 2_000_000
@@ -189,10 +190,30 @@ def test_an_infinite_value_stands_at_the_right_end_with_its_own_sign():
 
 
 def test_names_are_text_on_the_axis(evaluations):
-    record = FIGURES["compared"].prepare({"<b>bold</b> & a very very long name": evaluations["one"]})
-    (label,) = FIGURES["compared"].draw(record).layout.yaxis.ticktext
+    one, *_ = evaluations.values()
+    record = FIGURES["compared"].prepare({"<b>bold</b> & a very very long name": one, "other": one})
+    _, label = FIGURES["compared"].draw(record).layout.yaxis.ticktext
     assert label.startswith("&lt;b&gt;bold")
     assert "<br>" in label
+
+
+@pytest.mark.parametrize("recipes", [1, 2, 5])
+def test_marks_of_many_calibrators_lie_apart_and_one_recipe_needs_no_legend(recipes):
+    rng, keys = np.random.default_rng(0), [key for key in CALIBRATORS if key != "rank"]
+    y, p = np.tile([0, 1], 100), rng.uniform(0.2, 0.8, 200)
+    evaluation = given_evaluation(y, {key: np.clip(p + 0.01 * i, 0, 1) for i, key in enumerate(keys)})
+    figure = FIGURES["compared"].draw(
+        FIGURES["compared"].prepare({str(i): evaluation for i in range(recipes)})
+    )
+    layout = figure.layout
+    low, high = layout.yaxis.range
+    pixels = (layout.height - layout.margin.t - layout.margin.b) / (high - low)
+    places = np.sort([place for trace in figure.data[: len(keys)] for place in trace.y])
+    assert len(places) == recipes * len(keys)
+    assert np.diff(places).min() * pixels >= 12  # the size of a mark
+    assert layout.showlegend == (recipes > 1)
+    if recipes == 1:
+        assert sorted(layout.yaxis.ticktext) == sorted(label_of(key) for key in keys)
 
 
 def test_nothing_to_show_is_refused_with_words(decision):
