@@ -1,4 +1,4 @@
-"""The frame of every page on a laptop: a line of question, one of finding, and the picture, on Explore pages the whole."""
+"""The frame of every page on a laptop: a line of question, one of finding, and the picture, in Explore all of it."""
 
 import pytest
 
