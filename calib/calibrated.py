@@ -116,7 +116,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             watch=watch,
             **self._by_cluster(y, groups),
         )
-        made = self.placed_.calibrate(calibrator)
+        made = self.placed_.calibrate(calibrator, X)
         rate = None if self.base_rate is None else BaseRate(self.placed_.base_rate(made), self.base_rate)
         self.calibrator_ = made if rate is None else Adjusted(made, rate)
         self.classes_ = self.placed_.classes

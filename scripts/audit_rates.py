@@ -145,9 +145,9 @@ def seconds(rows: int = 100_000, count: int = 7) -> tuple[int, float, float]:
     return len(found.segments), time.perf_counter() - begin, time.process_time() - busy
 
 
-def rates(pool: ProcessPoolExecutor, one: Callable, kind: str, runs: int, resamples: int) -> list[float]:
-    """Percentages of the runs."""
-    found = pool.map(partial(one, kind=kind, resamples=resamples), range(runs), chunksize=4)
+def rates(pool: ProcessPoolExecutor, one: Callable, kind: str, seeds: range, resamples: int) -> list[float]:
+    """Percentages of the tables of these seeds."""
+    found = pool.map(partial(one, kind=kind, resamples=resamples), seeds, chunksize=4)
     return [100 * float(np.mean(each)) for each in zip(*found, strict=True)]
 
 
@@ -156,6 +156,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--others", type=int, default=400, help="tables of the other kinds")
     parser.add_argument("--planted", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first table")
     parser.add_argument("--resamples", type=int, default=RESAMPLES)
     parser.add_argument("--only", nargs="+", help="kinds of calibrated tables and of planted groups")
     parser.add_argument("--jobs", type=int, default=2)
@@ -165,7 +166,7 @@ def main() -> None:
     with ProcessPoolExecutor(args.jobs) as pool:
         for kind in (kind for kind in CALM if args.only is None or kind in args.only):
             runs = args.tables if kind == CALM[0] else args.others
-            mine, usual = rates(pool, one_calm, kind, runs, args.resamples)
+            mine, usual = rates(pool, one_calm, kind, range(args.first, args.first + runs), args.resamples)
             lines.append(f"| {kind} | {runs:,} | {mine:.1f} % | {usual:.0f} % |")
             print(lines[-1], flush=True)
         lines += [
@@ -174,7 +175,9 @@ def main() -> None:
             "| --- | --- | --- | --- | --- |",
         ]
         for kind in (kind for kind in PLANTED if args.only is None or kind in args.only):
-            found, named, usual = rates(pool, one_planted, kind, args.planted, args.resamples)
+            found, named, usual = rates(
+                pool, one_planted, kind, range(args.first, args.first + args.planted), args.resamples
+            )
             lines.append(f"| {kind} | {args.planted:,} | {found:.1f} % | {named:.1f} % | {usual:.1f} % |")
             print(lines[-1], flush=True)
     segments, wall, busy = seconds()

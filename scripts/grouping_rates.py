@@ -98,22 +98,22 @@ HEAD = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0, help="seed of the first table")
+    parser.add_argument("--only", nargs="+", help="partitions")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--markdown", type=Path)
     args = parser.parse_args()
     lines = [HEAD]
     print(HEAD)
-    few = max(1, args.tables // 5)
     cases = [
-        ("tree", 4000, args.tables, True),
-        ("tree", 4000, args.tables, False),
-        ("tree", 20_000, few, True),
+        (which, rows, loss)
+        for which in args.only or PARTITIONS
+        for rows, loss in ((4000, True), (4000, False), (20_000, True))
     ]
-    cases += [("columns", 4000, few, True), ("columns", 4000, few, False), ("k-means", 4000, few, True)]
-    cases += [("k-means", 4000, few, False)]
+    seeds = range(args.first, args.first + args.tables)
     with ProcessPoolExecutor(args.jobs) as pool:
-        for which, rows, tables, loss in cases:
-            runs = list(pool.map(partial(one, rows=rows, loss=loss, which=which), range(tables), chunksize=4))
+        for which, rows, loss in cases:
+            runs = list(pool.map(partial(one, rows=rows, loss=loss, which=which), seeds, chunksize=4))
             lines.append(line(which if loss else f"{which}, no loss", rows, runs))
             print(lines[-1], flush=True)
     if args.markdown:

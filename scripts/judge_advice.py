@@ -30,7 +30,7 @@ from sklearn.model_selection import train_test_split
 
 from calib import Recipe
 from calib.analysis.recommendation.choice import LITTLE, ROUNDING, START, SURE, advise, choose, start_of
-from calib.calibrators import CALIBRATORS, label_of
+from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.data import prepare, read_table
 from calib.evaluate import calibrate, fit
 from calib.kernel.records import Dataset
@@ -40,7 +40,7 @@ from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
 
 JUDGED = ("random_forest", "gradient_boosting", "naive_bayes", "decision_tree", "logistic_regression")
-METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input != "tree_scores")
+METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
 CELL = ["data", "model", "size", "table"]
 LEFT_OVER = (300, 5000)  # rows that must be left over to tell, and that are asked at most
 CLIP = 1e-15  # so that an infinite log loss can be averaged; how many there are is a column of its own

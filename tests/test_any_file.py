@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from calib import Recipe, evaluate, sources
 from calib.analysis.label_shift import estimate_of_rows
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, TABLES
 from calib.data import read_table
 from calib.data.onnx_model import onnx_scores
 from calib.evaluate import calibrate, fit
@@ -99,7 +99,9 @@ def valid(kind):
         rng = np.random.default_rng(0)
         scores = rng.random(60).round(2)
         y = (rng.random(60) < scores).astype(int)
-        single = [CALIBRATORS[key]().fit(scores, y) for key in CALIBRATORS.shipped if key != "rank"]
+        single = [
+            method().fit(scores, y) for method in CALIBRATORS.shipped.values() if method.input not in TABLES
+        ]
         recipe = Recipe(
             data="sample:breast_cancer",
             model="naive_bayes",

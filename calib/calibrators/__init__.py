@@ -3,7 +3,7 @@
 import math
 from typing import TypeVar
 
-from calib.calibrators.base import MERGE, IntervalCalibrator, ScoreCalibrator, count_outside
+from calib.calibrators.base import MERGE, TABLES, IntervalCalibrator, ScoreCalibrator, count_outside
 from calib.calibrators.beta import Beta
 from calib.calibrators.centered_isotonic import CenteredIsotonic
 from calib.calibrators.contract import check_calibrator
@@ -11,6 +11,7 @@ from calib.calibrators.histogram import Histogram
 from calib.calibrators.isotonic import Isotonic
 from calib.calibrators.logistic import Logistic
 from calib.calibrators.merge import MERGE_RULES, merge_pair
+from calib.calibrators.multicalibration import Multicalibration
 from calib.calibrators.none import Uncalibrated
 from calib.calibrators.offset import Offset
 from calib.calibrators.platt import Platt
@@ -30,7 +31,7 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
     "calib.calibrators",
     (
         *(Uncalibrated, Platt, Isotonic, Beta, Temperature, Venn, VennAbers, PPA, Rank),
-        *(Offset, Logistic, Quadratic, Spline, CenteredIsotonic, Histogram),
+        *(Offset, Logistic, Quadratic, Spline, CenteredIsotonic, Histogram, Multicalibration),
     ),
     check=check_calibrator,
     origin=lambda method: method,
@@ -87,12 +88,14 @@ __all__ = [
     "MERGE",
     "MERGE_RULES",
     "PPA",
+    "TABLES",
     "Beta",
     "CenteredIsotonic",
     "Histogram",
     "IntervalCalibrator",
     "Isotonic",
     "Logistic",
+    "Multicalibration",
     "Offset",
     "Platt",
     "Quadratic",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from calib.calibrators.feature_groups import score_and_features
 from calib.calibrators.merge import merge_pair
 from calib.kernel.checks import (
     Array,
@@ -30,7 +32,16 @@ from calib.kernel.weights import effective_weights, rows_behind
 Steps = tuple[Array, Array]
 CONTINUED, KEPT = "extrapolated", "clamped"
 STRAIGHT_ON = "extrapolated linearly in log-odds, or clamped where the curve falls at its end"
-READERS = {"score": score_vector, "probability": probability_vector, "tree_scores": score_matrix}
+READERS: dict[str, Callable[[Any], Any]] = {
+    "score": score_vector,
+    "probability": probability_vector,
+    "tree_scores": score_matrix,
+    "features": score_and_features,
+}
+
+
+TABLES = ("tree_scores", "features")
+"""Inputs of several columns per row."""
 
 
 def count_outside(scores: Array, lowest: float, highest: float) -> int:
@@ -65,8 +76,8 @@ class ScoreCalibrator(BaseEstimator):
         The name in a Recipe (lower-case letters, digits, underscores), the name for people, and the paper.
     name : str
         The name within a sentence, if it differs from the label.
-    input : {"score", "probability", "tree_scores"}
-        Any real number, a number in [0, 1], or a table (n, n_trees).
+    input : {"score", "probability", "tree_scores", "features"}
+        Any real number, a number in [0, 1], a table (n, n_trees), or a table of a number in [0, 1] and the features.
     weighted : bool
         Whether ``_learn`` uses ``weights``, which are None or positive numbers (n,) on the scale of
         ``effective_weights``. If not, the method counts rows: each row is repeated as often as its weight says, and

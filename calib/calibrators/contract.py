@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.calibrators.base import READERS, IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.base import READERS, TABLES, IntervalCalibrator, ScoreCalibrator
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.registry import check_named
@@ -45,7 +45,7 @@ def _check_options(method: type[ScoreCalibrator]) -> None:
 def _check_answers(method: type[ScoreCalibrator]) -> None:
     p = (np.arange(ROWS) + 0.5) / ROWS
     y = (p > 0.5) != (np.arange(ROWS) % 5 == 0)
-    scores = np.column_stack([p, p**2, np.sqrt(p)]) if method.input == "tree_scores" else p
+    scores = np.column_stack([p, p**2, np.sqrt(p)]) if method.input in TABLES else p
     try:
         fitted = method().fit(scores, y)
         answers = [fitted.predict(scores)]

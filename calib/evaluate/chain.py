@@ -7,6 +7,7 @@ tables). One Fitted serves any number of calibrators.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from calib.calibrators import CALIBRATORS
 from calib.evaluate.base_rate import at_base_rate, rate_change
-from calib.evaluate.fitting import Fitted, fit, summed
+from calib.evaluate.fitting import Fitted, Part, features_of, fit, summed
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation
 from calib.kernel.checks import InputError
@@ -23,7 +24,7 @@ from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
-from calib.placements import PLACEMENTS, Outcome, Placement
+from calib.placements import PLACEMENTS, Outcome, Placement, Scored
 from calib.placements.adjusted import Adjusted
 from calib.recipe import Recipe
 
@@ -130,8 +131,9 @@ def _answers(
         fits, outcomes = [], []
         try:
             for part in watch.within(i / count, (i + 1) / count).loop(fitted.parts, CALIBRATORS[key].label):
-                fits.append(part.placed.calibrate(make_calibrator(recipe, key)))
-                outcomes.append(part.placed.predict(fits[-1], part.tests))
+                learning, tests = _with_features(fitted, part, key)
+                fits.append(part.placed.calibrate(make_calibrator(recipe, key), learning))
+                outcomes.append(part.placed.predict(fits[-1], tests))
         except InputError as error:
             refused[key] = str(error)
         # A method from outside may fail in its own way, and the others still answer
@@ -143,6 +145,16 @@ def _answers(
             predictions[key] = _pooled(y, outcomes, weight, cluster)
             calibrators[key] = tuple(fits)
     return predictions, calibrators, refused
+
+
+def _with_features(fitted: Fitted, part: Part, key: str) -> tuple[Any, Scored]:
+    """(rows that the placement was fitted on, test rows): with features only if the calibrator needs them."""
+    if CALIBRATORS[key].input != "features":
+        return None, part.tests
+    features = features_of(fitted)
+    if features is None:
+        return None, replace(part.tests, X=None)
+    return features.iloc[part.train], replace(part.tests, X=features.iloc[part.test])
 
 
 def _flow(fitted: Fitted, weight: np.ndarray | None) -> tuple[dict[str, Any], ...]:

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from sklearn.pipeline import Pipeline
 
 from calib.data import ROLES, preprocessor
+from calib.data.column_types import typed_frame
 from calib.kernel.checks import InputError
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Watch
@@ -151,6 +153,16 @@ def fit_rows(
     give_back(dataset.n)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
+
+
+def features_of(fitted: Fitted) -> pd.DataFrame | None:
+    """Features of all rows (n, d); of predictions, the other columns of their table, or None if there are none."""
+    data = fitted.dataset
+    if not data.predictions:
+        return data.X
+    roles = {getattr(fitted.recipe, role) for role in ROLES}
+    columns = {name: values for name, values in data.beside.items() if name not in roles}
+    return typed_frame(pd.DataFrame(columns).iloc[data.row_numbers - 1]) if columns else None
 
 
 def check_dataset(recipe: Recipe, dataset: Dataset) -> None:

@@ -4,7 +4,8 @@ The format, ``calib.calibrator`` version 1, is one object:
 
     format, version   "calib.calibrator", 1
     method, label     the calibrator's key and its name for people · source: the paper
-    input             {"of": "score" | "probability" | "tree_scores" | "fold_scores", "columns": scores a row}
+    input             {"of": "score" | "probability" | "tree_scores" | "fold_scores" | "features",
+                       "columns": scores a row}
     output            ["p"], or ["p0", "p1", "p"] for a method with intervals
     merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2,
     "midpoint"; or null base_rate         null, or {"fitted", "stated"}: the map is right where class 1 has
@@ -49,6 +50,10 @@ The format, ``calib.calibrator`` version 1, is one object:
     and half
                                         of those equal to it; a tree is {votes: distinct and increasing,
                                         counts}
+    segments  start, levels,            logit p = that of "start" (log_odds_polynomial), and then, in order, the
+              features, corrections     offset of each correction whose groups of its columns hold the row, at
+                                        its level of the log-odds so far (−1: at every level); a group is the
+                                        number of a feature's breaks <= x, or of its value
 
 A calibrator's own file says what its kind of map holds (``to_map``) and how it is read (``from_map``); one
 from outside may bring a kind of its own. Numbers keep all their digits; the words "Infinity" and "-Infinity"

@@ -47,7 +47,7 @@ class SavedCalibrator:
     Parameters
     ----------
     input
-        "score", "probability", "tree_scores" or "fold_scores".
+        "score", "probability", "tree_scores", "fold_scores" or "features".
     columns
         How many of them a row has.
     classes : (class 0, class 1)
@@ -84,6 +84,8 @@ class SavedCalibrator:
 
     def predict(self, scores: Any) -> Outcome:
         """Return the probability of class 1, with p0 and p1 if the method has them, for scores (m,) or (m, columns).
+
+        With the input "features", for a table of the score and the features.
 
         Raises
         ------
@@ -136,7 +138,10 @@ class SavedCalibrator:
                 f"No row has finite numbers in {', '.join(map(str, columns))}. Choose other columns."
             )
         scores = scores[whole]
-        predicted = self.predict(scores if self.input in ONE_EACH else scores[:, 0])
+        given: Any = scores if self.input in ONE_EACH else scores[:, 0]
+        if self.input == "features":
+            given = pd.concat([pd.Series(given, name="score"), frame[whole].reset_index(drop=True)], axis=1)
+        predicted = self.predict(given)
         answers = {
             name: getattr(predicted, name) for name in (("p0", "p1", "p") if self.gives_interval else ("p",))
         }

@@ -164,12 +164,18 @@ class Fields:
     def object(self, name: str) -> Fields:
         return self._part(self._get(name), self.at(name))
 
-    def objects(self, name: str) -> list[Fields]:
-        """A list of at least one object."""
+    def objects(self, name: str, *, empty: bool = False) -> list[Fields]:
+        """A list of at least one object, or of none with ``empty``."""
         return [
             self._part(item, f"{self.at(name)}[{i}]")
-            for i, item in enumerate(self._list(name, "objects") or [None])
+            for i, item in enumerate(self._list(name, "objects") or ([] if empty else [None]))
         ]
+
+    def text(self, name: str) -> str:
+        value = self._get(name)
+        if not isinstance(value, str):
+            raise self.refuse(name, "must be a text")
+        return value
 
     def texts(self, name: str) -> tuple[str, ...]:
         items = self._list(name, "texts")

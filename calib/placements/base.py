@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import _safe_indexing, check_random_state, indexable
@@ -216,8 +218,13 @@ class Placement(ABC):
         other.__dict__ = {name: value for name, value in vars(self).items() if name in (*LIGHT, *more)}
         return other
 
-    def calibrate(self, calibrator: BaseEstimator) -> Any:
+    def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
         """A clone of the calibrator, fitted on the calibration scores.
+
+        Parameters
+        ----------
+        X
+            The n rows given to ``fit``, for a calibrator that knows the features.
 
         Raises
         ------
@@ -225,7 +232,7 @@ class Placement(ABC):
             Where it cannot be.
         """
         self.check_takes(calibrator)
-        return self._fitted(calibrator, self._input(calibrator), self.y, self.weight)
+        return self._fitted(calibrator, self._input(calibrator, X), self.y, self.weight)
 
     @classmethod
     def check_takes(cls, calibrator: Any) -> None:
@@ -327,20 +334,35 @@ class Placement(ABC):
         """An unfitted clone for the kind of score at hand; refuses margins if probabilities are needed."""
         copy = clone(calibrator)
         copy.suit(self.scores, self.probability, self.decides)
-        if copy.input == "probability" and not self.probability:
+        if copy.input in ("probability", "features") and not self.probability:
             raise only_margins(copy, model_name(self.estimator))
         return copy
 
-    def _input(self, calibrator: BaseEstimator) -> np.ndarray:
+    def _input(self, calibrator: BaseEstimator, X: Any) -> Any:
+        if calibrator.input == "features":
+            return with_features(calibrator, self.scores, None if X is None else rows(X, self.index))
         return self.scores if calibrator.input != "tree_scores" else self.tree_scores
 
-    def _test_input(self, calibrator: BaseEstimator, tests: Scored) -> np.ndarray:
+    def _test_input(self, calibrator: BaseEstimator, tests: Scored) -> Any:
+        if calibrator.input == "features":
+            return with_features(calibrator, tests.scores, tests.X)
         return tests.scores if calibrator.input != "tree_scores" else tree_scores(self.model, tests.X)
 
     @property
     def tree_scores(self) -> np.ndarray:
         """Votes of every tree for the calibration rows, (n, n_trees), for the rank calibrator."""
         raise NotImplementedError
+
+
+def with_features(method: Any, scores: np.ndarray, X: Any) -> pd.DataFrame:
+    """Return the table (n, 1 + d) of scores (n,) and features X (n, d) for a method that knows the features."""
+    if X is None:
+        raise InputError(
+            f"{method.label} needs the features of each row, but only scores are known. Give features, or choose "
+            "another calibrator."
+        )
+    table = pd.DataFrame(X.toarray() if sp.issparse(X) else X).reset_index(drop=True)
+    return pd.concat([pd.Series(scores, name="score"), table], axis=1)
 
 
 def only_margins(method: Any, name: str) -> InputError:

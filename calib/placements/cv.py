@@ -125,9 +125,9 @@ class CrossFit(Placement):
         by_fold = np.stack([class_one_score(model, X) for model in self.fold_models])
         return Scored(class_one_score(self.model, X), X, by_fold=by_fold)
 
-    def calibrate(self, calibrator: BaseEstimator) -> Any:
+    def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
         if not calibrator.gives_interval:
-            return super().calibrate(calibrator)
+            return super().calibrate(calibrator, X)
         return FoldCalibrators(
             tuple(
                 self._fitted(

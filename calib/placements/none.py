@@ -38,7 +38,7 @@ class NoPlacement(Placement):
                 "model. Choose placement='split', 'cv', 'oob' or 'train'."
             )
 
-    def calibrate(self, calibrator: BaseEstimator) -> Any:
+    def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
         self.check_takes(calibrator)
         # It learns nothing, so that any calibration set will do
         return self._clone(calibrator).fit([0.5], [0])

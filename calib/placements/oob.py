@@ -115,9 +115,9 @@ class OutOfBag(Placement):
         matrix, reference = before_last_step(self.model, X), self.reference(X)
         return Scored(mean_out_of_bag(self.ensemble, matrix, self.bag, reference, watch), X, reference)
 
-    def calibrate(self, calibrator: BaseEstimator) -> Any:
+    def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
         if not isinstance(calibrator, Rank):
-            return super().calibrate(calibrator)
+            return super().calibrate(calibrator, X)
         scores = self._rank(None, None)
         return RankMap(Isotonic().fit(scores, self.y, sample_weight=self.weight))
 

@@ -412,6 +412,6 @@ number. Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or anot
         raise no_bagging(name)
     if method.input == "tree_scores" and not entry.bagged:
         raise no_trees(name)
-    if method.input == "probability" and entry.score == "margin":
+    if method.input in ("probability", "features") and entry.score == "margin":
         raise only_margins(method, name)
     PLACEMENTS[placement].check_takes(method)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calib.calibrators import CALIBRATORS, IntervalCalibrator
+from calib.calibrators import CALIBRATORS, TABLES, IntervalCalibrator
 from calib.kernel.checks import InputError
 
 KEYS = list(CALIBRATORS)
@@ -26,7 +26,11 @@ VARIANTS = [
 REFUSE_ONE_CLASS = ["platt", "temperature", "offset"]
 ANSWER_ONE_CLASS = [key for key in KEYS if key not in REFUSE_ONE_CLASS]
 TURN = ["quadratic", "spline", "histogram"]  # whose ends are mended whatever the data say
-MAY_FALL = ["quadratic", "histogram"]  # maps that need not rise; Venn with bins of the score neither
+MAY_FALL = [
+    "quadratic",
+    "histogram",
+    "multicalibration",
+]  # maps that need not rise; Venn with bins of the score neither
 
 
 def problem(key, n=150, seed=0):
@@ -36,6 +40,10 @@ def problem(key, n=150, seed=0):
     y = (rng.random(2 * n) < p**1.5).astype(int)
     if CALIBRATORS[key].input == "tree_scores":
         p = np.clip(p[:, None] + rng.normal(0, 0.2, (2 * n, 7)), 0, 1).round(1)
+    if CALIBRATORS[key].input == "features":  # two, and in a group of the first the scores are too high
+        group = rng.integers(0, 3, 2 * n)
+        y = np.where(group == 2, y * (rng.random(2 * n) < 0.2), y)
+        p = np.column_stack([p, group, rng.normal(size=2 * n).round(1)])
     return p[:n], y[:n], p[n:]
 
 
@@ -77,7 +85,7 @@ def test_predictions_are_probabilities_inside_their_interval(key, options):
 def test_predictions_grow_with_the_score(key, options):
     scores, y, _ = problem(key)
     grid = np.linspace(0, 1, 301)
-    if CALIBRATORS[key].input == "tree_scores":
+    if CALIBRATORS[key].input in TABLES:
         grid = np.repeat(grid[:, None], scores.shape[1], axis=1)
     p = CALIBRATORS[key](**options).fit(scores, y).predict(grid)
     if key not in MAY_FALL and options.get("taxonomy", "label") == "label":
@@ -151,7 +159,7 @@ def test_lists_series_booleans_and_single_precision_are_taken(key):
 def test_constant_scores(key):
     _, y, _ = problem(key)
     scores = np.full(len(y), 0.7)
-    if CALIBRATORS[key].input == "tree_scores":
+    if CALIBRATORS[key].input in TABLES:
         scores = np.repeat(scores[:, None], 5, axis=1)
     calibrator = CALIBRATORS[key]().fit(scores, y)
     p = calibrator.predict(scores)
@@ -187,7 +195,7 @@ def test_one_class_is_answered_or_refused_by_name(key, label):
 @pytest.mark.parametrize("key", KEYS)
 def test_single_objects_are_answered_or_refused(key):
     for label in (0, 1):
-        scores = np.array([0.4]) if CALIBRATORS[key].input != "tree_scores" else np.array([[0.4, 0.2]])
+        scores = np.array([0.4]) if CALIBRATORS[key].input not in TABLES else np.array([[0.4, 0.2]])
         if key in ANSWER_ONE_CLASS:
             assert 0 <= CALIBRATORS[key]().fit(scores, [label]).predict(scores)[0] <= 1
         else:
@@ -200,7 +208,7 @@ def test_single_objects_are_answered_or_refused(key):
 def test_missing_and_infinite_scores_are_refused(key, value):
     scores, y, _ = problem(key)
     calibrator = CALIBRATORS[key]().fit(scores, y)
-    scores.flat[3] = value
+    scores[(3, 0) if CALIBRATORS[key].input == "features" else np.unravel_index(3, scores.shape)] = value
     with pytest.raises(InputError, match="must be finite.*at position 3"):
         CALIBRATORS[key]().fit(scores, y)
     with pytest.raises(InputError, match="must be finite"):
@@ -289,7 +297,7 @@ def rows_within(key, n, seed, truth):
     rng = np.random.default_rng(seed)
     p = rng.beta(2, 2, n) if seed % 2 else rng.uniform(0.15, 0.85, n)
     y = (rng.random(n) < truth(p)).astype(int)
-    return (np.column_stack([p] * 3) if CALIBRATORS[key].input == "tree_scores" else p), y
+    return (np.column_stack([p] * 3) if CALIBRATORS[key].input in TABLES else p), y
 
 
 @pytest.mark.parametrize(

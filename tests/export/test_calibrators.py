@@ -16,6 +16,7 @@ from calib import Recipe, evaluate
 from calib.calibrators import (
     CALIBRATORS,
     PPA,
+    TABLES,
     Beta,
     Histogram,
     Isotonic,
@@ -44,7 +45,7 @@ from calib.sources import load
 
 GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 VARIANTS = [
-    *(method() for key, method in CALIBRATORS.items() if key != "rank"),
+    *(method() for method in CALIBRATORS.values() if method.input not in TABLES),
     *(Isotonic(between=between, regularise=True) for between in ("linear", "step", "nearest")),
     *(Venn(taxonomy, bins=7, merge="square") for taxonomy in ("label", "uniform", "quantile")),
     VennAbers(merge="midpoint"),

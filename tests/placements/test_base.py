@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators import CALIBRATORS, Platt, VennAbers
+from calib.calibrators import CALIBRATORS, TABLES, Platt, VennAbers
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.models import ProbabilityForest
@@ -80,9 +80,9 @@ def test_every_combination_answers_in_range_or_is_refused_by_name(placed, calibr
     method = CALIBRATORS[calibrator]()
     if not answers(placed.key, calibrator):
         with pytest.raises(InputError, match=r"[Cc]hoose"):
-            placed.calibrate(method)
+            placed.calibrate(method, X)
         return
-    outcome = placed.predict(placed.calibrate(method), placed.score(FEW))
+    outcome = placed.predict(placed.calibrate(method, X), placed.score(FEW))
     assert outcome.p.shape == (4,)
     assert ((outcome.p >= 0) & (outcome.p <= 1)).all()
     assert (outcome.p0 is not None) == method.gives_interval
@@ -164,7 +164,7 @@ def test_the_base_model_is_fitted_no_more_often_than_needed(key, training, scori
     tests = placed.score(FEW)
     assert CountingForest.fits == training + scoring
     for calibrator in CALIBRATORS:
-        if answers(key, calibrator) and calibrator != "rank":
+        if answers(key, calibrator) and CALIBRATORS[calibrator].input not in TABLES:
             placed.predict(placed.calibrate(CALIBRATORS[calibrator]()), tests)
     assert CountingForest.fits == training + scoring
 

@@ -16,7 +16,7 @@ from calib.analysis.differences import OtherSplits
 from calib.analysis.recommendation.choice import Choice, advise, begins
 from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, TOO_FEW, verdict_of
-from calib.calibrators import CALIBRATORS, complexity_of, name_of
+from calib.calibrators import CALIBRATORS, TABLES, complexity_of, name_of
 from calib.evaluate import Evaluation, evaluate, fit_calibrator, fit_rows
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
@@ -107,7 +107,7 @@ def _of_arrays(evaluation: Evaluation, seed: int) -> tuple[Recipe, Dataset]:
     data = replace(
         evaluation.dataset, X=evaluation.dataset.X[[score]].set_axis(["p"], axis=1), beside={}, name=score
     )
-    methods = tuple(key for key, method in CALIBRATORS.items() if method.input != "tree_scores")
+    methods = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
     if data.weight is not None and not evaluation.sample.plain:
         methods = tuple(key for key in methods if CALIBRATORS[key].weighted)
     split = "random" if data.cluster is None else "cluster"
@@ -336,7 +336,7 @@ def _not_compared(evaluation: Evaluation) -> str:
     missing = [
         key
         for key in CALIBRATORS
-        if key not in evaluation.predictions and CALIBRATORS[key].input != "tree_scores"
+        if key not in evaluation.predictions and CALIBRATORS[key].input not in TABLES
     ]
     unknown = (
         ""

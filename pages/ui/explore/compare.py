@@ -306,6 +306,7 @@ INPUTS = {
     "score": "any score of the same model",
     "probability": "probabilities of the same model, from 0 to 1",
     "tree_scores": "the scores of all trees, one column per tree, in the order of the trees",
+    "features": "probabilities of the same model, from 0 to 1, in a table that has the features too",
     "fold_scores": "the scores of the fold models, one column per fold, in fold order",
 }
 

@@ -22,7 +22,7 @@ from calib.analysis.recommendation.advice import (
 )
 from calib.analysis.recommendation.choice import advise
 from calib.analysis.recommendation.verdict import verdict_of
-from calib.calibrators import CALIBRATORS, name_of
+from calib.calibrators import CALIBRATORS, TABLES, name_of
 from calib.kernel.checks import InputError
 from calib.kernel.wording import change
 from calib.metrics import brier_score
@@ -88,7 +88,11 @@ def test_what_was_not_compared_is_named():
     y, truth, predicted, _ = overconfident()
     found = recommend(given_evaluation(y, {"none": predicted, "platt": truth}))
     (left_out,) = [reason for reason in found.reasons if reason.startswith("Not compared: ")]
-    assert all(name_of(key) in left_out for key in CALIBRATORS if key not in ("none", "platt", "rank"))
+    assert all(
+        name_of(key) in left_out
+        for key in CALIBRATORS
+        if key not in ("none", "platt", "rank", "multicalibration")
+    )
     assert "Platt" not in left_out
 
 
@@ -332,7 +336,7 @@ REAL = product(("digits", "breast_cancer", "loans", "rare_faults"), ("naive_baye
     ("data", "model"), [pytest.param(*one, marks=() if one in IN_SHORT else pytest.mark.soak) for one in REAL]
 )
 def test_on_real_sets_no_sentence_contradicts_a_number(data, model):
-    keys = tuple(key for key in CALIBRATORS if key != "rank")
+    keys = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
     evaluation = evaluate(Recipe(data=f"sample:{data}", model=model, calibrators=keys), load_sample(data))
     found, table, verdict = recommend(evaluation), differences(evaluation).table, verdict_of(evaluation)
     brier = table[table["metric"] == "brier"].set_index("calibrator")

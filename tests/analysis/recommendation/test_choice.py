@@ -12,12 +12,12 @@ from calib import Recipe, evaluate, load_sample
 from calib.analysis.differences import differences
 from calib.analysis.recommendation.choice import LITTLE, START, SURE, advise
 from calib.analysis.recommendation.verdict import verdict_of
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, TABLES
 from calib.models import MODELS, ModelEntry, ProbabilityTree
 from tests.analysis.given import given_evaluation, jitter, known_truth
 from tests.intervals import joined
 
-EVERY = tuple(key for key in CALIBRATORS if key != "rank")
+EVERY = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
 
 
 # --- what is added

@@ -9,7 +9,17 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from calib import Recipe, evaluate
-from calib.calibrators import CALIBRATORS, PPA, Isotonic, Platt, Rank, ScoreCalibrator, Venn, VennAbers
+from calib.calibrators import (
+    CALIBRATORS,
+    PPA,
+    TABLES,
+    Isotonic,
+    Platt,
+    Rank,
+    ScoreCalibrator,
+    Venn,
+    VennAbers,
+)
 from calib.calibrators.histogram import Histogram
 from calib.calibrators.spline import Spline
 from calib.export import (
@@ -32,7 +42,7 @@ from tests.export.programs.engines import ENGINES, run
 
 EXACT = ("venn", "venn_abers", "histogram")
 VARIANTS = [
-    *(method() for key, method in CALIBRATORS.items() if key != "rank"),
+    *(method() for method in CALIBRATORS.values() if method.input not in TABLES),
     *(Isotonic(between=between, regularise=True) for between in ("linear", "step", "nearest")),
     *(Venn(taxonomy, bins=7, merge="square") for taxonomy in ("uniform", "quantile")),
     VennAbers(merge="midpoint"),
@@ -128,7 +138,7 @@ def test_a_million_scores(unfitted, engine):
     agree(ENGINES[engine](fitted, queries), expected(fitted, queries), is_steps(fitted))
 
 
-@pytest.mark.parametrize("key", [key for key in CALIBRATORS if key != "rank"])
+@pytest.mark.parametrize("key", [key for key, method in CALIBRATORS.items() if method.input not in TABLES])
 def test_one_that_went_through_a_file_answers_alike(key):
     scores, y = calibration(200)
     fitted = CALIBRATORS[key]().fit(scores, y)

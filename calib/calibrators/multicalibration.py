@@ -1,0 +1,355 @@
+"""Multicalibration: probabilities that are right in every segment of the features, by boosting on segments.
+
+Hébert-Johnson, Kim, Reingold & Rothblum (2018) correct, one by one, segments in which predictions of one level are
+wrong on average. MCGrad (Tax et al. 2025) does so by gradient boosting of log-odds that stops early. Here the model is
+first recalibrated on average (logistic recalibration). Then each round moves the log-odds of one segment, at one level
+of the prediction or at all levels: the segment that is wrong by most standard errors. The step is Newton's, shrunk
+as James & Stein do. A third of the calibration rows are held out. Rounds end when the loss of these rows falls no
+more, and no round is kept unless that loss has fallen by more than one standard error, so that a model whose errors
+are chance stays as it is. Rows are held out one by one, also rows of one cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.feature_groups import NONE, FeatureGroups, indices
+from calib.calibrators.log_odds import log_odds
+from calib.calibrators.logistic import Logistic
+from calib.kernel.binning import quantile_edges
+from calib.kernel.checks import Array, InputError
+from calib.kernel.fields import Fields, plain
+from calib.kernel.formula import Expression
+from calib.kernel.records import Parameter
+from calib.kernel.weights import are_whole, or_ones, squares
+
+HELD_OUT = 3  # one row in so many
+LEAST = 5.0  # information in a segment: a row of probability ½ has ¼
+DOUBT = 2.0  # standard errors; a segment that is wrong by less is not corrected
+MOST_ROUNDS, PATIENCE = 200, 20  # rounds, and rounds without a lower loss
+ERRORS = 1.0  # standard errors that the loss must fall by
+PAIRED = 20  # columns that make conjunctions
+EVERY = -1  # level of a correction at all levels of the prediction
+ROUNDING = 1e-9
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Rows of a segment whose log-odds are moved.
+
+    Attributes
+    ----------
+    segment
+        (column, group) each, by number.
+    level
+        Bin of the prediction so far, or ``EVERY``.
+    offset
+        What is added to the log-odds.
+    """
+
+    segment: tuple[tuple[int, int], ...]
+    level: int
+    offset: float
+
+    def apply(self, x: Array, groups: Array, breaks: Array) -> Array:
+        """Return log-odds x (m,) of rows in these groups (m, d), corrected."""
+        mine = np.ones(len(x), dtype=bool)
+        for column, group in self.segment:
+            mine &= groups[:, column] == group
+        if self.level != EVERY:
+            mine &= np.searchsorted(breaks, x, side="right") == self.level
+        return np.where(mine, x + self.offset, x)
+
+
+class Multicalibration(ScoreCalibrator):
+    """``logit p = a + b ℓ + Σ`` of corrections of segments; takes a table of the probability and the features.
+
+    ``start_`` is the logistic recalibration, ``features_`` are the groups of each column, ``breaks_`` (bins − 1,) are
+    the log-odds at which the next level begins, and ``corrections_`` are in the order in which they apply.
+
+    Parameters
+    ----------
+    depth
+        Columns per segment, 1 or 2; conjunctions are made of the 20 columns that promise most.
+    bins
+        Levels of the prediction, from 1 to 10.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> group = rng.integers(0, 2, 2000)                                         # the model says 50 % of both
+    >>> table = pd.DataFrame({"p": 0.5, "group": group})
+    >>> fitted = Multicalibration().fit(table, rng.random(2000) < 0.3 + 0.4 * group)
+    >>> fitted.predict(pd.DataFrame({"p": 0.5, "group": [0, 1]})).round(1)
+    array([0.3, 0.7])
+    """
+
+    key = "multicalibration"
+    label = "Multicalibration"
+    name = "multicalibration"
+    source = "Hébert-Johnson et al. 2018; Tax et al. 2025"
+    input = "features"
+    beyond = CONTINUED
+    weighted = True
+    complexity = 9
+    kind = "segments"
+    parameters = (
+        Parameter(
+            "depth",
+            "Columns per segment",
+            "integer",
+            2,
+            1,
+            2,
+            help="With 2, conjunctions of two columns are segments too.",
+        ),
+        Parameter(
+            "bins",
+            "Levels of the prediction",
+            "integer",
+            5,
+            1,
+            10,
+            help="A correction applies to one level of the prediction or to all. With 1, to all.",
+        ),
+    )
+
+    def __init__(self, depth: int = 2, bins: int = 5):
+        self.depth = depth
+        self.bins = bins
+
+    def corrections_in_words(self) -> tuple[str, ...]:
+        """Say which segments are corrected, the largest total move of log-odds first."""
+        moves: dict[str, float] = {}
+        for each in self.corrections_:
+            parts = [self.features_[column].words(group) for column, group in each.segment]
+            words = " and ".join(parts) or "all rows"
+            moves[words] = moves.get(words, 0.0) + abs(each.offset)
+        return tuple(sorted(moves, key=lambda words: -moves[words]))
+
+    def _learn(self, scores: pd.DataFrame, y: Array, weights: Array | None) -> None:
+        p = scores.iloc[:, 0].to_numpy()
+        weights = or_ones(weights, len(y))
+        self.start_ = Logistic().fit(p, y, sample_weight=weights)
+        learnt = (FeatureGroups.learn(scores.iloc[:, i], weights) for i in range(1, scores.shape[1]))
+        self.features_ = tuple(learnt)
+        groups = indices(self.features_, scores.iloc[:, 1:])
+        order = np.lexsort((y, *groups.T, p))  # results do not depend on the order of the rows
+        x, y, groups, weights = (
+            log_odds(self.start_.predict(p))[order],
+            y[order],
+            groups[order],
+            weights[order],
+        )
+        self.breaks_ = _levels(x, self.bins, weights)
+        self.corrections_: tuple[Correction, ...] = ()
+        if y.min() < y.max():
+            fitting, held = (_Rows(x, y, groups, each).kept() for each in _parted(weights))
+            self.corrections_ = self._boosted(fitting, held)
+
+    def _boosted(self, fitting: _Rows, held: _Rows) -> tuple[Correction, ...]:
+        """Corrections learnt on some rows, as many as others confirm."""
+        if not len(fitting.y) or not len(held.y):
+            return ()
+        segments = _segments(_Search(fitting, self.features_, self.breaks_), self.depth)
+        before = lowest = held.losses()
+        made: list[Correction] = []
+        kept = 0
+        while len(made) < min(MOST_ROUNDS, kept + PATIENCE):
+            correction = _Search(fitting, self.features_, self.breaks_).best(segments)
+            if correction is None:
+                break
+            made.append(correction)
+            fitting, held = (rows.corrected(correction, self.breaks_) for rows in (fitting, held))
+            losses = held.losses()
+            if held.weights @ losses < held.weights @ lowest:
+                lowest, kept = losses, len(made)
+        gain = before - lowest
+        mean = float(np.average(gain, weights=held.weights))
+        error = np.sqrt(squares(held.weights) @ (gain - mean) ** 2) / held.weights.sum()
+        return tuple(made[:kept]) if mean > ERRORS * error else ()
+
+    def _notes(self) -> tuple[str, ...]:
+        if not self.corrections_:
+            return (
+                *self.start_.notes_,
+                "no segment is corrected, because no correction clearly lowered the log loss of the held-out "
+                "calibration rows.",
+            )
+        words = self.corrections_in_words()
+        more = f" and {len(words) - 3} more" if len(words) > 3 else ""
+        return (*self.start_.notes_, f"corrected: {'; '.join(words[:3])}{more}.")
+
+    def _map(self, scores: pd.DataFrame) -> Array:
+        p = self.start_.predict(scores.iloc[:, 0].to_numpy())
+        groups = indices(self.features_, scores.iloc[:, 1:])
+        if not self.corrections_:
+            return p
+        x = log_odds(p)
+        for each in self.corrections_:
+            x = each.apply(x, groups, self.breaks_)
+        return expit(x)
+
+    def formula(self, *scores: Expression) -> dict[str, Expression]:
+        raise InputError(
+            "Multicalibration needs the features of a row, not only its score. Multicalibration cannot be written as "
+            "SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another calibrator."
+        )
+
+    def to_map(self) -> dict[str, Any]:
+        corrections = [
+            {
+                "columns": [self.features_[column].name for column, _ in each.segment],
+                "groups": [group for _, group in each.segment],
+                "level": each.level,
+                "offset": each.offset,
+            }
+            for each in self.corrections_
+        ]
+        return {
+            "start": self.start_.to_map(),
+            "levels": plain(self.breaks_),
+            "features": [each.to_map() for each in self.features_],
+            "corrections": corrections,
+        }
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> Multicalibration:
+        start = Logistic.from_map(fields.object("start"))
+        breaks = fields.numbers("levels", increasing=True)
+        features = tuple(FeatureGroups.from_map(each) for each in fields.objects("features"))
+        names = [each.name for each in features]
+        if len(set(names)) < len(names):
+            raise fields.refuse("features", "must have different names")
+        given = fields.objects("corrections", empty=True)
+        corrections = tuple(_correction(each, features, len(breaks) + 1) for each in given)
+        return cls()._with_learned(start=start, breaks=breaks, features=features, corrections=corrections)
+
+
+def _correction(fields: Fields, features: tuple[FeatureGroups, ...], levels: int) -> Correction:
+    names = [each.name for each in features]
+    asked = fields.texts("columns")
+    if not set(asked) <= set(names):
+        raise fields.refuse("columns", "must name features of this file")
+    columns = [names.index(name) for name in asked]
+    groups = fields.numbers("groups", length=len(columns))
+    if not all(group in range(features[column].size) for column, group in zip(columns, groups, strict=True)):
+        raise fields.refuse("groups", "must be numbers of the columns' groups")
+    level = fields.number("level", EVERY, levels - 1)
+    if level % 1:
+        raise fields.refuse("level", "must be a whole number")
+    segment = tuple((column, int(group)) for column, group in zip(columns, groups, strict=True))
+    return Correction(segment, int(level), fields.number("offset"))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows with log-odds x (n,), labels y (n,), groups (n, d) and weights (n,)."""
+
+    x: Array
+    y: Array
+    groups: Array
+    weights: Array
+
+    def kept(self) -> _Rows:
+        """Return the rows of positive weight."""
+        kept = self.weights > 0
+        return _Rows(self.x[kept], self.y[kept], self.groups[kept], self.weights[kept])
+
+    def corrected(self, correction: Correction, breaks: Array) -> _Rows:
+        return _Rows(correction.apply(self.x, self.groups, breaks), self.y, self.groups, self.weights)
+
+    def losses(self) -> Array:
+        """Log loss of each row."""
+        return np.logaddexp(0, np.where(self.y == 1, -self.x, self.x))
+
+
+class _Search:
+    """Sums of residuals and of information of rows, over the cells of segments and levels."""
+
+    def __init__(self, rows: _Rows, features: Sequence[FeatureGroups], breaks: Array) -> None:
+        p = expit(rows.x)
+        self.groups, self.sizes = rows.groups, [each.size for each in features]
+        self.level, self.levels = np.searchsorted(breaks, rows.x, side="right"), len(breaks) + 1
+        self.gap, self.information = rows.weights * (rows.y - p), rows.weights * p * (1 - p)
+
+    def steps(self, columns: tuple[int, ...]) -> tuple[Array, Array]:
+        """(square of the standard errors, the step) by cell and level (cells, levels + 1); the last is every level."""
+        index, cells = np.zeros(len(self.level), dtype=np.intp), 1
+        for column in columns:
+            own, size = self.groups[:, column], self.sizes[column]
+            index = np.where((index == NONE) | (own == NONE), NONE, index * size + own)
+            cells *= size
+        held = index != NONE
+        place = index[held] * self.levels + self.level[held]
+        g, h = (
+            np.bincount(place, each[held], cells * self.levels).reshape(cells, self.levels)
+            for each in (self.gap, self.information)
+        )
+        g, h = (np.column_stack([each, each.sum(axis=1)]) for each in (g, h))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            promise = np.where(h >= LEAST, g**2 / h, 0.0)
+            # The worst of many segments looks worse than it is (James & Stein 1961)
+            shrunk = np.maximum(0.0, 1 - DOUBT**2 / promise)
+            return np.where(shrunk > 0, promise, 0.0), np.where(shrunk > 0, shrunk * g / h, 0.0)
+
+    def best(self, segments: Sequence[tuple[int, ...]]) -> Correction | None:
+        """Return the correction that promises most; of equal ones, up to rounding, the first."""
+        top, found = 0.0, None
+        for columns in segments:
+            promise, step = self.steps(columns)
+            if promise.max() > top * (1 + ROUNDING):
+                top = promise.max()
+                cell, level = divmod(int(np.flatnonzero(promise >= top * (1 - ROUNDING))[0]), self.levels + 1)
+                found = Correction(
+                    self._segment(cell, columns),
+                    level if level < self.levels else EVERY,
+                    float(step[cell, level]),
+                )
+        return found
+
+    def _segment(self, cell: int, columns: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+        """(column, group) of a cell."""
+        found: list[tuple[int, int]] = []
+        for column in reversed(columns):
+            cell, group = divmod(cell, self.sizes[column])
+            found.insert(0, (column, group))
+        return tuple(found)
+
+
+def _segments(search: _Search, depth: int) -> list[tuple[int, ...]]:
+    """Columns that make segments together: none (all rows), each alone, and pairs of those that promise most."""
+    varies = (search.groups != search.groups[:1]).any(axis=0)
+    columns = [i for i, size in enumerate(search.sizes) if size and varies[i]]
+    paired = sorted(columns, key=lambda i: -search.steps((i,))[0].max())[:PAIRED]
+    pairs = combinations(sorted(paired), 2) if depth > 1 else ()
+    return [(), *((i,) for i in columns), *pairs]
+
+
+def _parted(weights: Array) -> tuple[Array, Array]:
+    """Weights (n,) of the rows that learn and of those held out; of a whole weight each row is drawn on its own."""
+    rng = np.random.default_rng(SEED)
+    if are_whole(weights):
+        times = weights.astype(np.intp)
+        drawn = rng.integers(0, HELD_OUT, int(times.sum()), dtype=np.uint8) == 0
+        held = np.add.reduceat(drawn, np.cumsum(times) - times, dtype=np.float64)
+    else:
+        held = np.where(rng.integers(0, HELD_OUT, len(weights)) == 0, weights, 0.0)
+    return weights - held, held
+
+
+def _levels(x: Array, bins: int, weights: Array) -> Array:
+    """Breaks between levels of about equally many rows, each halfway between two log-odds."""
+    distinct = np.unique(x)
+    inner = quantile_edges(x, bins, weights if are_whole(weights) else None)[1:-1]
+    above = np.searchsorted(distinct, inner, side="right").clip(1, len(distinct) - 1)
+    return np.unique((distinct[above - 1] + distinct[above]) / 2) if len(distinct) > 1 else np.empty(0)
