@@ -37,7 +37,7 @@ CALM = (
     *CLUSTERS,
     "cluster columns",
 )
-PLANTED = ("group", "group, weights", "group, 400 clusters")
+PLANTED = ("group", "group, weights", "group, half the rows", "group, 400 clusters")
 
 
 def columns(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, np.ndarray]:
@@ -84,7 +84,8 @@ def calm(
 def planted(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame, dict[str, Any], np.ndarray]:
     """(y, p, columns, options, rows of the group)."""
     rng = np.random.default_rng([seed, 99])
-    table, x = columns(rng, MANY)
+    many = MANY // 2 if kind == "group, half the rows" else MANY  # what Γ(1) weights leave: (Σw)²/Σw²
+    table, x = columns(rng, many)
     p = np.minimum(expit(x), 0.84)
     high = {i: table[f"number {i}"] >= np.quantile(table[f"number {i}"], q) for i, q in ((3, 0.8), (4, 0.75))}
     group = [
@@ -95,11 +96,11 @@ def planted(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame,
     options: dict[str, Any] = {}
     truth = p + SHIFT * group
     if kind == "group, weights":
-        options["sample_weight"] = rng.gamma(1, size=MANY)
+        options["sample_weight"] = rng.gamma(1, size=many)
     if kind == "group, 400 clusters":
-        options["cluster"] = rng.integers(0, 400, MANY)
+        options["cluster"] = rng.integers(0, 400, many)
         truth = truth + p * (1 - p) * np.tanh(rng.normal(0, 0.3, 400))[options["cluster"]]
-    return (rng.random(MANY) < truth).astype(int), p, table, options, group
+    return (rng.random(many) < truth).astype(int), p, table, options, group
 
 
 def naive(found: Any) -> tuple[bool, int]:

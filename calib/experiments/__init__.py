@@ -29,6 +29,7 @@ ORDER = (
     "pooling",
     "finite",
     "looking",
+    "fair_on_average",
 )
 """Folders of the experiments in page order; each defines ``EXPERIMENT``."""
 

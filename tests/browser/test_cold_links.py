@@ -170,6 +170,10 @@ LINKS = {
         learn(looking__guess="skip", looking__looks=10, looking__shift=1.0, looking__runs=50),
         {"looking-looks": ["10"], "looking-shift": ["1"]},
     ),
+    "learn_fair_on_average": (
+        learn(fair_on_average__guess="skip", fair_on_average__depth=1, fair_on_average__shift=0.3),
+        {"fair_on_average-depth": ["1"], "fair_on_average-shift": ["0.3"]},
+    ),
     "study_run": (
         {
             "run.protocol": "arena",

@@ -32,6 +32,9 @@ IN_CLAIMS = {
         (1, 2, 3, 4): "test_the_selected_probability_is_right_on_average_and_the_pair_lies_around_it"
     },
     "looking": {(1, 2, 3): "test_looking_every_week_ruins_the_test_and_not_the_evidence"},
+    "fair_on_average": {
+        (1, 2, 3): "test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not"
+    },
     "constant": {(1, 2, 3): "test_both_are_valid_one_is_narrow_and_the_other_follows_the_truth"},
     "counterexample": {
         (1, 2, 3): "test_the_simplified_interval_settles_beside_the_frequency_and_the_full_one_around_it"

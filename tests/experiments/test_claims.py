@@ -821,3 +821,25 @@ def test_looking_every_week_ruins_the_test_and_not_the_evidence(seed):
     assert result.delay("evidence") < result.delay("test")
     start = found("looking", seed, calm=0)
     assert start.delay("test") < result.delay("test"), "old rows dilute it"
+
+
+@over_seeds
+@claims(
+    "fair_on_average",
+    "The more groups",
+    "The audit raises",
+    "With 500 rows",
+    "The audit mostly",
+    "With 8,000",
+)
+def test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not(seed):
+    result = found("fair_on_average", seed)
+    naive, audit = (result.alarms[method] for method in ("naive", "audit"))
+    assert (np.diff(naive) >= 0).all()
+    assert 0.35 < naive[0] < 0.75
+    assert naive[1] > 0.9
+    assert (audit < 0.14).all(), "5 % of 100 tables, with four standard deviations"
+    assert result.astray["naive"][0] > 0.5
+    assert result.found["audit"][0] + result.astray["audit"][0] < 0.3
+    assert min(result.found["naive"][-1], result.found["audit"][-1]) > 0.9
+    assert 4 < 112 * 0.05 < 8, "about six"

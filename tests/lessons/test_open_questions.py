@@ -29,6 +29,7 @@ TELLS = {
     "pooling": r"n − 1|at most",
     "finite": r"one split",
     "looking": r"more than 20|many false alarms",
+    "fair_on_average": r"almost all|nearly every",
 }
 """Experiment → words that give the right answer to its question away."""
 EVERY = [step for lesson in LESSONS.values() for step in lesson.steps]

@@ -1,0 +1,67 @@
+"""Fair on average: what a search through all groups finds by chance, and when it finds a group that is hidden."""
+
+from __future__ import annotations
+
+from calib.experiments.base import Experiment
+from calib.experiments.fair_on_average.simulation import fair_on_average
+from calib.kernel.records import Parameter
+
+EXPERIMENT = Experiment(
+    key="fair_on_average",
+    page="fair_on_average",
+    name="Fair on average",
+    question="A model is calibrated for everyone. You test each of 112 groups, made of one or two columns, at the 5 % "
+    "level. In what share of such tables does at least one group look wrong?",
+    answers=("About 5 %", "About half", "Almost all"),
+    right=3,
+    why=(
+        "The level of 5 % holds for one group. Each further group is another chance for a false alarm.",
+        "This holds for the 16 groups of single columns. The 96 pairs add many more chances.",
+        "With 112 groups, 5 % of them means about six false alarms per table.",
+    ),
+    turn={"depth": 1},
+    parameters=(
+        Parameter(
+            "depth",
+            "Columns per group",
+            "integer",
+            2,
+            1,
+            3,
+            help="The search tries all groups of up to so many columns: 16, 112 or 368.",
+        ),
+        Parameter(
+            "shift",
+            "Error in the hidden group",
+            "number",
+            0.15,
+            0.05,
+            0.3,
+            help="How much higher the true probabilities are than the predictions, in the hidden group.",
+            extra={"step": 0.05},
+        ),
+        Parameter(
+            "conditions",
+            "Columns that define the hidden group",
+            "integer",
+            2,
+            1,
+            3,
+            help="With 1, 2 or 3 columns the hidden group has 25 %, 6 % or 2 % of the rows.",
+        ),
+        Parameter("tables", "Tables", "integer", 100, 50, 500, help="How many tables are simulated."),
+    ),
+    simulation=fair_on_average,
+    notice=(
+        "The more groups you test alone, the more often a calibrated model looks wrong. The audit raises a false alarm "
+        "in about 5 % of the tables, however many groups it searches.",
+        "With 500 rows the worst group is mostly not the hidden one, so testing each group alone accuses another "
+        "group. The audit mostly stays silent. With 8,000 rows both name the hidden group.",
+    ),
+    formulas=(
+        r"z_S = \frac{\left|\sum_{i \in S} (y_i - p_i)\right|}{\sqrt{\sum_{i \in S} p_i (1 - p_i)}}",
+        r"\text{audit: } \frac{1 + \#\{b: \max_S z_S^{*b} \ge z_S\}}{B + 1}, \quad y_i^{*b} \sim "
+        r"\mathrm{Bernoulli}(p_i)",
+    ),
+    source="Westfall and Young (1993), single-step maxT.",
+)

@@ -1,0 +1,102 @@
+"""Shares of tables: false alarms by the number of groups searched, and the hidden group found by the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.experiments.fair_on_average.simulation import ALPHA, CALM_ROWS, METHODS, FairOnAverage
+from calib.experiments.shared.findings import Finding, level
+from calib.figures.axes import percent_ticks
+from calib.figures.base import FigureEntry
+from calib.figures.panels import axes, panels
+from calib.figures.theme import LIGHT, Theme
+from calib.kernel.wording import brief_percent
+
+LOW, HIGH = 0.25, 0.85  # shares between the answers
+
+
+@dataclass(frozen=True, eq=False)
+class Fair(Finding):
+    found: FairOnAverage
+
+
+def prepare(found: FairOnAverage) -> Fair:
+    """Tabulate the shares of tables, with false alarms and with the hidden group found."""
+    calm = [
+        {"tables": "calibrated", "groups": groups, "rows": CALM_ROWS}
+        | {f"alarm_{method}": found.alarms[method][i] for method in METHODS}
+        for i, groups in enumerate(found.searched)
+    ]
+    hidden = [
+        {"tables": "hidden group", "groups": found.searched[found.depth - 1], "rows": rows}
+        | {
+            f"{name}_{method}": each[method][i]
+            for name, each in (("found", found.found), ("astray", found.astray))
+            for method in METHODS
+        }
+        for i, rows in enumerate(found.rows)
+    ]
+    at = found.depth - 1
+    naive, audit = (brief_percent(float(found.alarms[method][at])) for method in METHODS)
+    groups = found.searched[at]
+    astray, silent = (brief_percent(float(found.astray[method][0])) for method in METHODS)
+    return Fair(
+        title=f"{groups} groups, a calibrated model: false alarms in {naive} of the tables if each is tested alone, "
+        f"in {audit} by the audit",
+        caption="Above: tables of a calibrated model, so each alarm is false; the thin line is 5 %. Below: tables with "
+        f"a hidden group of {brief_percent(found.size)} of the rows, whose true probabilities are "
+        f"{found.shift:g} higher than predicted. “Found” means an alarm whose worst group is the "
+        f"hidden one or a part of it. With {found.rows[0]} rows, an alarm names another group in {astray} of the "
+        f"tables (each group tested alone) and in {silent} (audit).",
+        alt=f"False alarms among {groups} groups of a calibrated model: {naive} of the tables if each group is tested "
+        f"alone, {audit} by the audit.",
+        drawn="Two pictures of shares of tables: false alarms by the number of groups, and the hidden group found by "
+        "the number of rows. Each has a line for testing each group alone and one for the audit.",
+        table=pd.DataFrame([*calm, *hidden]),
+        answer=1 if found.alarms["naive"][at] < LOW else 2 if found.alarms["naive"][at] < HIGH else 3,
+        found=found,
+    )
+
+
+def draw(record: Fair, theme: Theme = LIGHT) -> go.Figure:
+    """Draw a line per method in each of two panels."""
+    found = record.found
+    figure = panels(
+        theme,
+        [("Calibrated model: false alarms, by groups searched",), ("Hidden group: found, by rows",)],
+        1,
+        height=165,
+        between=48,
+        xaxis={"type": "category", "title": {"text": "Rows"}},
+        yaxis={"range": [-0.03, 1.03], **percent_ticks([0, 0.25, 0.5, 0.75, 1]), "title": {"text": "Tables"}},
+        shapes=[level(theme, ALPHA, xref="x domain", yref="y")],
+    )
+    figure.update_layout(xaxis={"showticklabels": True})
+    for i, (places, shares) in enumerate(((found.searched, found.alarms), (found.rows, found.found))):
+        x, y = axes(i)
+        for method, name in METHODS.items():
+            alone = method == "naive"
+            figure.add_scatter(
+                x=[f"{place:,}" for place in places],
+                y=shares[method],
+                xaxis=x,
+                yaxis=y,
+                mode="lines+markers",
+                name=name,
+                legendgroup=method,
+                showlegend=i == 0,
+                line={
+                    "color": theme.muted if alone else theme.ink,
+                    "width": 2.4,
+                    "dash": "dash" if alone else "solid",
+                },
+                marker={"size": 7, "symbol": "diamond" if alone else "circle"},
+                hovertemplate=f"%{{x}} {'groups' if i == 0 else 'rows'}: %{{y:.1%}}",
+            )
+    return figure
+
+
+FIGURES = (FigureEntry("fair_on_average", "Groups searched", prepare, draw),)
