@@ -102,7 +102,7 @@ FIXED = {
     "spline": Mark("#8C46B4", "star-diamond", "longdash"),
     "centered_isotonic": Mark("#8C82FA", "bowtie", "longdash"),
     "histogram": Mark("#906030", "hexagon", "dashdot"),
-    "multicalibration": Mark("#508C96", "square-x", "dashdot"),
+    "multicalibration": Mark("#508C95", "square-x", "dashdot"),
 }
 
 # For calibrators from outside: what stands out from both papers and is farthest from the fixed colours and
