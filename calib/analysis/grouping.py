@@ -33,7 +33,7 @@ from calib.kernel.binning import bin_index, group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 
-QUANTILE = 2.1  # standard errors of an interval of 95 %: they are estimated, and 1.96 covered 94.8 % of 500 other tables
+QUANTILE = 2.1  # standard errors of an interval of 95 %: they are estimated, and 1.96 covers 94.8 % of tables
 REDRAWS = 499
 FEWEST = 100  # rows: with fewer, halves of bins hold next to nothing
 LEAF, LEAVES = 15, 30  # rows in a leaf, at least; leaves per bin, at most
