@@ -32,10 +32,11 @@ from typing import Any
 
 import pandas as pd
 
-from calib.analysis.audit.search import DEEPEST, MIN_ROWS
-from calib.analysis.audit.told import audit_evaluation, gain_sentence
+from calib.analysis.audit.search import DEEPEST, MIN_EVENTS, MIN_ROWS
+from calib.analysis.audit.told import audit_evaluation
 from calib.analysis.audit.told import sentences as audit_sentences
 from calib.analysis.clipped import clipped
+from calib.analysis.grouping_told import gain_sentence
 from calib.analysis.watch import Watcher
 from calib.analysis.watch.table import as_record, rows_of, sentences
 from calib.analysis.watch.watcher import ALPHA
@@ -286,6 +287,12 @@ def _add_audit(commands: Any) -> None:
     command.add_argument(
         "--min-rows", type=int, default=MIN_ROWS, help=f"least rows of a segment (default: {MIN_ROWS})"
     )
+    command.add_argument(
+        "--min-events",
+        type=float,
+        default=MIN_EVENTS,
+        help=f"least expected events, and non-events, of a segment (default: {MIN_EVENTS})",
+    )
     _add_file(command, "--csv", "write all segments as CSV")
     command.set_defaults(run=_audit)
 
@@ -300,7 +307,9 @@ def _audit(args: argparse.Namespace) -> int:
         raise InputError(next(iter(evaluation.refused.values()), "calibrators: the Recipe's list is empty."))
     columns = _listed(args.columns) or ()
     watch = Watch(_progress if sys.stderr.isatty() else None)
-    found = audit_evaluation(evaluation, key, columns, args.depth, args.resamples, args.min_rows, watch)
+    found = audit_evaluation(
+        evaluation, key, columns, args.depth, args.resamples, args.min_rows, args.min_events, watch
+    )
     told = [*audit_sentences(found), gain_sentence(evaluation, key, columns)]
     print("\n".join(filter(None, told)), file=sys.stderr, flush=True)  # standard output is the table's alone
     _print(found.segments)

@@ -28,6 +28,7 @@ from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.period import check_period
 from calib.kernel.records import Parameter, that_matter
+from calib.kernel.segment import check_condition
 from calib.kernel.wording import listed
 from calib.metrics import METRICS
 from calib.models import MODELS
@@ -432,6 +433,15 @@ class Recipe:
         check=check_period,
         optional=True,
         about="columns",
+    )
+    segment: tuple[str, ...] = _field(
+        "calibrate",
+        "names",
+        (),
+        "Segment",
+        "Only the test rows that meet all conditions, such as column=value, column=low..high or column!=value.",
+        about="columns",
+        extra={"each": check_condition},
     )
     bins: int = _field(
         "view",

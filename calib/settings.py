@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from calib import lessons
 from calib.analysis import explain
+from calib.analysis.audit.search import DEEPEST, FEWEST_REDRAWS, MIN_EVENTS, MIN_ROWS, MOST_REDRAWS
 from calib.analysis.curves import FEW
 from calib.analysis.decision import COSTS, FALSE_ALARM, MISS
 from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAVES, check_depth
@@ -40,6 +41,10 @@ INTERVAL_DETAILS = {
     "held": "Do the intervals hold?",
     "kinds": "Kinds of calibration data",
 }
+GROUP_VIEWS = {"column": "By one column", "search": "Search", "loss": "Grouping loss"}
+SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events")
+"""Settings of the page Groups that are options of the search."""
+
 LAYOUTS = {"overlaid": "Overlaid", "side": "Side by side"}
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
@@ -316,6 +321,66 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             choices=CALIBRATORS,
             help="The calibrator whose probabilities are watched.",
         ),
+    ),
+    "groups": (
+        Parameter(
+            "view",
+            "View",
+            "choice",
+            "search",
+            choices=GROUP_VIEWS,
+            help="The groups of one column, segments found by search, or the loss that no calibrator can repair.",
+        ),
+        Parameter(
+            "calibrator",
+            "Predictions",
+            "choice",
+            None,
+            choices=lambda: (None, *CALIBRATORS),
+            help="The calibrator whose probabilities are examined. By default the recommended one.",
+            extra={"unset": "the recommended one"},
+        ),
+        Parameter(
+            "columns",
+            "Columns",
+            "names",
+            (),
+            about="columns",
+            help="Columns that make segments, also columns that the model does not see. By default the features, or "
+            "all other columns of a table of predictions.",
+        ),
+        Parameter(
+            "depth",
+            "Columns in a segment",
+            "integer",
+            2,
+            1,
+            DEEPEST,
+            help="Largest number of columns that a segment combines.",
+        ),
+        Parameter(
+            "min_rows", "Least rows", "integer", MIN_ROWS, 1, 1_000_000, help="Least rows of a segment."
+        ),
+        Parameter(
+            "min_events",
+            "Least expected events",
+            "number",
+            MIN_EVENTS,
+            0,
+            1_000_000,
+            help="Least sum of probabilities in a segment, and least sum of their complements.",
+        ),
+        Parameter(
+            "resamples",
+            "Redraws",
+            "integer",
+            999,
+            FEWEST_REDRAWS,
+            MOST_REDRAWS,
+            help="How often labels are redrawn from the probabilities. More redraws give finer p-values.",
+        ),
+        Parameter("chosen", "Segment", "text", None, optional=True, about="columns"),
+        Parameter("in_report", "Include the search in the report", "boolean", False),
     ),
     "compared": (
         Parameter(

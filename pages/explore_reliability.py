@@ -8,6 +8,7 @@ from pages.ui import evaluations, frame, headings, tables
 from pages.ui.explore import reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
+reliability.to_groups(recipe)
 evaluation = evaluations.evaluation(recipe)
 
 frame.refusals(evaluation)

@@ -1,7 +1,7 @@
 """Makes the sample data: ``python sample_data/make.py [FOLDER]``. Same versions, same bytes inside the .gz files.
 
 Two sets are scikit-learn's own copies of UCI data; the others are drawn with fixed seeds, so that what they
-show is known. Of the last three the truth is known as well: ``*_truth`` is the probability that labels were
+show is known. Of several the truth is known as well: ``*_truth`` is the probability that labels were
 drawn from.
 """
 
@@ -210,6 +210,36 @@ def _watched(
     )
 
 
+GROUP_GAP = 0.15
+
+
+def hidden_group(n: int = 10_000, seed: int = 20200) -> pd.DataFrame:
+    """Predictions that are calibrated on average and too low for the self-employed of 60 and over, 5 % of the rows."""
+    rng = np.random.default_rng(seed)
+    young = n * 4 // 5 - 1  # so that 60 is the age at which the oldest fifth begins
+    age = rng.permutation(np.append(rng.integers(20, 60, young), rng.integers(60, 80, n - young)))
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "employment": rng.choice(
+                ["employed", "self-employed", "public", "not working"], n, p=[0.45, 0.25, 0.2, 0.1]
+            ),
+            "region": rng.choice(["north", "east", "south", "west"], n),
+            "income": rng.lognormal(10.3, 0.5, n).round(-2).astype(int),
+            "channel": rng.choice(["branch", "phone", "web"], n, p=[0.2, 0.3, 0.5]),
+            "score": (0.05 + 0.75 * rng.beta(2, 3, n)).round(4),
+        }
+    )
+    return frame.assign(target=np.where(rng.random(n) < hidden_group_truth(frame), "yes", "no"))
+
+
+def hidden_group_truth(frame: pd.DataFrame) -> np.ndarray:
+    """The true probability: the score and 0.15 in the group, and so much less elsewhere that the score is right."""
+    group = (frame["age"] >= 60) & (frame["employment"] == "self-employed")
+    share = 0.2 * 0.25
+    return (frame["score"] + np.where(group, GROUP_GAP, -GROUP_GAP * share / (1 - share))).to_numpy()
+
+
 TABLES = {
     f.__name__: f
     for f in (
@@ -223,6 +253,7 @@ TABLES = {
         counts,
         drift_abrupt,
         drift_slow,
+        hidden_group,
     )
 }
 

@@ -32,12 +32,13 @@ SMALL = (640, 480)
 
 
 OWN = {
+    "explore_groups": {"data": "sample:hidden_group", "content": "predictions", "calibrators": "none"},
     "explore_watch": {
         "data": "sample:drift_abrupt",
         "content": "predictions",
         "time": "day",
         "calibrators": "none",
-    }
+    },
 }
 """What a page is shown with, if not with the default data."""
 

@@ -216,6 +216,7 @@ CONTRACT = {
     "part",
     "base_rate",
     "period",
+    "segment",
     "judge_on",
     "judge_file",
     "onnx",

@@ -11,26 +11,27 @@ counts as so many rows fewer (Kish's design effect).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from calib.data.column_types import typed_frame
 from calib.evaluate import Evaluation
 from calib.kernel.binning import edge_index, group_sums, quantile_edges
 from calib.kernel.binomial import binomial_interval
-from calib.kernel.checks import InputError
+from calib.kernel.segment import EQUAL, MISSING, UNEQUAL, as_text, is_ordered, missing, write_range
 
 MOST_GROUPS = 12
 QUANTILES = 5
 LEVEL = 0.95
-MISSING, REST = "(missing)", "(all others)"
+REST = "(all others)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +44,13 @@ class Grouping:
         Of the groups, in order.
     index : int (m,)
         The group of each row.
+    ranges
+        Name → (low, high) of the groups that are quantile ranges; None at the ends.
     """
 
     names: tuple[str, ...]
     index: np.ndarray
+    ranges: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property
     def count(self) -> np.ndarray:
@@ -60,6 +64,20 @@ class Grouping:
         """
         chosen = np.sort(np.argsort(-self.count, kind="stable")[:most])
         return {self.names[i]: np.flatnonzero(self.index == i) for i in chosen}
+
+    def segment(self, name: str, column: str) -> tuple[str, ...]:
+        """Write the conditions that the rows of a group of this column meet, as a Recipe's ``segment`` holds them.
+
+        >>> group_rows(pd.Series(range(100)), quantiles=2).segment("49.5 to 99", "age")
+        ('age=49.5..',)
+        """
+        if name in self.ranges:
+            return (write_range(column, *self.ranges[name]),)
+        if name != REST:
+            return (f"{column}{EQUAL}{name}",)
+        return tuple(
+            f"{column}{UNEQUAL}{other}" for other in dict.fromkeys((*self.names, MISSING)) if other != REST
+        )
 
 
 def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_GROUPS) -> Grouping:
@@ -84,51 +102,35 @@ def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_G
     >>> group_rows(pd.Series(range(100)), quantiles=2).names
     ('0 to 49.5', '49.5 to 99')
     """
-    ordered = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    missing = (values.isin([np.inf, -np.inf]) | values.isna() if ordered else values.isna()).to_numpy(
-        dtype=bool
-    )
-    known = values[~missing]
-    if (ordered or known.dtype.kind == "M") and known.nunique() > most:
-        names, index = _quantiles(known, quantiles)
+    lost = missing(values)
+    known, ranges = values[~lost], dict[str, tuple[Any, Any]]()
+    if (is_ordered(values) or known.dtype.kind == "M") and known.nunique() > most:
+        names, index, ranges = _quantiles(known, quantiles)
     else:
-        names, index = _by_value(known, most, ordered)
+        names, index = _by_value(known, most)
     groups = np.full(len(values), len(names), dtype=np.intp)
-    groups[~missing] = index
-    return Grouping((*names, *([MISSING] if missing.any() else [])), groups)
+    groups[~lost] = index
+    return Grouping((*names, *([MISSING] if lost.any() else [])), groups, ranges)
 
 
-def column_of(evaluation: Evaluation, name: str) -> pd.Series:
-    """Return a column of the table on the test rows, (m,), also one that the model does not see.
-
-    Raises
-    ------
-    InputError
-        For a column that is not there.
-    """
-    data = evaluation.dataset
-    if name in data.X:
-        return data.X[name].iloc[evaluation.rows]
-    if name not in data.beside:
-        raise InputError(f"There is no column {name!r} to group by.")
-    positions = data.row_numbers[evaluation.rows] - 1
-    return typed_frame(data.beside[name].iloc[positions].to_frame(name))[name]
-
-
-def _quantiles(known: pd.Series, quantiles: int) -> tuple[list[str], np.ndarray]:
+def _quantiles(known: pd.Series, quantiles: int) -> tuple[list[str], np.ndarray, dict[str, tuple[Any, Any]]]:
     dates = known.dtype.kind == "M"
     numbers = known.astype("int64" if dates else "float64").to_numpy(dtype=np.float64)
     edges = quantile_edges(numbers, quantiles)
     if dates:
         form = "%Y-%m-%d" if known.max() - known.min() > pd.Timedelta(days=60) else "%Y-%m-%d %H:%M"
         ends = [f"{pd.Timestamp(int(edge), unit=known.dt.unit):{form}}" for edge in edges]
+        cuts = [pd.Timestamp(math.ceil(edge), unit=known.dt.unit) for edge in edges[1:-1]]
     else:
         ends = next(
             text
             for text in (_written(edges, digits) for digits in range(3, 18))
             if len(set(text)) == len(text)
         )
-    return [f"{low} to {high}" for low, high in pairwise(ends)], edge_index(numbers, edges)
+        cuts = list(map(float, edges[1:-1]))
+    names = [f"{low} to {high}" for low, high in pairwise(ends)]
+    ranges = dict(zip(names, pairwise([None, *cuts, None]), strict=True))
+    return names, edge_index(numbers, edges), ranges
 
 
 def _written(edges: np.ndarray, digits: int) -> list[str]:
@@ -141,11 +143,11 @@ def _written(edges: np.ndarray, digits: int) -> list[str]:
     ]
 
 
-def _by_value(known: pd.Series, most: int, ordered: bool) -> tuple[list[str], np.ndarray]:
-    text = known.map(lambda value: f"{value:.6g}" if ordered else str(value)).astype(object)
+def _by_value(known: pd.Series, most: int) -> tuple[list[str], np.ndarray]:
+    text = as_text(known)
     counts = text.value_counts()
     kept = list(counts.index[: most if len(counts) <= most else most - 1])
-    if ordered:
+    if is_ordered(known):
         kept = sorted(kept, key=float)
     place = {name: i for i, name in enumerate(kept)}
     index = text.map(lambda name: place.get(name, len(kept))).to_numpy(dtype=np.intp)

@@ -115,6 +115,14 @@ SAMPLES: dict[str, Sample] = {
             "column “day” under “Date or time”, then open Watch.",
             predictions=True,
         ),
+        Sample(
+            "hidden_group",
+            "Predictions with a hidden group",
+            "hidden_group.csv.gz",
+            "yes",
+            "Calibrated on average, but too low for one row in twenty. Open Groups to see whose predictions are wrong.",
+            predictions=True,
+        ),
     )
 }
 DEFAULT_SAMPLE = "digits"

@@ -58,7 +58,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     Predictions made elsewhere that no calibrator is compared with are judged on all rows: nothing is fitted.
 
-    With a ``period`` only its test rows are evaluated.
+    With a ``period`` or a ``segment`` only their test rows are evaluated.
 
     With a stated ``base_rate`` every answer is adjusted to it, and the test rows are weighted by class to stand
     for it.
@@ -82,7 +82,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
         found = at_base_rate(found, fitted, recipe.base_rate)
     elif recipe.calibrators == ("none",) and (everywhere := found.on_every_row()) is not found:
         return everywhere
-    return found if recipe.period is None else found.in_period(recipe.period)
+    return found.narrowed()
 
 
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:

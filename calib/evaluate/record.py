@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.calibrators import label_of
+from calib.data.column_types import typed_frame
 from calib.evaluate.fitting import Counted, counted, score_column
 from calib.evaluate.notes import unweighted_notes
 from calib.kernel.cache import once, share
@@ -20,6 +21,7 @@ from calib.kernel.checks import InputError, binary_labels, not_empty, probabilit
 from calib.kernel.period import shown_period, within
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
+from calib.kernel.segment import met, shown_segment
 from calib.kernel.weights import are_whole, describe_lines, effective_weights, rows_behind
 from calib.kernel.wording import counted as told_count
 from calib.kernel.wording import describe_rows
@@ -302,7 +304,7 @@ class Evaluation:
         )
         found = judged_on_every_row(self.recipe, self.dataset, {"none": score})
         found = replace(found, **{name: getattr(self, name) for name in kept})
-        return found if self.recipe.period is None else found.in_period(self.recipe.period)
+        return found.narrowed()
 
     @property
     def when(self) -> np.ndarray:
@@ -331,19 +333,53 @@ class Evaluation:
         InputError
             If there are none.
         """
-        kept = np.flatnonzero(within(self.when, period))
-        if not len(kept):
-            raise InputError(f"period: no test row is from {shown_period(period)}. Remove the period.")
-        if len(kept) == len(self.rows):
+        return self._only(within(self.when, period), "period", f"from {shown_period(period)}")
+
+    def in_segment(self, segment: Sequence[str]) -> Evaluation:
+        """Evaluate only the test rows that meet conditions on columns, as a Recipe's ``segment`` has them.
+
+        Raises
+        ------
+        InputError
+            If there are none, or no such column.
+        """
+        named = (*map(str, self.dataset.X), *self.dataset.beside)
+        return self._only(met(segment, self.column, named), "segment", f"with {shown_segment(segment)}")
+
+    def narrowed(self) -> Evaluation:
+        """Evaluate only the test rows of the Recipe's period and segment."""
+        found = self if self.recipe.period is None else self.in_period(self.recipe.period)
+        return found.in_segment(self.recipe.segment) if self.recipe.segment else found
+
+    def _only(self, kept: np.ndarray, field: str, which: str) -> Evaluation:
+        """The test rows for which ``kept`` (m,) is true; ``which`` rows these are, as in "from Monday"."""
+        places = np.flatnonzero(kept)
+        if not len(places):
+            raise InputError(f"{field}: no test row is {which}. Remove the {field}.")
+        if len(places) == len(self.rows):
             return self
-        only = (
-            f"Only the {told_count(len(kept), 'test row')} from {shown_period(period)} of {len(self.rows):,}."
-        )
+        only = f"Only the {told_count(len(places), 'test row')} {which} of {len(self.rows):,}."
         return replace(
-            self.at(kept),
+            self.at(places),
             notes=tuple(dict.fromkeys((only, *self.notes))),
-            before=self.before and self.before.in_period(period),
+            before=self.before and self.before._only(kept, field, which),
         )
+
+    def column(self, name: str) -> pd.Series:
+        """Return a column of the table on the test rows, (m,), also one that the model does not see.
+
+        Raises
+        ------
+        InputError
+            For a column that is not there.
+        """
+        data = self.dataset
+        if name in data.X:
+            return data.X[name].iloc[self.rows]
+        if name not in data.beside:
+            raise InputError(f"There is no column {name!r} to group by.")
+        beside = once(data, ("beside", name), lambda: typed_frame(data.beside[name].to_frame(name))[name])
+        return beside.iloc[data.row_numbers[self.rows] - 1]
 
     def frame(self) -> pd.DataFrame:
         """One line per test row: its number (row 1 is the first below the header), label, score, p and intervals."""

@@ -11,7 +11,7 @@ from calib.analysis.depth import DRAWN_DEPTH, LEAVES
 from calib.analysis.explain import Explained
 from calib.evaluate import Evaluation
 from calib.recipe import Recipe
-from calib.settings import PAGE_SETTINGS
+from calib.settings import PAGE_SETTINGS, SEARCH
 from calib.sources import reading
 
 FILE = "YOUR FILE"
@@ -101,6 +101,10 @@ def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str]
 
 PAGE_IMPORTS = {
     "watch": "from calib.analysis.watch.over_time import over_time\n",
+    "groups": "from calib.analysis.audit.told import audited, sentences\nfrom calib.figures import FIGURES\n",
+    "groups_column": "from calib.figures import FIGURES\n",
+    "groups_loss": "from calib.analysis.audit.told import audited_by_default\n"
+    "from calib.analysis.grouping_told import grouping_losses\nfrom calib.figures import FIGURES\n",
     "decide": "from calib.analysis.decision import decide\n",
     "trees": "from calib.analysis.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
     "from calib.analysis.grown_tree import grown_tree\n",
@@ -112,6 +116,22 @@ PAGE_BODIES = {
 found = over_time(evaluation, {watched}{watching})
 print(found.watched.now, found.watched.alarm, found.watched.since, found.watched.cause, found.watched.advice)
 print(found.table.round(4).to_string(max_rows=60))
+""",
+    "groups": """evaluation = evaluate(recipe.replace(segment=()), data)
+found = audited(evaluation{searching})
+print(*sentences(found.found), sep="\\n")
+print(found.to_frame().round(4).to_string(max_rows=60))
+FIGURES["audit"].draw(FIGURES["audit"].prepare(found)).show()
+""",
+    "groups_column": """evaluation = evaluate(recipe.replace(segment=()), data)
+record = FIGURES["groups"].prepare(evaluation{grouped})
+print(record.to_frame().round(4).to_string(max_rows=60))
+FIGURES["groups"].draw(record).show()
+""",
+    "groups_loss": """evaluation = evaluate(recipe.replace(segment=()), data)
+found = grouping_losses(evaluation, {regions})
+print(found.to_frame().round(5).to_string())
+FIGURES["grouping_loss"].draw(FIGURES["grouping_loss"].prepare(found)).show()
 """,
     "decide": """decision = decide(evaluate(recipe, data){costs})
 print(decision.table.round(4).to_string(max_rows=60))
@@ -157,6 +177,8 @@ def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = Non
         return PLAYGROUND.format(
             recipe.given("playground", *(one.name for one in PAGE_SETTINGS["playground"]))
         )
+    if page == "groups" and (view := recipe.setting("groups.view")) != "search":
+        page = f"groups_{view}"
     if page not in PAGE_BODIES:
         return python_source(recipe, files)
     head, uploads = _imports([recipe], files or {})
@@ -249,7 +271,15 @@ def _chosen(recipe: Recipe) -> dict[str, Any]:
     costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
     trees = recipe.given("trees", "metric", "leaves", "depth", "interval")
     watched = recipe.setting("watch.calibrator")
+    own = recipe.setting("groups.calibrator")
+    audited = own if own in recipe.calibrators else None
     return {
+        "searching": _keywords(
+            ({"calibrator": audited} if audited else {}) | recipe.given("groups", *SEARCH)
+        ),
+        "grouped": _keywords(recipe.given("reliability", "group")),
+        "regions": (repr(audited) if audited else "audited_by_default(evaluation)")
+        + _keywords(recipe.given("groups", "columns")),
         "costs": _keywords(costs),
         "watching": _keywords(recipe.given("watch", "alpha", "horizon", "skip_unlabelled")),
         "watched": repr(watched) if watched in recipe.calibrators else "next(iter(evaluation.predictions))",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from calib.figures.audit import AUDIT, AUDIT_SIZES, AUDIT_WALK
 from calib.figures.base import FigureEntry
 from calib.figures.compared import COMPARED
 from calib.figures.costs import COSTS, formatted_costs
@@ -12,6 +13,7 @@ from calib.figures.depth_losses import DEPTH_LOSSES
 from calib.figures.differences import DIFFERENCES, formatted_differences
 from calib.figures.distribution import DISTRIBUTION
 from calib.figures.explained import EXPLAINED
+from calib.figures.grouping import GROUPING_LOSS
 from calib.figures.groups import GROUPS
 from calib.figures.interval_bins import INTERVAL_BINS
 from calib.figures.interval_means import INTERVAL_MEANS
@@ -46,6 +48,10 @@ _OWN: dict[str, FigureEntry] = {
         DISTRIBUTION,
         DIFFERENCES,
         GROUPS,
+        AUDIT,
+        AUDIT_SIZES,
+        AUDIT_WALK,
+        GROUPING_LOSS,
         PAIRS,
         EXPLAINED,
         STEP_CURVES,

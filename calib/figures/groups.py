@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.curves import FEW
 from calib.analysis.selection import selected_rows
-from calib.analysis.subgroups import Grouping, column_of, group_rows, judge_groups
+from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text
@@ -70,7 +70,7 @@ def prepare(
         Ranges calibrator:low:high whose rows are counted in each group.
     """
     if values is None:
-        values = column_of(evaluation, str(group or evaluation.dataset.X.columns[0]))
+        values = evaluation.column(str(group or evaluation.dataset.X.columns[0]))
     column = str(values.name)
     grouping = group_rows(values)
     table = judge_groups(evaluation, grouping, calibrators).table
@@ -188,7 +188,7 @@ def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
             "opacity": np.where(few, 0.35, 1),
         },
         error_x=reach(x, first["lower"], first["upper"], rgba(theme.muted, 0.4), 6),
-        customdata=first[["count", "lower", "upper"]].to_numpy(),
+        customdata=first[["count", "lower", "upper", "group"]].to_numpy(),
         hovertemplate="observed %{x:.3f} in %{customdata[0]:,d} rows"
         "<br>95 % interval from %{customdata[1]:.3f} to %{customdata[2]:.3f}<extra></extra>",
     )
@@ -213,7 +213,7 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
             },
             "opacity": np.where(few, 0.35, 1),
         },
-        customdata=np.stack([lines["z"], np.where(off, 1, 0)], axis=1),
+        customdata=lines[["z", "off", "group"]].to_numpy(),
         text=["beyond chance" if ring else "within chance" for ring in off],
         hovertemplate="predicted %{x:.3f} on average<br>%{text}, z = %{customdata[0]:.2f}",
     )

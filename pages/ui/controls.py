@@ -17,11 +17,12 @@ from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.period import shown_period
 from calib.kernel.records import Parameter, that_matter
+from calib.kernel.segment import shown_segment
 from calib.kernel.wording import counted, listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
-from calib.recipe import Recipe, that_apply, with_calibrators, with_model, with_split
+from calib.recipe import FIELDS, Recipe, that_apply, with_calibrators, with_model, with_split
 from calib.splits import SPLITS
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
@@ -517,21 +518,30 @@ def choice(
     control(st.segmented_control, *args, **(usual | more))
 
 
-def period(page: str) -> None:
-    """Say that only a period counts, with one click back to all rows."""
-    chosen = state.recipe().period
-    if chosen is None:
-        return
-    shown = shown_period(chosen)
-    text = f"Selected period: {shown}. The other pages show only its test rows."
-    if page != "Watch":
-        text = f"Only test rows of the period {shown}."
-    with st.container(horizontal=True, vertical_alignment="center", key="period"):
-        st.caption(plain(text), width="content")
-        st.button(
-            "Show all periods",
-            key="all_periods",
-            type="tertiary",
-            on_click=state.update,
-            kwargs={"period": None},
-        )
+def rows_shown(page: str) -> None:
+    """Say which conditions choose the rows shown, each with one click back to all rows."""
+    for field, (home, told, every) in CONDITIONS.items():
+        chosen = getattr(state.recipe(), field)
+        if not chosen:
+            continue
+        shown = told(chosen)
+        text = f"Only test rows {shown}."
+        if page == home:
+            text = f"Selected: test rows {shown}. The other pages show only these rows."
+        with st.container(horizontal=True, vertical_alignment="center", key=f"only_{field}"):
+            st.caption(plain(text), width="content")
+            st.button(
+                every,
+                key=f"all_{field}s",
+                icon=":material/close:",
+                type="tertiary",
+                on_click=state.update,
+                kwargs={field: FIELDS[field].default},
+            )
+
+
+CONDITIONS: dict[str, tuple[str, Callable[[Any], str], str]] = {
+    "period": ("Watch", lambda value: f"of the period {shown_period(value)}", "Show all periods"),
+    "segment": ("Groups", lambda value: f"with {shown_segment(value)}", "Show all rows"),
+}
+"""Field of a Recipe that chooses rows → the page that sets it and shows all rows, its words, and what ends it."""

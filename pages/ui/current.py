@@ -69,6 +69,12 @@ PAGES = {
             ("model", "placement", "calibrators", "base_rate"),
         ),
         Page(
+            "pages/explore_groups.py",
+            "Groups",
+            "Who is it wrong for?",
+            ("model", "placement", "calibrators", "base_rate"),
+        ),
+        Page(
             "pages/explore_watch.py",
             "Watch",
             "Is the model still calibrated?",

@@ -163,7 +163,7 @@ def open_page(script: str) -> Recipe:
             "compares the results before and after."
         )
     if page in current.PAGES["Explore"] and page.key != "data":
-        controls.period(page.name)
+        controls.rows_shown(page.name)
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
     if page in current.PAGES["Explore"]:

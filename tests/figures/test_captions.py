@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe, evaluate
+from calib import Recipe, check, evaluate
+from calib.analysis.audit.told import Audited, audited
 from calib.analysis.decision import decide
 from calib.analysis.depth import grow
 from calib.analysis.explain import explain, widest_row
@@ -16,6 +17,7 @@ from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
 from calib.figures.base import parted
 from calib.study.papers.ten_setups import setup_recipes, setup_table
+from tests.analysis.audit.test_told import planted
 from tests.experiments.simulated import record as simulated
 from tests.figures import depths
 from tests.figures.evaluations import evaluation, fitted
@@ -29,6 +31,12 @@ def setups() -> pd.DataFrame:
     """Two of the ten setups."""
     first = list(setup_recipes(depths.RECIPE).items())[:2]
     return setup_table({key: evaluate(recipe, depths.DATA) for key, recipe in first})
+
+
+def searched() -> Audited:
+    """A search in groups that are large enough."""
+    y, p, table = planted()
+    return audited(check(y, p, features=table), resamples=99)
 
 
 OTHERS = {  # key → what a figure is made of, if not of an Evaluation
@@ -46,6 +54,8 @@ OTHERS = {  # key → what a figure is made of, if not of an Evaluation
     "explained": lambda: explain(evaluation(), fitted(), widest_row(evaluation())),
     "tree": lambda: grown_tree(Recipe(), grow(Recipe(), depths.DATA, "tree", 3)[0]),
     "setups": setups,
+    **dict.fromkeys(("audit", "audit_sizes", "audit_walk"), searched),
+    "grouping_loss": lambda: searched().evaluation,
     **dict.fromkeys(
         ("watch_evidence", "watch_moved", "watch_periods"), lambda: over_time(evaluation(), "none")
     ),

@@ -23,6 +23,7 @@ from calib.metrics.cumulative import range_tail
 LOOKS = ("level", "slope", "shape")
 RANGE_MEAN, RANGE_SD = 2 * math.sqrt(2 / math.pi), math.sqrt(4 * math.log(2) - 8 / math.pi)
 NOTHING = 1e-6  # of a residual in single precision
+TINY = 1e-6  # skewness
 FARTHEST, SERIES = (
     40.0,
     6.0,
@@ -63,11 +64,23 @@ def unskewed(z: Array, skewness: Array) -> Array:
     >>> [round(float(x), 2) for x in (z, norm.isf(poisson.sf(23, 10)))]          # 24 events where 10 are expected
     [3.61, 3.67]
     """
-    tiny = np.abs(skewness) < 1e-6
+    tiny = np.abs(skewness) < TINY
     gamma = np.where(tiny, 1.0, skewness)
     with np.errstate(invalid="ignore"):
         bent = 6 / gamma * (np.cbrt(gamma * z / 2 + 1) - 1) + gamma / 6
     return np.where(tiny, z, bent)
+
+
+def skewed(normal: Array, skewness: float) -> Array:
+    """Return the standardised numbers that ``unskewed`` reads as these normal numbers.
+
+    >>> z = np.array([-2.0, 0.5, 3.0])
+    >>> np.allclose(skewed(unskewed(z, np.array(0.4)), 0.4), z)
+    True
+    """
+    if abs(skewness) < TINY:
+        return normal
+    return (2 / skewness) * (((normal - skewness / 6) * skewness / 6 + 1) ** 3 - 1)
 
 
 def as_normal(reach: Array) -> Array:

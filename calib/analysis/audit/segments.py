@@ -73,7 +73,7 @@ def groupings_of(frame: pd.DataFrame, min_rows: int) -> dict[str, Grouping]:
     >>> groupings_of(pd.DataFrame({"job": ["a", "b", "b", None]}), 1)["job"].names
     ('b', 'a', '(missing)')
     """
-    names = [in_order(str(name)) for name in frame.columns]
+    names = [str(name) for name in frame.columns]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise InputError(f"frame: {names.count(twice[0])} columns are called {twice[0]!r}. Rename them.")
@@ -108,7 +108,7 @@ def _single(grouping: Grouping, least: Least) -> tuple[Array, list[str]]:
     "All others" is left out if every single value is too rare, as with names of rows.
     """
     kept = least.enough(grouping.index, len(grouping.names))
-    names = [in_order(name) for name in grouping.names]
+    names = list(grouping.names)
     if not any(k for name, k in zip(names, kept, strict=True) if name not in (REST, MISSING)):
         kept &= np.array([name != REST for name in names])
     return _renumbered(grouping.index, kept), [name for name, k in zip(names, kept, strict=True) if k]
@@ -154,4 +154,4 @@ def in_words(conditions: Conditions) -> str:
     >>> in_words((("age", "60 to 75"), ("employment", "self-employed")))
     'age = 60 to 75 and employment = self-employed'
     """
-    return " and ".join(f"{column} = {group}" for column, group in conditions)
+    return in_order(" and ".join(f"{column} = {group}" for column, group in conditions))

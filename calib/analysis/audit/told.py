@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from calib.analysis.audit.search import MIN_ROWS, Audit, audit
-from calib.analysis.grouping import FEWEST, grouping_loss
-from calib.analysis.subgroups import column_of
+from calib.analysis.audit.redraws import moments
+from calib.analysis.audit.scale import skewed
+from calib.analysis.audit.search import MIN_EVENTS, MIN_ROWS, Audit, audit
+from calib.analysis.audit.segments import OUT
+from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
+from calib.kernel.cache import once
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import counted, number
 
 POWER = 0.8
+LOOKS = {"level": "level", "slope": "slope", "shape": "opposite errors"}
 
 
 def columns_of(evaluation: Evaluation) -> tuple[str, ...]:
@@ -40,9 +46,10 @@ def audit_evaluation(
     depth: int = 2,
     resamples: int = 999,
     min_rows: int = MIN_ROWS,
+    min_events: float = MIN_EVENTS,
     watch: Watch | None = None,
 ) -> Audit:
-    """Audit a calibrator's predictions on the test rows.
+    """Audit a calibrator's predictions on the test rows, once for all who ask.
 
     Parameters
     ----------
@@ -52,12 +59,16 @@ def audit_evaluation(
     Raises
     ------
     InputError
-        As ``audit`` does, naming the calibrator; for a calibrator or column that is not there.
+        As ``audit`` does, naming the calibrator; for a calibrator or column that is not there, and at a deployment
+        base rate, whose weights depend on the labels.
     """
     checks.one_of(calibrator, evaluation.predictions, "calibrator")
-    names = tuple(columns) or columns_of(evaluation)
-    table = pd.DataFrame({name: column_of(evaluation, name).reset_index(drop=True) for name in names})
-    try:
+    if evaluation.recipe.base_rate is not None:
+        raise InputError(
+            "The search redraws labels from the probabilities as they were predicted. Remove the deployment base rate."
+        )
+
+    def search() -> Audit:
         return audit(
             evaluation.y,
             evaluation.predictions[calibrator].p,
@@ -68,29 +79,97 @@ def audit_evaluation(
             evaluation.weight,
             evaluation.cluster,
             evaluation.recipe.seed,
+            min_events=min_events,
             counts=evaluation.counts,
             watch=watch,
         )
+
+    table = table_of(evaluation, columns)
+    key = ("audit", calibrator, tuple(columns), depth, resamples, min_rows, min_events)
+    try:
+        return once(evaluation, key, search)
     except InputError as error:
         raise InputError(f"{label_of(calibrator)}: {error}") from None
 
 
-def gain_sentence(evaluation: Evaluation, calibrator: str, columns: Sequence[str] = ()) -> str:
-    """Say how much a better model could gain, which no calibrator can; "" for weights or clusters, or too few rows."""
-    if evaluation.weight is not None or evaluation.cluster is not None or len(evaluation.y) < FEWEST:
-        return ""
+def table_of(evaluation: Evaluation, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Return these columns (by default ``columns_of``) on the test rows, numbered from 0."""
     names = tuple(columns) or columns_of(evaluation)
-    table = pd.DataFrame({name: column_of(evaluation, name).reset_index(drop=True) for name in names})
-    found = grouping_loss(
-        evaluation.y, evaluation.predictions[calibrator].p, table, random_state=evaluation.recipe.seed
-    )
-    low, high = (number(end) for end in found.interval)
-    if not found.interval[0]:
-        return f"Grouping loss: none was found. These regions explain at most {high} of the Brier score."
-    return (
-        f"Grouping loss: a better model could lower the Brier score by at least {number(found.lower)} [{low}, {high}], "
-        "which no calibrator can."
-    )
+    if not names:
+        raise InputError("The table has no other columns, which make groups. Add columns to the file.")
+    return pd.DataFrame({name: evaluation.column(name).reset_index(drop=True) for name in names})
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """An audit with the Evaluation that it is of.
+
+    Attributes
+    ----------
+    options
+        Those of ``audit_evaluation`` that were given.
+    """
+
+    evaluation: Evaluation
+    calibrator: str
+    options: Mapping[str, Any]
+    found: Audit
+
+    @cached_property
+    def causes(self) -> tuple[Cause, ...]:
+        return causes(self.found)
+
+    def line_of(self, segment: str | None) -> int:
+        """Return the line of a segment given in words; the first one if there is none of these words."""
+        lines = np.flatnonzero((self.found.segments["segment"] == segment).to_numpy())
+        return int(lines[0]) if len(lines) else 0
+
+    def conditions(self, line: int) -> tuple[str, ...]:
+        """Write a segment as a Recipe's ``segment`` holds it."""
+        return tuple(
+            each
+            for column, name in self.found.conditions[line]
+            for each in self.found.groupings[column].segment(name, column)
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return all segments with the line of the cause that each belongs to, and what deviates (``look``)."""
+        cause = pd.Series(pd.NA, self.found.segments.index, dtype="Int64")
+        for each in self.causes:
+            cause[[each.line, *each.others]] = each.line + 1
+        return self.found.segments.assign(look=list(self.found.looks), cause=cause)
+
+
+def audited(
+    evaluation: Evaluation, calibrator: str | None = None, watch: Watch | None = None, **options: Any
+) -> Audited:
+    """Audit a calibrator's predictions on the test rows: by default those of the recommended one.
+
+    Parameters
+    ----------
+    options
+        Of ``audit_evaluation``.
+
+    Raises
+    ------
+    InputError
+        As ``audit_evaluation`` does.
+    """
+    key = calibrator or audited_by_default(evaluation)
+    return Audited(evaluation, key, options, audit_evaluation(evaluation, key, **options, watch=watch))
+
+
+def audited_by_default(evaluation: Evaluation) -> str:
+    """Return the recommended calibrator, or the first one if none is recommended.
+
+    Raises
+    ------
+    InputError
+        If no calibrator works on these scores.
+    """
+    if not evaluation.predictions:
+        raise InputError("No calibrator works on these scores. Choose another calibrator.")
+    return recommend(evaluation).choice or next(iter(evaluation.predictions))
 
 
 @dataclass(frozen=True)
@@ -145,9 +224,47 @@ def detectable_gap(found: Audit, size: float) -> float:
     >>> round(detectable_gap(found, 400) / detectable_gap(found, 1600), 6)
     2.0
     """
+    return float(found.threshold + ndtri(POWER)) * _deviation(found, size)
+
+
+def threshold_gap(found: Audit, size: float) -> float:
+    """Return the gap between frequency and mean probability at which the level of ``size`` average rows is significant.
+
+    >>> rng = np.random.default_rng(0)
+    >>> p = np.full(2000, 0.5)
+    >>> found = audit(rng.random(2000) < p, p, pd.DataFrame({"a": rng.choice(["x", "y"], 2000)}), resamples=99)
+    >>> round(threshold_gap(found, 400) / (found.threshold * 0.5 / 20), 6)
+    1.0
+    """
+    return found.threshold * _deviation(found, size)
+
+
+def _deviation(found: Audit, size: float) -> float:
+    """Standard deviation by chance of the mean gap of ``size`` rows, whose variance is that of all audited rows."""
     gap_variance = _by_row(found)[1].sum() / found.rows.weights.sum() ** 2  # of the mean of all rows
-    total = float(found.rows.draws.sum())
-    return float((found.threshold + ndtri(POWER)) * np.sqrt(gap_variance * total / size))
+    return float(np.sqrt(gap_variance * float(found.rows.draws.sum()) / size))
+
+
+def level_limits(found: Audit, line: int) -> tuple[float, float]:
+    """Return the least and the greatest gap between frequency and mean probability that the search takes for chance.
+
+    Beyond them the level of this segment alone has an adjusted p-value of at most 5 %.
+
+    >>> rng = np.random.default_rng(0)
+    >>> p = np.full(2000, 0.5)
+    >>> found = audit(rng.random(2000) < p, p, pd.DataFrame({"a": rng.choice(["x", "y"], 2000)}), resamples=99)
+    >>> low, high = level_limits(found, 0)
+    >>> round(high / (found.threshold * 0.5 / found.segments["rows"][0] ** 0.5), 6), low == -high
+    (1.0, True)
+    """
+    mine = found.members(line)[found.places]
+    known, _ = moments(found.rows, found.p, np.where(mine, 0, OUT), 1)
+    weight = found.rows.weights[mine].sum()
+    low, high = (
+        float(skewed(np.array(sign * found.threshold), known.level_skewness[0])) * known.level[0] / weight
+        for sign in (-1, 1)
+    )
+    return low, high
 
 
 def sentences(found: Audit) -> list[str]:
@@ -175,14 +292,14 @@ def segment_sentence(found: Audit, line: int) -> str:
     """A segment as people read it: rows, mean prediction, frequency and adjusted p-value."""
     s = found.segments.iloc[line]
     how = {"slope": " (its slope deviates)", "shape": " (errors in opposite directions)"}
-    opposite = how.get(found.looks[line], "")
+    opposite = how.get(found.looks[line], "") if says_little(found, line) else ""
     return (
         f"{s['segment']}: {counted(int(s['rows']), 'row')}, predicted {100 * s['predicted']:.1f} %, observed "
-        f"{100 * s['observed']:.1f} %, adjusted p = {number(s['p_value'])}{opposite if _small(found, line) else ''}"
+        f"{100 * s['observed']:.1f} %, adjusted p = {number(s['p_value'])}{opposite}"
     )
 
 
-def _small(found: Audit, line: int) -> bool:
+def says_little(found: Audit, line: int) -> bool:
     """Whether the level of a segment says little of what was found there."""
     gap, variance = _by_row(found)
     mine = found.members(line)[found.places]

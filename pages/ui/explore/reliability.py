@@ -34,6 +34,7 @@ from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.models import MODELS
 from calib.recipe import Recipe, with_model
+from calib.settings import DETAILS
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, headings, jobs, moving, stage, state, tables
 from pages.ui.explore import base_rate
@@ -41,8 +42,8 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
+GROUPS = "groups"  # of links: they have a page of their own
 LISTED = 500  # rows of a selection that the page lists; the download holds all
-GROUP_DIAGRAMS = 6
 PICK = (
     "Click or tap a mark to list its rows below. "
     "On a wide screen, the chart’s Box Select tool selects several marks."
@@ -51,6 +52,13 @@ PICK = (
 
 # What a further metric is made of, below the table where it is chosen
 GRAPHS = ("smooth_calibration", "cumulative")
+
+
+def to_groups(recipe: Recipe) -> None:
+    """Links to the subgroups of this page lead to the page Groups."""
+    if recipe.setting("reliability.details") == GROUPS:
+        there = recipe.replace(**{"reliability.details": "metrics", "groups.view": "column"})
+        st.switch_page("pages/explore_groups.py", query_params=state.address(there, state.lesson_open()))
 
 
 def diagram(evaluation: Evaluation, sentence: Any) -> None:
@@ -186,14 +194,16 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
     sections = {
         "metrics": partial(metrics, found=found),
         "rows": rows,
-        "groups": groups,
         "models": models,
         "variability": partial(variability, found=found),
         "sample_size": rows_needed,
         "base_rate": base_rate.show,
     }
     recipe = evaluation.recipe
-    controls.choice("reliability.details", recipe, label_visibility="collapsed", width="stretch")
+    offered = [name for name in DETAILS if name != GROUPS]
+    controls.choice(
+        "reliability.details", recipe, offered=offered, label_visibility="collapsed", width="stretch"
+    )
     sections[recipe.setting("reliability.details")](evaluation)
 
 
@@ -279,34 +289,6 @@ def _summary(evaluation: Evaluation, positions) -> str:
         f"{class_named(evaluation.dataset.classes[1])} ({percent(picked.share)}). "
         f"Predicted on average: {means}."
     )
-
-
-def groups(evaluation: Evaluation) -> None:
-    """Are the probabilities right for every group, by any column of the table?"""
-    recipe = evaluation.recipe
-    names = [*map(str, evaluation.dataset.X), *evaluation.dataset.beside]
-    own = recipe.setting("reliability.group")
-    chosen = own if own in names else None
-    help = recipe.parameter("reliability.group").help
-    state.control(
-        st.selectbox,
-        "reliability.group",
-        chosen,
-        "Groups by",
-        names,
-        placeholder="Choose a column",
-        help=help,
-    )
-    if chosen is None:
-        st.caption("Choose a column to see its groups here and in the report.")
-        return
-    record = chart.show("groups", evaluation, group=chosen, **recipe.given("reliability", "selection"))
-    if record is not None and tables.toggle("reliability.group_diagrams", recipe):
-        grouping = record.grouping
-        largest = grouping.largest(GROUP_DIAGRAMS)
-        tables.diagrams({f"{chosen}: {name}": evaluation.at(at) for name, at in largest.items()})
-        if len(largest) < len(grouping.names):
-            st.caption(f"The {len(largest)} largest groups; smaller groups would show noise.")
 
 
 def models(evaluation: Evaluation) -> None:

@@ -4,11 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import check
+from calib import Recipe, check, evaluate, load_sample
 from calib.analysis.audit import audit
-from calib.analysis.audit.told import audit_evaluation, causes, detectable_gap, sentences
+from calib.analysis.audit.told import (
+    audit_evaluation,
+    audited,
+    causes,
+    detectable_gap,
+    level_limits,
+    sentences,
+)
 from calib.calibrators import CALIBRATORS
 from calib.kernel.checks import InputError
+from calib.sources import load
 
 
 def planted(shift=0.25, rows=6000, second=0.0):
@@ -65,3 +73,62 @@ def test_an_evaluation_is_audited_by_its_columns_and_the_calibrator_is_named():
     assert list(found.segments["segment"]) == list(own.segments["segment"])
     with pytest.raises(InputError, match="Isotonic.*fitted to these labels"):
         audit_evaluation(evaluation, "isotonic", resamples=99)
+
+
+def test_a_segment_is_written_as_conditions_that_its_rows_alone_meet():
+    recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",))
+    made = audited(
+        evaluate(recipe, load_sample("loans")), "none", resamples=19, columns=("income", "work", "age")
+    )
+    assert len(made.found.segments) > 20
+    for line in range(len(made.found.segments)):
+        rows = made.evaluation.in_segment(made.conditions(line)).rows
+        assert np.array_equal(rows, made.evaluation.rows[made.found.members(line)])
+
+
+def test_signs_of_direction_in_names_do_not_hide_rows():
+    y, p, table = planted()
+    table["job"] = table["job"] + "\u202e"
+    found = audit(y, p, table.rename(columns={"job": "\u202ejob"}), resamples=99)
+    assert found.segments["segment"][0] == "job = b"
+    assert np.array_equal(found.members(0), (table["job"] == "b\u202e").to_numpy())
+
+
+def test_a_level_at_its_limit_is_at_the_threshold():
+    """The limits are where the statistic of the level is the threshold, in a segment of rare events."""
+    rng = np.random.default_rng(5)
+    table, p = pd.DataFrame({"job": np.repeat(["a", "b"], 1000)}), np.full(2000, 0.02)
+    found = audit((rng.random(2000) < p).astype(int), p, table, resamples=99)
+    low, high = level_limits(found, int(np.flatnonzero(found.segments["segment"] == "job = a")[0]))
+    assert 0 < -low < high  # few events are bounded below
+    for limit, sign in ((low, -1), (high, 1)):
+        z = limit * 1000 / np.sqrt(1000 * 0.02 * 0.98)
+        skewness = (1 - 2 * 0.02) / np.sqrt(1000 * 0.02 * 0.98)
+        normal = 6 / skewness * (np.cbrt(skewness * z / 2 + 1) - 1) + skewness / 6  # Wilson & Hilferty 1931
+        assert normal == pytest.approx(sign * found.threshold)
+
+
+def test_an_evaluation_is_searched_once_for_all_who_ask_and_every_segment_has_its_cause():
+    y, p, table = planted()
+    evaluation = check(y, p, features=table)
+    made = audited(evaluation, resamples=99)
+    assert audited(evaluation, "none", resamples=99).found is made.found
+    frame = made.to_frame()
+    assert frame["cause"].notna().sum() == made.found.found
+    assert list(frame["cause"][: made.found.found]) == [1] * made.found.found
+
+
+def test_a_deployment_base_rate_is_refused_because_its_weights_depend_on_labels():
+    recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",), base_rate=0.5)
+    with pytest.raises(InputError, match="Remove the deployment base rate"):
+        audited(evaluate(recipe, load_sample("loans")))
+
+
+def test_the_sample_with_a_hidden_group_is_calibrated_and_the_group_is_found():
+    recipe = Recipe(data="sample:hidden_group", content="predictions", calibrators=("none",))
+    made = audited(evaluate(recipe, load(recipe)))
+    (cause,) = made.causes
+    worst = made.found.segments.iloc[cause.line]
+    assert worst["segment"] == "age = 60 to 79 and employment = self-employed"
+    assert (worst["rows"], round(worst["predicted"], 2), round(worst["observed"], 2)) == (476, 0.36, 0.52)
+    assert made.conditions(cause.line) == ("age=60.0..", "employment=self-employed")

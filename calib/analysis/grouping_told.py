@@ -1,0 +1,148 @@
+"""The grouping loss of an Evaluation by several partitions, and how much a better model could gain, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calib.analysis.audit.told import table_of
+from calib.analysis.grouping import FEWEST, PARTITIONS, GroupingLoss, grouping_loss
+from calib.evaluate import Evaluation
+from calib.kernel import checks
+from calib.kernel.cache import once
+from calib.kernel.checks import InputError
+from calib.kernel.progress import Watch
+from calib.kernel.wording import number
+
+NAMES = {"tree": "Tree", "k-means": "k-means", "columns": "Segments of one column"}
+
+
+@dataclass(frozen=True, eq=False)
+class GroupingLosses:
+    """Lower bounds of the grouping loss of one calibrator's predictions, one per partition.
+
+    Attributes
+    ----------
+    brier
+        Brier score of the same predictions on all test rows.
+    """
+
+    evaluation: Evaluation
+    calibrator: str
+    columns: tuple[str, ...]
+    losses: tuple[GroupingLoss, ...]
+    brier: float
+
+    @property
+    def best(self) -> GroupingLoss:
+        """The partition with the largest low end of its interval, then the largest bound."""
+        return max(self.losses, key=lambda each: (each.interval[0], each.lower))
+
+    @property
+    def level(self) -> float:
+        """The level at which one of several tests is significant if all together shall err in 5 of 100 tables."""
+        return 0.05 / len(self.losses)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per partition: its parts, lower bound with interval, p-value, regions and rows."""
+        return pd.DataFrame(
+            {
+                "partition": each.partition,
+                "explained": each.explained,
+                "bias": each.bias,
+                "induced": each.induced,
+                "lower_bound": each.lower,
+                "interval_low": each.interval[0],
+                "interval_high": each.interval[1],
+                "p_value": each.p_value,
+                "regions": each.regions,
+                "rows": each.rows,
+            }
+            for each in self.losses
+        )
+
+
+def partition_name(key: str) -> str:
+    """Name a partition as the pages do."""
+    return NAMES.get(key, key)
+
+
+def grouping_losses(
+    evaluation: Evaluation, calibrator: str, columns: Sequence[str] = (), watch: Watch | None = None
+) -> GroupingLosses:
+    """Bound the grouping loss of a calibrator's predictions from below by every partition.
+
+    Parameters
+    ----------
+    columns
+        Columns that make regions; by default all of ``columns_of``.
+
+    Raises
+    ------
+    InputError
+        For a calibrator or column that is not there, weights, clusters, a deployment base rate and fewer than 100 rows.
+    """
+    checks.one_of(calibrator, evaluation.predictions, "calibrator")
+    _check(evaluation)
+    table, watch = table_of(evaluation, columns), watch or Watch()
+
+    def losses() -> tuple[GroupingLoss, ...]:
+        return tuple(
+            _loss(evaluation, calibrator, table, key) for key in watch.loop(list(PARTITIONS), "partition")
+        )
+
+    found = once(evaluation, ("grouping_losses", calibrator, tuple(columns)), losses)
+    p = evaluation.predictions[calibrator].p
+    return GroupingLosses(
+        evaluation, calibrator, tuple(columns), found, float(np.mean((p - evaluation.y) ** 2))
+    )
+
+
+def _check(evaluation: Evaluation) -> None:
+    if evaluation.recipe.base_rate is not None:
+        raise InputError(
+            "The grouping loss is measured at the table’s base rate. Remove the deployment base rate."
+        )
+    if evaluation.weight is not None:
+        raise InputError(
+            "The grouping loss is known for rows that count once. Choose no column under “Weight or count”."
+        )
+    if evaluation.cluster is not None:
+        raise InputError("The grouping loss is known for independent rows. Choose no column under “Cluster”.")
+    if len(evaluation.y) < FEWEST:
+        raise InputError(
+            f"The grouping loss needs at least {FEWEST} test rows, but there are {len(evaluation.y)}."
+        )
+
+
+def _loss(evaluation: Evaluation, calibrator: str, table: pd.DataFrame, partition: str) -> GroupingLoss:
+    return grouping_loss(
+        evaluation.y,
+        evaluation.predictions[calibrator].p,
+        table,
+        random_state=evaluation.recipe.seed,
+        partition=partition,
+    )
+
+
+def gain_of(found: GroupingLoss) -> str:
+    """Say how much a better model could gain, which no calibrator can."""
+    low, high = (number(end) for end in found.interval)
+    if not found.interval[0]:
+        return f"Grouping loss: none was found. These regions explain at most {high} of the Brier score."
+    return (
+        f"Grouping loss: a better model could lower the Brier score by at least {number(found.lower)} [{low}, {high}], "
+        "which no calibrator can."
+    )
+
+
+def gain_sentence(evaluation: Evaluation, calibrator: str, columns: Sequence[str] = ()) -> str:
+    """Say how much a better model could gain by a tree's regions; "" if the grouping loss is not known here."""
+    try:
+        _check(evaluation)
+    except InputError:
+        return ""
+    return gain_of(_loss(evaluation, calibrator, table_of(evaluation, columns), "tree"))

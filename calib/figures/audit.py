@@ -1,0 +1,404 @@
+"""Who is it wrong for: the segments of an audit as lanes, all segments by their size, and one segment's walk.
+
+A funnel of gaps by size shows at once what was found and what these rows could have found: the threshold of the search
+falls with the square root of the number of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.analysis.audit import ALPHA
+from calib.analysis.audit.told import (
+    LOOKS,
+    Audited,
+    audited,
+    detectable_gap,
+    level_limits,
+    says_little,
+    threshold_gap,
+)
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, as_text
+from calib.figures.ink import lanes, outlined, reach
+from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
+from calib.kernel.binning import group_sums
+from calib.kernel.checks import InputError
+from calib.kernel.wording import class_named, counted, number, percent
+
+MOST_LANES = 6  # found segments that are drawn
+FEWEST_LANES = 4  # largest deviations that are drawn if nothing is found
+LANE, HEAD = 64, 104  # pixels
+LONGEST = 30  # letters of a condition
+MOST_DOTS = 3000
+MOST_STEPS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentLanes:
+    """The segments drawn, one line each, and the words around them.
+
+    Attributes
+    ----------
+    table
+        Columns segment, rows, predicted, observed, low, high (observed frequencies that the search takes for chance),
+        p_value, look, others (segments with the same cause).
+    names
+        Conditions of each segment.
+    """
+
+    table: pd.DataFrame
+    names: tuple[tuple[str, ...], ...]
+    calibrator: str
+    label: str
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.table
+
+
+def prepare(source: Audited | Evaluation) -> SegmentLanes:
+    """Take one line per cause, worst first; if nothing was found, the largest deviations.
+
+    Parameters
+    ----------
+    source
+        An audit, or an Evaluation, of whose recommended calibrator one is made.
+    """
+    made = _audited(source)
+    found, causes = made.found, made.causes
+    others = {each.line: len(each.others) for each in causes}
+    shown = list(others)[:MOST_LANES] or list(range(min(FEWEST_LANES, len(found.segments))))
+    table = found.segments.iloc[shown].reset_index(drop=True)
+    limits = np.array([level_limits(found, line) for line in shown])
+    table = table.assign(
+        low=np.clip(table["predicted"] + limits[:, 0], 0, 1),
+        high=np.clip(table["predicted"] + limits[:, 1], 0, 1),
+        look=[found.looks[line] for line in shown],
+        others=[others.get(line, 0) for line in shown],
+    )
+    more = len(causes) - len(shown) if causes else 0
+    return SegmentLanes(
+        table,
+        tuple(tuple(f"{column} = {name}" for column, name in found.conditions[line]) for line in shown),
+        made.calibrator,
+        made.evaluation.dataset.classes[1],
+        finding(made),
+        "Lanes are segments: dark bars are observed frequencies, coloured marks the mean predictions. "
+        f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: where the observed "
+        f"frequency may be by chance, if each of {counted(len(found.segments), 'segment')} is looked at (5 % for all "
+        "together). A segment with the bar inside the grey range deviates in its slope or by errors in opposite "
+        "directions."
+        + (f" {counted(more, 'more segment')} in the table." if more else "")
+        + ("" if causes else " No segment was found; these deviate most."),
+        f"{len(shown)} segments of {len(found.segments):,}. "
+        + "; ".join(
+            f"{line.segment}: predicted {percent(line.predicted)}, observed {percent(line.observed)}, adjusted p "
+            f"{number(line.p_value)}"
+            for line in table.itertuples()
+        )
+        + ".",
+    )
+
+
+def _audited(source: Audited | Evaluation) -> Audited:
+    return audited(source) if isinstance(source, Evaluation) else source
+
+
+def finding(made: Audited) -> str:
+    """What the search found, in one sentence."""
+    found, causes = made.found, made.causes
+    if not causes:
+        return f"No segment deviates by more than chance, of {len(found.segments):,} searched"
+    worst = found.segments.iloc[causes[0].line]
+    told = f"{worst['segment']}, predicted {100 * worst['predicted']:.0f} %, observed {100 * worst['observed']:.0f} %"
+    if says_little(found, causes[0].line):
+        how = {"slope": "the slope is off", "shape": "errors in opposite directions"}
+        told = f"{worst['segment']} ({how.get(found.looks[causes[0].line], 'level')})"
+    if len(causes) == 1:
+        return f"Wrong for one group: {told}"
+    return f"Wrong for {len(causes)} groups, most clearly for {told}"
+
+
+def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
+    """Lanes from the worst segment at the top."""
+    table, k = record.table, len(record.table)
+    height = LANE * k + HEAD
+    high = min(1.0, 1.08 * float(table[["high", "observed", "predicted"]].to_numpy().max()))
+    low = max(0.0, float(table[["low", "observed", "predicted"]].to_numpy().min()) - 0.06 * high)
+    names = [_name(*each) for each in zip(record.names, table.itertuples(), strict=True)]
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=height,
+            xaxis={
+                "range": [low, high + 0.02 * (high - low)],
+                "nticks": 6,
+                "title": {"text": f"Frequency of class {as_text(record.label, 24)}"},
+            },
+            yaxis=lanes(names),
+            legend={"y": -84 / (height - 60)},
+        )
+    )
+    known = table[["segment", "rows", "p_value"]].to_numpy()
+    at, mark = np.arange(k), MARKS[record.calibrator]
+    figure.add_trace(
+        go.Scatter(
+            x=table["observed"],
+            y=at,
+            mode="markers",
+            name="Observed",
+            marker={
+                "symbol": "line-ns-open",
+                "size": 24,
+                "color": theme.ink,
+                "line": {"width": 3, "color": theme.ink},
+            },
+            customdata=known,
+            hovertemplate="observed %{x:.3f} in %{customdata[1]:,d} rows<br>adjusted p = %{customdata[2]:.3g}"
+            "<extra></extra>",
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=table["predicted"],
+            y=at,
+            mode="markers",
+            name=label_of(record.calibrator),
+            marker=outlined(mark.color, 12, theme) | {"symbol": mark.symbol},
+            error_x=reach(table["predicted"], table["low"], table["high"], rgba(theme.muted, 0.35), 8),
+            customdata=np.column_stack([known, table[["low", "high"]].to_numpy()]),
+            hovertemplate="predicted %{x:.3f} on average<br>by chance observed from %{customdata[3]:.3f} to "
+            "%{customdata[4]:.3f}<extra></extra>",
+        )
+    )
+    return figure
+
+
+def _name(conditions: tuple[str, ...], line: Any) -> str:
+    """Conditions, a line each (of three the last two share one), then rows and p-value."""
+    first, *rest = (as_text(each, LONGEST if len(conditions) < 3 else LONGEST // 2) for each in conditions)
+    told = f"{line.rows:,} rows, p = {line.p_value:.2g}" + {"level": ""}.get(
+        line.look, f", {LOOKS[line.look]}"
+    )
+    return "<br>".join(filter(None, [first, ", ".join(rest), told]))
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentSizes:
+    """All segments by size, with the threshold of the search and the gap that would be found in 80 of 100 cases.
+
+    Attributes
+    ----------
+    table
+        As ``Audited.to_frame``, with gap (observed − predicted).
+    curves
+        Columns rows, threshold, detectable.
+    """
+
+    table: pd.DataFrame
+    curves: pd.DataFrame
+    drawn: int
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        return self.table
+
+
+def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
+    """Take all segments, and how small a gap could be found by size."""
+    made = _audited(source)
+    table = made.to_frame()
+    table.insert(4, "gap", table["observed"] - table["predicted"])
+    rows = np.geomspace(table["rows"].min(), table["rows"].max() + 1, 60)
+    curves = pd.DataFrame(
+        {
+            "rows": rows,
+            "threshold": [threshold_gap(made.found, size) for size in rows],
+            "detectable": [detectable_gap(made.found, size) for size in rows],
+        }
+    )
+    few, middle = int(table["rows"].min()), int(table["rows"].median())
+    told = ", ".join(
+        f"{100 * detectable_gap(made.found, size):.0f} points in {size:,} rows"
+        for size in dict.fromkeys((few, middle))
+    )
+    drawn = min(MOST_DOTS, len(table))
+    return SegmentSizes(
+        table,
+        curves,
+        drawn,
+        f"These rows would usually show a gap of {told}",
+        "Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
+        "Dashed: the threshold of the search for the average row. Dotted: the smallest gap that is found in 80 of 100 "
+        "cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. If such a diamond is inside "
+        "the dashed lines, its slope deviates, errors in opposite directions cancel, or its variance is smaller."
+        + ("" if drawn == len(table) else f" Drawn are the {drawn:,} segments that deviate most."),
+        f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {told}.",
+    )
+
+
+def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
+    """A funnel: gaps against numbers of rows, on a log axis."""
+    table = record.table.iloc[: record.drawn]
+    curves, beyond = record.curves, (table["p_value"] <= ALPHA).to_numpy()
+    most = 100 * max(
+        float(table["gap"].abs().max()), float(curves["detectable"].iloc[len(curves) // 3]), 0.01
+    )
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=440,
+            margin={"t": 12},
+            xaxis={
+                "title": {"text": "Rows in the segment"},
+                "type": "log",
+                "tickformat": ",d",
+                "dtick": "D2",
+            },
+            yaxis={"title": {"text": "Observed − predicted (points)"}, "range": [-1.1 * most, 1.1 * most]},
+            legend={"y": -0.2},
+            hovermode="closest",
+        )
+    )
+    figure.add_hline(y=0, line={"color": theme.diagonal, "width": 1})
+    for column, name, dash in (
+        ("threshold", "Threshold", "dash"),
+        ("detectable", "Found in 80 of 100", "dot"),
+    ):
+        for sign in (1, -1):
+            figure.add_trace(
+                go.Scatter(
+                    x=curves["rows"],
+                    y=sign * 100 * curves[column],
+                    mode="lines",
+                    name=name,
+                    legendgroup=column,
+                    showlegend=sign == 1,
+                    line={"color": theme.muted, "width": 1.5, "dash": dash},
+                    hoverinfo="skip",
+                )
+            )
+    for kind, name, color, size, symbol in (
+        (~beyond, "Within chance", rgba(theme.negative, 0.5), 6, "circle"),
+        (beyond, "Beyond chance", theme.positive, 11, "diamond"),
+    ):
+        if kind.any():
+            own = table[kind]
+            figure.add_trace(
+                go.Scatter(
+                    x=own["rows"],
+                    y=100 * own["gap"],
+                    mode="markers",
+                    name=name,
+                    marker=outlined(color, size, theme) | {"symbol": symbol},
+                    customdata=own[["segment"]].to_numpy(),
+                    text=[as_text(each, 80) for each in own["segment"]],
+                    hovertemplate="%{text}<br>%{x:,d} rows, gap %{y:.1f} points<extra></extra>",
+                )
+            )
+    return figure
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentWalk:
+    """Cumulative differences of one segment in the order of p, with the threshold of its level."""
+
+    walk: pd.DataFrame
+    limits: tuple[float, float]
+    calibrator: str
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per distinct probability: the share of the segment's rows up to it, and the walk there."""
+        return self.walk
+
+
+def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> SegmentWalk:
+    """Walk through a segment, given in words; by default the one that deviates most."""
+    made = _audited(source)
+    line = made.line_of(segment)
+    found, told = made.found, made.found.segments.iloc[line]
+    mine = found.members(line)[found.places]
+    p, w, y = found.p[mine], found.rows.weights[mine], found.rows.y[mine]
+    values, place = np.unique(p, return_inverse=True)
+    ends = [group_sums(place, len(values), weights=each) for each in (w, w * (y - p))]
+    walk = pd.DataFrame(
+        {
+            "probability": values,
+            "share": np.cumsum(ends[0]) / w.sum(),
+            "cumulative": np.cumsum(ends[1]) / w.sum(),
+        }
+    )
+    low, high = level_limits(found, line)
+    return SegmentWalk(
+        walk,
+        (low, high),
+        made.calibrator,
+        f"Observed − predicted is {number(100 * (told['observed'] - told['predicted']))} points",
+        "The line shows the cumulative sum of label minus probability over the segment’s rows, sorted by probability. "
+        "It climbs where probabilities are too low, and falls where they are too high; its end is observed minus "
+        "predicted. Dashed: the end must be beyond these lines for the level of this segment to be significant.",
+        f"Cumulative differences of {told['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the threshold "
+        f"{number(low)} and {number(high)}.",
+    )
+
+
+def draw_walk(record: SegmentWalk, theme: Theme = LIGHT) -> go.Figure:
+    """The walk against the share of rows."""
+    walk, mark = record.walk, MARKS[record.calibrator]
+    kept = np.unique(np.linspace(0, len(walk) - 1, min(MOST_STEPS, len(walk))).round().astype(int))
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=440,
+            showlegend=False,
+            xaxis={
+                "title": {"text": "Share of the segment’s rows, sorted by probability"},
+                "range": [0, 1.01],
+            },
+            yaxis={"title": {"text": "Cumulative label − probability"}},
+        )
+    )
+    figure.add_hline(y=0, line={"color": theme.diagonal, "width": 1})
+    for limit in record.limits:
+        if np.isfinite(limit):
+            figure.add_hline(y=limit, line={"color": theme.positive, "width": 1.5, "dash": "dash"})
+    figure.add_trace(
+        go.Scatter(
+            x=[0, *walk["share"].iloc[kept]],
+            y=[0, *walk["cumulative"].iloc[kept]],
+            mode="lines",
+            name=label_of(record.calibrator),
+            line={"color": mark.color, "width": 2},
+            hovertemplate="share %{x:.3f}<br>%{y:.4f}<extra></extra>",
+        )
+    )
+    return figure
+
+
+def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    recipe = evaluation.recipe
+    if not recipe.setting("groups.in_report"):  # segments name values of columns
+        raise InputError("Nobody asked for the search of segments.")
+    calibrator = recipe.setting("groups.calibrator")
+    key = calibrator if calibrator in evaluation.predictions else None
+    options = recipe.given("groups", "columns", "depth", "resamples", "min_rows", "min_events")
+    return audited(evaluation, key, **options), {}
+
+
+AUDIT = FigureEntry("audit", "Segments by search", prepare, draw, reported=_reported)
+AUDIT_SIZES = FigureEntry("audit_sizes", "Segments by size", prepare_sizes, draw_sizes)
+AUDIT_WALK = FigureEntry("audit_walk", "Cumulative differences of a segment", prepare_walk, draw_walk)

@@ -1,0 +1,167 @@
+"""A segment as a Recipe holds it: conditions on columns, all of which its rows meet.
+
+A condition is COLUMN=VALUE, COLUMN!=VALUE, or COLUMN=LOW..HIGH of numbers or dates, LOW included and HIGH not; one end
+may be missing. It says what a row must have, so that it means the same for other rows of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calib.kernel import checks
+from calib.kernel.checks import Array, InputError
+from calib.kernel.wording import in_order
+
+BETWEEN = ".."
+EQUAL, UNEQUAL = "=", "!="
+MISSING = "(missing)"
+
+
+def check_condition(value: Any, name: str) -> str:
+    """Refuse what is not COLUMN=VALUE or COLUMN!=VALUE.
+
+    >>> check_condition("age=60.0..", "segment")
+    'age=60.0..'
+    """
+    text = checks.text(value, name)
+    if not text.partition(EQUAL)[1] or text.startswith((EQUAL, UNEQUAL)):
+        raise InputError(
+            f"{name}: a condition is COLUMN=VALUE or COLUMN=LOW..HIGH, but is {checks.shown(value)}."
+        )
+    return text
+
+
+def write_range(column: str, low: Any, high: Any) -> str:
+    """Write a condition of a range; None is an end that is missing.
+
+    >>> write_range("age", 60.0, None), write_range("day", None, pd.Timestamp("2024-02-01"))
+    ('age=60.0..', 'day=..2024-02-01T00:00:00')
+    """
+
+    def end(value: Any) -> str:
+        return (
+            ""
+            if value is None
+            else value.isoformat()
+            if isinstance(value, pd.Timestamp)
+            else repr(float(value))
+        )
+
+    return f"{column}{EQUAL}{end(low)}{BETWEEN}{end(high)}"
+
+
+def shown_segment(segment: Sequence[str]) -> str:
+    """Write a segment for a person.
+
+    >>> shown_segment(("age=60.0..75.5", "income=..1234567.0", "work=self-employed", "day=2024-02-01T00:00:00.."))
+    'age from 60 to below 75.5, income below 1,234,567, work = self-employed and day from 2024-02-01'
+    """
+    told = [_told(each) for each in segment]
+    return in_order(" and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]])))
+
+
+def _told(condition: str) -> str:
+    column, equal, value = condition.partition(EQUAL)
+    if column.endswith("!"):
+        return f"{column[:-1]} ≠ {value}"
+    ends = value.split(BETWEEN)
+    if len(ends) != 2:
+        return f"{column} {equal} {value}"
+    low, high = map(_short, ends)
+    return f"{column} " + " to ".join(filter(None, [low and f"from {low}", high and f"below {high}"]))
+
+
+def _short(end: str) -> str:
+    try:
+        return f"{float(end):,.10g}"
+    except ValueError:
+        return end.removesuffix("T00:00:00")
+
+
+def is_ordered(values: pd.Series) -> bool:
+    """Whether values are numbers, which missing and infinite ones are not."""
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+
+
+def missing(values: pd.Series) -> Array:
+    """Bool array (n,): which values are missing, or infinite numbers."""
+    lost = values.isin([np.inf, -np.inf]) | values.isna() if is_ordered(values) else values.isna()
+    return lost.to_numpy(dtype=bool)
+
+
+def as_text(known: pd.Series) -> pd.Series:
+    """Values as groups call them, numbers in six digits."""
+    ordered = is_ordered(known)
+    return known.map(lambda value: f"{value:.6g}" if ordered else str(value)).astype(object)
+
+
+def met(segment: Sequence[str], column: Callable[[str], pd.Series], columns: Collection[str]) -> Array:
+    """Which rows meet all conditions, bool (n,).
+
+    Parameters
+    ----------
+    segment
+        One or more conditions.
+    column
+        Name → values (n,).
+    columns
+        Names of the columns.
+
+    Raises
+    ------
+    InputError
+        For a column that is not there, and an end of a range that does not suit its column.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"age": [20, 60, 75, None], "work": ["a", "a", "b", "a"]})
+    >>> met(("age=60.0..", "work=a"), table.__getitem__, table.columns).tolist()
+    [False, True, False, False]
+    """
+    return np.logical_and.reduce([_meets(each, column, columns) for each in segment])
+
+
+def _meets(condition: str, column: Callable[[str], pd.Series], columns: Collection[str]) -> Array:
+    name, unequal, value = _parted(condition, columns)
+    values = column(name)
+    lost = missing(values)
+    ends = value.split(BETWEEN)
+    dates = values.dtype.kind == "M"
+    if value == MISSING:
+        found = lost
+    elif len(ends) == 2 and (is_ordered(values) or dates):
+        found = _between(values, lost, ends, dates, condition)
+    else:
+        found = np.zeros(len(values), dtype=bool)
+        found[~lost] = (as_text(values[~lost]) == value).to_numpy(dtype=bool)
+    return ~found if unequal else found
+
+
+def _parted(condition: str, columns: Collection[str]) -> tuple[str, bool, str]:
+    """(column, whether unequal, value); of columns whose names begin alike the longest."""
+    found = [
+        (name, sign == UNEQUAL, condition[len(name) + len(sign) :])
+        for name in columns
+        for sign in (EQUAL, UNEQUAL)
+        if condition.startswith(name + sign)
+    ]
+    if not found:
+        raise InputError(f"segment: there is no column for the condition {condition!r}. Remove the segment.")
+    return max(found, key=lambda each: len(each[0]))
+
+
+def _between(values: pd.Series, lost: Array, ends: Sequence[str], dates: bool, condition: str) -> Array:
+    try:
+        low, high = (None if end == "" else pd.Timestamp(end) if dates else float(end) for end in ends)
+    except ValueError:
+        kind = "dates" if dates else "numbers"
+        raise InputError(f"segment: the ends of {condition!r} must be {kind}. Remove the segment.") from None
+    found = ~lost
+    for end, inside in ((low, values.ge), (high, values.lt)):
+        if end is not None:
+            found &= inside(end).fillna(False).to_numpy(dtype=bool)
+    return found

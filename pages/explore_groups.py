@@ -1,0 +1,18 @@
+"""Explore · Groups: who is the model wrong for? By a column, by search, and what no calibrator can repair."""
+
+import streamlit as st
+
+import pages.ui.everything
+from pages.ui import evaluations, frame
+from pages.ui.explore import groups
+
+recipe = frame.open_page("pages/explore_groups.py")
+evaluation = evaluations.evaluation(groups.whole(recipe))
+
+frame.refusals(evaluation)
+if not evaluation.predictions:
+    st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")
+    st.stop()
+
+groups.view(evaluation, recipe)
+frame.notes(evaluation.notes)

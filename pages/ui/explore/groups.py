@@ -1,0 +1,406 @@
+"""The three views of the Groups page: groups of one column, segments found by search, and the grouping loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from calib.analysis.audit.told import (
+    LOOKS,
+    Audited,
+    audited,
+    audited_by_default,
+    columns_of,
+    detectable_gap,
+    segment_sentence,
+)
+from calib.analysis.grouping_told import GroupingLosses, grouping_losses, partition_name
+from calib.analysis.subgroups import group_rows
+from calib.calibrators import CALIBRATORS, label_of
+from calib.evaluate import Evaluation
+from calib.export import safe_csv
+from calib.kernel.checks import InputError
+from calib.kernel.segment import shown_segment
+from calib.kernel.wording import counted, duration, number, percent
+from calib.recipe import Recipe
+from calib.settings import SEARCH
+from pages.ui import chart, controls, headings, jobs, state, tables
+from pages.ui.grid import grid
+from pages.ui.text import plain
+
+HINT = "Click a segment to see only its rows on the other pages."
+GROUP_DIAGRAMS = 6
+LISTED = 200  # segments in the table below; the download has all
+CELLS = 5e8  # rows times redraws that one partition of the table takes in a second
+A_PARTITION = 0.004  # seconds beside
+REPAIR = "multicalibration"
+
+
+def whole(recipe: Recipe) -> Recipe:
+    """The Recipe without a segment, because this page searches all rows."""
+    return recipe.replace(segment=())
+
+
+def view(evaluation: Evaluation, recipe: Recipe) -> None:
+    """The view that is chosen."""
+    controls.choice("groups.view", recipe, label_visibility="collapsed")
+    {"column": by_column, "search": by_search, "loss": loss}[recipe.setting("groups.view")](
+        evaluation, recipe
+    )
+
+
+def names_of(evaluation: Evaluation) -> list[str]:
+    """All columns by which rows can be grouped."""
+    return [*map(str, evaluation.dataset.X), *evaluation.dataset.beside]
+
+
+def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
+    """Are the probabilities right for every group, by any column of the table?"""
+    names, own = names_of(evaluation), recipe.setting("reliability.group")
+    chosen = own if own in names else None
+    help = recipe.parameter("reliability.group").help
+    label, first = "Groups by", "Choose a column"
+    state.control(st.selectbox, "reliability.group", chosen, label, names, placeholder=first, help=help)
+    if chosen is None:
+        st.caption("Choose a column to see its groups here and in the report.")
+        return
+    record = chart.show(
+        "groups",
+        evaluation,
+        group=chosen,
+        on_click=_pick_group(evaluation, chosen),
+        hint=HINT,
+        **recipe.given("reliability", "selection"),
+    )
+    if record is not None and tables.toggle("reliability.group_diagrams", recipe):
+        largest = record.grouping.largest(GROUP_DIAGRAMS)
+        tables.diagrams({f"{chosen}: {name}": evaluation.at(at) for name, at in largest.items()})
+        if len(largest) < len(record.grouping.names):
+            st.caption(f"The {len(largest)} largest groups; smaller groups would show noise.")
+
+
+def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:
+    """What makes the group of a clicked mark the filter of every page."""
+
+    def pick(known: Any) -> None:
+        group = next((each for each in known if isinstance(each, str)), None)
+        grouping = group_rows(evaluation.column(column))
+        if group in grouping.names:
+            state.update(segment=grouping.segment(group, column))
+
+    return pick
+
+
+def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
+    """The segments that deviate by more than chance."""
+    place = headings.finding()
+    with place.words:
+        found = _searched(evaluation, recipe)
+        if found is not None:
+            headline(found)
+        search_controls(evaluation, recipe)
+    if found is None:
+        return
+    pick = picking(found)
+    with place.picture:
+        chart.show("audit", found, sentence=place.sentence, on_click=pick, hint=HINT)
+    chart.show("audit_sizes", found, on_click=pick, hint=HINT)
+    segments(found, recipe)
+
+
+def options_of(recipe: Recipe) -> dict[str, Any]:
+    return recipe.given("groups", *SEARCH)
+
+
+def _key(evaluation: Evaluation, recipe: Recipe) -> str:
+    own = recipe.setting("groups.calibrator")
+    return own if own in evaluation.predictions else audited_by_default(evaluation)
+
+
+def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
+    """The audit, made in the background; None, with the reason, if there is none yet."""
+    key, options = _key(evaluation, recipe), options_of(recipe)
+    known = (
+        evaluation.dataset.digest,
+        recipe.replace(segment=()).digest("calibrate"),
+        key,
+        *sorted(options.items()),
+    )
+    seconds = expected_seconds(evaluation, recipe)
+    cost = f"the search takes about {duration(seconds)}. It runs in the background, and you can cancel it."
+    if not jobs.may_begin("audit", known, "Search", cost, seconds, main=True):
+        return None
+    call = {known: lambda watch: _or_why(lambda: audited(evaluation, key, watch, **options))}
+    made = jobs.run("audit", "Searching the segments", call)
+    if made is None:
+        return None
+    if isinstance(made[0], InputError):
+        st.info(plain(made[0]))
+        return None
+    return made[0]
+
+
+def _or_why(make: Callable[[], Any]) -> Any:
+    try:
+        return make()
+    except InputError as error:
+        return error.with_traceback(None)
+
+
+def expected_seconds(evaluation: Evaluation, recipe: Recipe) -> float:
+    """What a search takes: every partition redraws the labels of all rows."""
+    names = recipe.setting("groups.columns") or columns_of(evaluation)
+    partitions = sum(comb(len(names), size) for size in range(1, recipe.setting("groups.depth") + 1))
+    cells = len(evaluation.y) * recipe.setting("groups.resamples")
+    return partitions * (cells / CELLS + A_PARTITION)
+
+
+def search_controls(evaluation: Evaluation, recipe: Recipe) -> None:
+    """Whose predictions, which columns, how deep, how large."""
+    with st.expander("Settings", key="groups_settings"):
+        _predictions(evaluation, recipe)
+        _columns(evaluation, recipe)
+        for name in ("depth", "min_rows", "min_events", "resamples"):
+            field = f"groups.{name}"
+            controls.parameter_control(recipe.parameter(field), field, recipe.setting(field))
+
+
+def _predictions(evaluation: Evaluation, recipe: Recipe) -> None:
+    keys = list(evaluation.predictions)
+    if len(keys) > 1:
+        parameter = recipe.parameter("groups.calibrator")
+        how = {"format_func": label_of, "help": parameter.help}
+        state.control(
+            st.selectbox, "groups.calibrator", _key(evaluation, recipe), parameter.label, keys, **how
+        )
+
+
+def _columns(evaluation: Evaluation, recipe: Recipe) -> None:
+    parameter, names = recipe.parameter("groups.columns"), names_of(evaluation)
+    chosen = [name for name in recipe.setting("groups.columns") if name in names]
+    how = {"placeholder": "All features", "help": parameter.help, "store": tuple}
+    state.control(st.multiselect, "groups.columns", chosen, parameter.label, names, **how)
+
+
+def headline(made: Audited) -> None:
+    """What was searched, what was found, and what could have been missed."""
+    found, causes = made.found, made.causes
+    with headings.rows():
+        st.metric(
+            "Smallest adjusted p",
+            number(found.p_value),
+            help="If the probabilities are right, it is at most 5 % in at most 5 of 100 tables, however many segments "
+            "are searched.",
+        )
+        lines = sum(1 + len(each.others) for each in causes)
+        st.metric(
+            "Groups beyond chance",
+            f"{len(causes):,}",
+            f"{lines:,} of {counted(len(found.segments), 'segment')}",
+            delta_color="off",
+            delta_arrow="off",
+            help="Segments that overlap and have one cause count as one group.",
+        )
+        share = percent(float(made.evaluation.share))
+        predicted = percent(float(np.average(found.p, weights=found.rows.weights)))
+        st.metric(
+            "All rows",
+            f"{predicted} → {share}",
+            help="Mean prediction, and observed frequency, of all rows together.",
+        )
+        middle = int(found.segments["rows"].median())
+        st.metric(
+            "Smallest gap found",
+            f"{100 * detectable_gap(found, middle):.0f} points",
+            f"in {middle:,} rows",
+            delta_color="off",
+            delta_arrow="off",
+            help="Found in 80 of 100 segments of the median size.",
+        )
+    for each in causes[:1]:
+        st.markdown(plain(segment_sentence(found, each.line)))
+    st.caption(
+        f"{label_of(made.calibrator)}, {made.evaluation.judged_by}. Labels were redrawn {found.resamples:,} times "
+        "from the probabilities."
+        + (
+            ""
+            if made.evaluation.cluster is None
+            else " Clusters change sign together, so the rate is approximate."
+        )
+    )
+    _repair(made)
+
+
+def _repair(made: Audited) -> None:
+    """The calibrator that repairs segments, if there is one."""
+    recipe = state.recipe()
+    if REPAIR not in CALIBRATORS or REPAIR in recipe.calibrators or not made.causes:
+        return
+    changes = {"calibrators": (*recipe.calibrators, REPAIR), "groups.calibrator": REPAIR}
+    label = f"Repair: {CALIBRATORS[REPAIR].label}"
+    st.button(label, key="repair", on_click=state.update, kwargs=changes)
+
+
+def picking(made: Audited) -> Callable[[Any], None]:
+    """What makes the segment of a clicked mark the filter of every page."""
+
+    def pick(known: Any) -> None:
+        words = next((each for each in known if isinstance(each, str)), None)
+        if words in set(made.found.segments["segment"]):
+            state.update(segment=made.conditions(made.line_of(words)), **{"groups.chosen": words})
+
+    return pick
+
+
+def segments(made: Audited, recipe: Recipe) -> None:
+    """One line per cause, the chosen segment below, all segments to download."""
+    headings.part("Segments")
+    found = made.found
+    lines = [each.line for each in made.causes] or list(range(min(LISTED, len(found.segments))))
+    others = {each.line: len(each.others) for each in made.causes}
+    shown = found.segments.iloc[lines[:LISTED]]
+    table = shown.drop(columns="statistic").assign(
+        look=[LOOKS[found.looks[line]] for line in shown.index],
+        more=[others.get(line, 0) for line in shown.index],
+    )
+    chosen = made.line_of(recipe.setting("groups.chosen"))
+    picked = grid(
+        table.rename(columns=COLUMNS),
+        width="stretch",
+        hide_index=True,
+        key=f"segments_{found.resamples}_{len(found.segments)}",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=FORMATS,
+        alt="Segments, worst first",
+    )
+    if rows := picked.selection.rows:
+        chosen = int(shown.index[rows[0]])
+    st.caption(
+        "Choose a row to see the segment below. "
+        + (
+            "Each line is one cause; “more” counts segments with the same rows."
+            if made.causes
+            else f"No segment was found; these are the first of {len(found.segments):,}."
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        tables.download("All segments (CSV)", lambda: safe_csv(made.to_frame()), "segments.csv")
+        tables.toggle("groups.in_report", recipe)
+    segment(made, chosen)
+
+
+COLUMNS = {
+    "segment": "Segment",
+    "rows": "Rows",
+    "predicted": "Predicted",
+    "observed": "Observed",
+    "p_value": "Adjusted p",
+    "look": "What deviates",
+    "more": "More",
+}
+FORMATS = {
+    "Predicted": st.column_config.NumberColumn(format="percent"),
+    "Observed": st.column_config.NumberColumn(format="percent"),
+    "Adjusted p": st.column_config.NumberColumn(format="%.4g"),
+}
+
+
+def segment(made: Audited, line: int) -> None:
+    """One segment: its reliability diagram, its cumulative differences, and the segments that have the same rows."""
+    found, words = made.found, str(made.found.segments["segment"].iloc[line])
+    headings.heading(words)
+    st.markdown(plain(segment_sentence(found, line)))
+    conditions = made.conditions(line)
+    st.button(
+        "Show only these rows on every page",
+        key="filter_by_segment",
+        on_click=state.update,
+        kwargs={"segment": conditions, "groups.chosen": words},
+        help=plain(shown_segment(conditions)),
+    )
+    left, right = st.columns(2, gap="large")
+    mine = made.evaluation.at(found.members(line).nonzero()[0])
+    with left:
+        chart.show(
+            "reliability",
+            mine,
+            "reliability_segment",
+            heading="Reliability in this segment",
+            calibrators=[made.calibrator],
+            height=440,
+        )
+    with right:
+        chart.show("audit_walk", made, heading="Cumulative differences in this segment", segment=words)
+    own = next((each for each in made.causes if line in (each.line, *each.others)), None)
+    if own is not None and own.others:
+        with st.expander(f"{counted(len(own.others), 'more segment')} with the same rows", key="same_rows"):
+            also = found.segments.iloc[[own.line, *own.others][:LISTED]].drop(columns="statistic")
+            alt = "Segments with the same rows"
+            grid(
+                also.rename(columns=COLUMNS), hide_index=True, width="stretch", column_config=FORMATS, alt=alt
+            )
+
+
+def loss(evaluation: Evaluation, recipe: Recipe) -> None:
+    """How much a better model could gain, which no calibrator can."""
+    key, columns = _key(evaluation, recipe), recipe.setting("groups.columns")
+    known = (evaluation.dataset.digest, recipe.replace(segment=()).digest("calibrate"), key, columns)
+    call = {known: lambda watch: _or_why(lambda: grouping_losses(evaluation, key, columns, watch))}
+    place = headings.finding()
+    with place.words:
+        made = jobs.run("grouping_loss", "Measuring the grouping loss", call)
+        found = made and made[0]
+        if isinstance(found, InputError):
+            st.info(plain(found))
+            found = None
+        elif found is not None:
+            _losses(found)
+        with st.expander("Settings", key="groups_settings"):
+            _predictions(evaluation, recipe)
+            _columns(evaluation, recipe)
+    if found is None:
+        return
+    with place.picture:
+        chart.show("grouping_loss", found, sentence=place.sentence)
+    shown = found.to_frame()
+    shown["partition"] = shown["partition"].map(partition_name)
+    decimals = {
+        name: st.column_config.NumberColumn(format="%.5f")
+        for name in shown.columns
+        if shown[name].dtype.kind == "f" and name != "p_value"
+    }
+    grid(
+        shown,
+        width="stretch",
+        hide_index=True,
+        key="losses",
+        column_config=decimals,
+        alt="Grouping loss by partition",
+    )
+    tables.download("Grouping loss (CSV)", lambda: safe_csv(found.to_frame()), "grouping_loss.csv")
+
+
+def _losses(found: GroupingLosses) -> None:
+    with headings.rows():
+        for each in found.losses:
+            low, high = (number(end) for end in each.interval)
+            st.metric(
+                partition_name(each.partition),
+                number(each.lower),
+                f"[{low}, {high}], p = {number(each.p_value)}",
+                delta_color="off",
+                delta_arrow="off",
+                help="Lower bound of the grouping loss by these regions, with its 95 % interval and the p-value of no "
+                "grouping loss.",
+            )
+        st.metric("Brier score", number(found.brier), help="Of the same predictions, on all test rows.")
+    st.caption(
+        f"{label_of(found.calibrator)}, {found.evaluation.judged_by}. Regions are learnt on one half of the rows and "
+        f"measured on the other. With {len(found.losses)} partitions, a p-value is significant below "
+        f"{number(found.level)}."
+    )

@@ -1,0 +1,144 @@
+"""Groups: the page says what the search found, a segment filters every page, and no view makes the search again."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib.analysis.audit import told
+from calib.analysis.grouping_told import grouping_losses, partition_name
+from calib.figures import FIGURES
+from calib.figures.audit import finding
+from calib.kernel.wording import number
+from pages.ui.text import plain
+from tests.evaluated import evaluated
+from tests.pages.app import bring, faults, go, headline, jobs_of, messages, page, settled, titles
+
+HIDDEN = {"data": "sample:hidden_group", "content": "predictions", "calibrators": "none"}
+QUICK = {"groups.resamples": "99"}
+GROUP = ("age=60.0..", "employment=self-employed")
+
+
+def test_the_page_says_what_the_search_found():
+    at = page("explore_groups", **HIDDEN, **QUICK)
+    assert faults(at) == []
+    made = told.audited(evaluated(at.session_state["recipe"]), "none", resamples=99)
+    assert finding(made) in titles(at)
+    assert "age = 60 to 79 and employment = self-employed" in finding(made)
+    assert headline(at)["Smallest adjusted p"] == number(made.found.p_value)
+    assert headline(at)["Groups beyond chance"] == "1"
+    sentence = told.segment_sentence(made.found, made.causes[0].line)
+    assert any(plain(sentence) == each.value for each in at.markdown)
+    assert len(at.get("plotly_chart")) == 4
+
+
+def test_a_segment_filters_every_page_and_one_click_shows_all_again():
+    at = page("explore_groups", **HIDDEN, **QUICK)
+    at.button(key="filter_by_segment").click().run()
+    settled(at)
+    assert faults(at) == []
+    assert at.session_state["recipe"].segment == GROUP
+    assert headline(at)["All rows"] == headline(page("explore_groups", **HIDDEN, **QUICK))["All rows"]
+    go(at, "explore_reliability")
+    assert faults(at) == []
+    rows = len(evaluated(at.session_state["recipe"]).y)
+    assert rows == 476
+    assert any(plain("age from 60 and employment = self-employed") in each.value for each in at.caption)
+    assert any(f"{rows} " in each.value for each in at.caption)
+    at.button(key="all_segments").click().run()
+    assert at.session_state["recipe"].segment == ()
+
+
+@pytest.mark.parametrize("stem", ["venn_abers", "decide", "watch", "compare"])
+def test_other_pages_show_only_the_segment(stem):
+    at = page(
+        f"explore_{stem}",
+        data="sample:loans",
+        params='{"n_estimators":5}',
+        calibrators="none,venn_abers",
+        segment="work=employed",
+    )
+    assert faults(at) == []
+    assert any("work" in each.value and "Only test rows" in each.value for each in at.caption)
+
+
+def test_a_segment_that_does_not_suit_other_data_is_refused_by_name():
+    at = page("explore_reliability", data="sample:loans", segment="employment=self-employed")
+    assert any("no column for the condition" in text for text in faults(at))
+
+
+def test_other_data_end_the_segment():
+    at = page("explore_data", **HIDDEN, segment="employment=self-employed")
+    at.selectbox(key="data").set_value("sample:loans").run()
+    assert at.session_state["recipe"].segment == ()
+
+
+def test_a_view_does_not_search_again(monkeypatch):
+    at = page("explore_groups", **HIDDEN, **QUICK)
+    calls = []
+    monkeypatch.setattr(told, "audit", lambda *given, **how: calls.append(given))
+    at.segmented_control(key="groups.view").set_value("column").run()
+    at.segmented_control(key="groups.view").set_value("search").run()
+    at.toggle(key="groups.in_report").set_value(True).run()
+    assert faults(at) == []
+    assert "Smallest adjusted p" in headline(at)
+    assert calls == []
+    assert len(jobs_of(at, "audit")) == 1
+
+
+def test_the_grouping_loss_is_that_of_every_partition():
+    at = page("explore_groups", **HIDDEN, **{"groups.view": "loss"})
+    assert faults(at) == []
+    found = grouping_losses(evaluated(at.session_state["recipe"]), "none")
+    for each in found.losses:
+        assert headline(at)[partition_name(each.partition)] == number(each.lower)
+    assert FIGURES["grouping_loss"].prepare(found).title in titles(at)
+
+
+def test_links_to_the_subgroups_of_reliability_lead_here():
+    at = page(
+        "explore_reliability",
+        data="sample:loans",
+        model="naive_bayes",
+        **{"reliability.details": "groups", "reliability.group": "work"},
+    )
+    assert faults(at) == []
+    assert any(text.startswith("By work,") for text in titles(at))
+    recipe = at.session_state["recipe"]
+    assert (recipe.setting("groups.view"), recipe.setting("reliability.details")) == ("column", "metrics")
+
+
+@pytest.mark.parametrize(
+    ("changes", "remedy"),
+    [
+        ({"base_rate": "0.3"}, "Remove the deployment base rate"),
+        ({"groups.min_rows": "5000"}, "Lower min_rows"),
+        (
+            {
+                "data": "sample:predictions",
+                "content": "predictions",
+                "calibrators": "none",
+                "groups.columns": "gone",
+            },
+            "gone",
+        ),
+    ],
+)
+@pytest.mark.parametrize("view", ["search"])
+def test_what_cannot_be_searched_is_said_with_the_remedy(changes, remedy, view):
+    query = {"data": "sample:loans", "model": "naive_bayes", "calibrators": "none"} | changes
+    at = page("explore_groups", **query, **{"groups.view": view})
+    assert at.exception == []
+    assert any(remedy in text for text in messages(at))
+
+
+def test_predictions_that_were_fitted_to_these_labels_are_refused_by_name():
+    rng = np.random.default_rng(0)
+    x, kind = rng.integers(0, 6, 900), rng.choice(list("ab"), 900)
+    y = rng.random(900) < 0.1 + 0.13 * x
+    score = pd.Series(y).groupby(x).transform("mean")
+    table = pd.DataFrame({"kind": kind, "score": score, "target": y.astype(int)})
+    at = bring(page("explore_data"), "own.csv", table.to_csv(index=False).encode())
+    go(at, "explore_groups")
+    at.session_state["recipe"] = at.session_state["recipe"].replace(calibrators=("none",))
+    settled(at.run())
+    assert any("fitted to these labels" in text and "Uncalibrated" in text for text in messages(at))
