@@ -42,6 +42,7 @@ INTERVAL_DETAILS = {
     "kinds": "Kinds of calibration data",
 }
 GROUP_VIEWS = {"column": "By one column", "search": "Search", "loss": "Grouping loss"}
+RECOMMENDED = "recommended"
 SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events")
 """Settings of the page Groups that are options of the search."""
 
@@ -335,10 +336,9 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "calibrator",
             "Predictions",
             "choice",
-            None,
-            choices=lambda: (None, *CALIBRATORS),
+            RECOMMENDED,
+            choices=lambda: {RECOMMENDED: "Recommended", **CALIBRATORS},
             help="The calibrator whose probabilities are examined. By default the recommended one.",
-            extra={"unset": "the recommended one"},
         ),
         Parameter(
             "columns",

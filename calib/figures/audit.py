@@ -20,7 +20,7 @@ from calib.analysis.audit.told import (
     audited,
     detectable_gap,
     level_limits,
-    says_little,
+    look_of,
     threshold_gap,
 )
 from calib.calibrators import label_of
@@ -82,7 +82,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
     table = table.assign(
         low=np.clip(table["predicted"] + limits[:, 0], 0, 1),
         high=np.clip(table["predicted"] + limits[:, 1], 0, 1),
-        look=[found.looks[line] for line in shown],
+        look=[look_of(found, line) for line in shown],
         others=[others.get(line, 0) for line in shown],
     )
     more = len(causes) - len(shown) if causes else 0
@@ -120,9 +120,9 @@ def finding(made: Audited) -> str:
         return f"No segment deviates by more than chance, of {len(found.segments):,} searched"
     worst = found.segments.iloc[causes[0].line]
     told = f"{worst['segment']}, predicted {100 * worst['predicted']:.0f} %, observed {100 * worst['observed']:.0f} %"
-    if says_little(found, causes[0].line):
-        how = {"slope": "the slope is off", "shape": "errors in opposite directions"}
-        told = f"{worst['segment']} ({how.get(found.looks[causes[0].line], 'level')})"
+    how = {"slope": "the slope is off", "shape": "errors in opposite directions"}
+    if (look := look_of(found, causes[0].line)) in how:
+        told = f"{worst['segment']} ({how[look]})"
     if len(causes) == 1:
         return f"Wrong for one group: {told}"
     return f"Wrong for {len(causes)} groups, most clearly for {told}"
@@ -219,7 +219,7 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
     """Take all segments, and how small a gap could be found by size."""
     made = _audited(source)
     table = made.to_frame()
-    table.insert(4, "gap", table["observed"] - table["predicted"])
+    table = table.assign(gap=table["observed"] - table["predicted"])
     rows = np.geomspace(table["rows"].min(), table["rows"].max() + 1, 60)
     curves = pd.DataFrame(
         {

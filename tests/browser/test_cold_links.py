@@ -67,14 +67,14 @@ LINKS = {
         | BINS
         | CURVE
         | CALIBRATORS
-        | {"placement": "cv", "cv": "7", "reliability.layout": "side", "reliability.details": "groups"},
+        | {"placement": "cv", "cv": "7", "reliability.layout": "side", "reliability.details": "rows"},
         MODEL_SHOWN
         | {"view": [*VIEW, "diagrams side by side"]}
         | CALIBRATORS_SHOWN
         | {
             "placement": ["Cross-calibration"],
             "cv": ["7"],
-            "reliability-details": ["Subgroups"],
+            "reliability-details": ["Selected rows"],
         },
     ),
     "explore_venn_abers": (
@@ -122,6 +122,7 @@ LINKS = {
         | CALIBRATORS_SHOWN
         | {"decide-cost_false_alarm": ["2.5"], "decide-cost_miss": ["9"]},
     ),
+    "explore_groups": (MODEL | CALIBRATORS | {"groups.view": "loss"}, MODEL_SHOWN | HELD | CALIBRATORS_SHOWN),
     "explore_watch": (MODEL | CALIBRATORS, MODEL_SHOWN | HELD | CALIBRATORS_SHOWN),
     "explore_compare": (
         MODEL | BINS | CURVE | CALIBRATORS,

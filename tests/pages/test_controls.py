@@ -49,11 +49,11 @@ def test_the_end_of_a_range_that_is_not_moved_stays_as_exact_as_it_was():
 
 
 def test_nothing_reported_is_no_choice():
-    at = page(**QUICK, **{"reliability.details": "groups"})
+    at = page(**QUICK, **{"reliability.details": "sample_size"})
     at.segmented_control(key="reliability.details").set_value(None).run()
     assert not [text for text in messages(at) if "must be one of" in text]
-    assert recipe(at).setting("reliability.details") == "groups"
-    assert at.segmented_control(key="reliability.details").value == "groups"
+    assert recipe(at).setting("reliability.details") == "sample_size"
+    assert at.segmented_control(key="reliability.details").value == "sample_size"
 
 
 def test_details_stay_when_another_model_is_fitted(monkeypatch):

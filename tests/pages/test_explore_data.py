@@ -76,8 +76,8 @@ def test_columns_beside_predictions_are_no_scores_and_serve_as_groups():
     assert at.session_state["recipe"].content == "predictions"
     assert at.multiselect(key="data_params.scores").value == ["model_a", "model_b"]
     assert any("Not used as scores: sample_weight, date and hospital" in text for text in messages(at))
-    go(at, "explore_reliability")
-    at.segmented_control(key="reliability.details").set_value("groups").run()
+    go(at, "explore_groups")
+    at.segmented_control(key="groups.view").set_value("column").run()
     assert {"hospital", "sample_weight", "date"} <= set(at.selectbox(key="reliability.group").options)
     go(at, "explore_data")
     press(at, "Use as features")

@@ -6,6 +6,7 @@ import pytest
 
 from calib.analysis.audit import told
 from calib.analysis.grouping_told import grouping_losses, partition_name
+from calib.data import sample_table
 from calib.figures import FIGURES
 from calib.figures.audit import finding
 from calib.kernel.wording import number
@@ -123,10 +124,9 @@ def test_links_to_the_subgroups_of_reliability_lead_here():
         ),
     ],
 )
-@pytest.mark.parametrize("view", ["search"])
-def test_what_cannot_be_searched_is_said_with_the_remedy(changes, remedy, view):
+def test_what_cannot_be_searched_is_said_with_the_remedy(changes, remedy):
     query = {"data": "sample:loans", "model": "naive_bayes", "calibrators": "none"} | changes
-    at = page("explore_groups", **query, **{"groups.view": view})
+    at = page("explore_groups", **query)
     assert at.exception == []
     assert any(remedy in text for text in messages(at))
 
@@ -142,3 +142,33 @@ def test_predictions_that_were_fitted_to_these_labels_are_refused_by_name():
     at.session_state["recipe"] = at.session_state["recipe"].replace(calibrators=("none",))
     settled(at.run())
     assert any("fitted to these labels" in text and "Uncalibrated" in text for text in messages(at))
+
+
+def test_groups_can_be_made_by_columns_the_model_does_not_see():
+    at = page(
+        "explore_groups",
+        data="sample:loans",
+        model="naive_bayes",
+        exclude="income",
+        **{"groups.view": "column", "reliability.group": "income"},
+    )
+    assert faults(at) == []
+    options = at.selectbox(key="reliability.group").options
+    assert {"income", "loan_id", "purpose"} <= set(options)
+    assert sample_table("loans")[1] not in options
+    assert any(title.startswith("By income,") for title in titles(at))
+    at.selectbox(key="reliability.group").set_value("purpose").run()
+    assert any(title.startswith("By purpose,") for title in titles(at))
+    at.toggle(key="reliability.group_diagrams").set_value(True).run()
+    assert faults(at) == []
+    assert len(at.get("plotly_chart")) > 3  # the groups, and a diagram of each
+
+
+def test_synthetic_data_have_groups_by_their_features():
+    at = page("explore_groups", data="synthetic:gaussian", model="naive_bayes", **{"groups.view": "column"})
+    assert faults(at) == []
+    control = at.selectbox(key="reliability.group")
+    assert control.value is None  # what stands selected here stands in the report
+    assert not any(title.startswith("By ") for title in titles(at))
+    control.set_value(control.options[0]).run()
+    assert any(title.startswith(f"By {control.options[0]}") for title in titles(at))

@@ -13,7 +13,6 @@ from calib.analysis.differences import differences, repeat_splits
 from calib.analysis.recommendation.advice import over_splits, recommend
 from calib.analysis.sample_size import sample_size
 from calib.analysis.selection import selected_frame
-from calib.data import sample_table
 from calib.figures import FIGURES, formatted_differences
 from calib.kernel.wording import briefly, change, number
 from calib.sources import load
@@ -108,25 +107,6 @@ def test_a_range_is_chosen_without_a_pointer_and_cleared_again():
     at.button(key="clear_rows").click().run()
     assert at.session_state["recipe"].setting("reliability.selection") == ()
     assert faults(at) == []
-
-
-def test_groups_can_be_made_by_columns_the_model_does_not_see():
-    at = page(
-        data="sample:loans",
-        model="naive_bayes",
-        exclude="income",
-        **{"reliability.details": "groups", "reliability.group": "income"},
-    )
-    assert faults(at) == []
-    options = at.selectbox(key="reliability.group").options
-    assert {"income", "loan_id", "purpose"} <= set(options)
-    assert sample_table("loans")[1] not in options
-    assert any(title.startswith("By income,") for title in titles(at))
-    at.selectbox(key="reliability.group").set_value("purpose").run()
-    assert any(title.startswith("By purpose,") for title in titles(at))
-    at.toggle(key="reliability.group_diagrams").set_value(True).run()
-    assert faults(at) == []
-    assert len(at.get("plotly_chart")) > 3
 
 
 def test_other_models_stand_beside_with_their_own_numbers():
@@ -249,7 +229,7 @@ def test_looking_at_details_never_fits_the_model_again(monkeypatch):
             evaluations, name, lambda *a, real=real, name=name: calls.append(name) or real(*a)
         )
     at = page(**QUICK)
-    for details in ("rows", "groups", "models", "metrics"):
+    for details in ("rows", "models", "metrics"):
         at.segmented_control(key="reliability.details").set_value(details).run()
     at.segmented_control(key="curve").set_value("corp").run()
     assert calls == ["fit", "calibrate"]
@@ -281,7 +261,7 @@ def test_details_and_selection_are_kept_over_a_change_of_page_and_forgotten_with
     ) == ((), None, ())
 
 
-DETAILS = ("metrics", "rows", "groups", "models", "variability", "sample_size")
+DETAILS = ("metrics", "rows", "models", "variability", "sample_size")
 
 
 @pytest.mark.parametrize("calibrators", ["platt", "none", "none,rank"])
@@ -309,16 +289,6 @@ def test_predictions_brought_from_elsewhere_have_every_detail():
     assert {"first", "second"} <= set(table(at, "class").columns)
 
 
-def test_synthetic_data_have_groups_by_their_features():
-    at = page(data="synthetic:gaussian", model="naive_bayes", **{"reliability.details": "groups"})
-    assert faults(at) == []
-    control = at.selectbox(key="reliability.group")
-    assert control.value is None  # what stands selected here stands in the report
-    assert not any(title.startswith("By ") for title in titles(at))
-    control.set_value(control.options[0]).run()
-    assert any(title.startswith(f"By {control.options[0]}") for title in titles(at))
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize("rows", [100_000, 1_000_000])
 def test_many_predictions_are_drawn_small(rows, monkeypatch):
@@ -331,7 +301,7 @@ def test_many_predictions_are_drawn_small(rows, monkeypatch):
     at = page("explore_data")
     bring(at, "many.csv", made.to_csv(index=False).encode())
     settled(at.switch_page("pages/explore_reliability.py").run())
-    for details in ("rows", "groups"):
+    for details in ("rows", "sample_size"):
         at.segmented_control(key="reliability.details").set_value(details).run()
     for curve in ("binned", "corp", "smoothed"):
         at.segmented_control(key="curve").set_value(curve).run()

@@ -32,7 +32,7 @@ CUSTOMERS = {"data": "sample:customers", "model": "naive_bayes", "cluster": "cus
 FOREST = TREE | {"model": "random_forest", "params": '{"n_estimators": 3}'}
 FRACTIONS = {"weight": "mean_radius"}  # any numbers above 0, few of them whole
 ALL = "none,platt,isotonic,beta,temperature,venn,venn_abers,ppa,offset,logistic,quadratic,spline,histogram"
-DETAILS = ("rows", "groups", "models", "variability", "sample_size", "base_rate")
+DETAILS = ("rows", "models", "variability", "sample_size", "base_rate")
 CASES: dict[str, tuple[str, dict[str, str]]] = {
     "costs": ("explore_decide", QUICK),
     "no calibration rows": ("explore_reliability", QUICK | {"placement": "none"}),
@@ -55,6 +55,9 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
     "a tree's bags": ("explore_out_of_bag", TREE),
     "bags without pairs": ("explore_out_of_bag", TREE | FRACTIONS),
     "trees without pairs": ("explore_trees", FOREST | FRACTIONS),
+    "groups": ("explore_groups", {"data": "sample:loans", "model": "naive_bayes", "groups.view": "column"}),
+    "search": ("explore_groups", {"data": "sample:loans", "model": "naive_bayes", "groups.resamples": "99"}),
+    "loss": ("explore_groups", {"data": "sample:loans", "model": "naive_bayes", "groups.view": "loss"}),
     "kept": ("explore_compare", QUICK),
     "kept scores": ("explore_compare", PREDICTIONS),
 } | {name: ("explore_reliability", QUICK | {"reliability.details": name}) for name in DETAILS}

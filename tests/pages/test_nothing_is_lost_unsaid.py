@@ -85,13 +85,13 @@ def test_a_data_set_chosen_in_the_sidebar_says_so_too():
 
 
 def test_other_data_open_no_tab_of_the_last_ones_and_name_every_setting_that_is_kept():
-    own = {"reliability.details": "groups", "decide.cost_miss": "9"}
+    own = {"reliability.details": "rows", "decide.cost_miss": "9"}
     at = page(data="sample:breast_cancer", model="naive_bayes", bins="9", **own)
     settled(at.selectbox(key="data").set_value("sample:digits").run())
     recipe = at.session_state["recipe"]
     assert recipe.setting("reliability.details") == "metrics"
     assert recipe.setting("decide.cost_miss") != 9
-    assert "groups" in removed(at)
+    assert "Selected rows" in removed(at)
     assert "9" in removed(at)
     (kept,) = (text.partition(KEPT)[2] for text in messages(at) if KEPT in text)
     assert "Naive Bayes" in kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from calib.kernel.progress import Watch
 from calib.kernel.wording import counted, number
 
 POWER = 0.8
+CELLS = 5e8  # rows times redraws of one partition that a second is enough for
+A_PARTITION = 0.004  # seconds that each takes besides
 LOOKS = {"level": "level", "slope": "slope", "shape": "opposite errors"}
 
 
@@ -115,6 +118,16 @@ class Audited:
     options: Mapping[str, Any]
     found: Audit
 
+    @property
+    def predicted(self) -> float:
+        """Return the mean probability of all audited rows."""
+        return float(np.average(self.found.p, weights=self.found.rows.weights))
+
+    @property
+    def observed(self) -> float:
+        """Return the frequency of class 1 in all audited rows."""
+        return float(np.average(self.found.rows.y, weights=self.found.rows.weights))
+
     @cached_property
     def causes(self) -> tuple[Cause, ...]:
         return causes(self.found)
@@ -132,12 +145,19 @@ class Audited:
             for each in self.found.groupings[column].segment(name, column)
         )
 
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """All segments; of those found, the cause that each belongs to and what deviates (``look``)."""
+        segments = self.found.segments
+        cause = pd.Series(pd.NA, segments.index, dtype="Int64")
+        for place, each in enumerate(self.causes, 1):
+            cause[[each.line, *each.others]] = place
+        looks = [look_of(self.found, line) for line in range(self.found.found)]
+        return segments.assign(cause=cause, look=pd.Series(looks, dtype="str").reindex(segments.index))
+
     def to_frame(self) -> pd.DataFrame:
-        """Return all segments with the line of the cause that each belongs to, and what deviates (``look``)."""
-        cause = pd.Series(pd.NA, self.found.segments.index, dtype="Int64")
-        for each in self.causes:
-            cause[[each.line, *each.others]] = each.line + 1
-        return self.found.segments.assign(look=list(self.found.looks), cause=cause)
+        """Return ``table``."""
+        return self.table
 
 
 def audited(
@@ -157,6 +177,16 @@ def audited(
     """
     key = calibrator or audited_by_default(evaluation)
     return Audited(evaluation, key, options, audit_evaluation(evaluation, key, **options, watch=watch))
+
+
+def expected_seconds(rows: int, columns: int, depth: int, resamples: int) -> float:
+    """Estimate how long a search takes: each combination of columns redraws the labels of all rows.
+
+    >>> round(expected_seconds(100_000, 10, 2, 999))
+    11
+    """
+    combinations = sum(comb(columns, size) for size in range(1, depth + 1))
+    return combinations * (rows * resamples / CELLS + A_PARTITION)
 
 
 def audited_by_default(evaluation: Evaluation) -> str:
@@ -254,16 +284,14 @@ def level_limits(found: Audit, line: int) -> tuple[float, float]:
     >>> p = np.full(2000, 0.5)
     >>> found = audit(rng.random(2000) < p, p, pd.DataFrame({"a": rng.choice(["x", "y"], 2000)}), resamples=99)
     >>> low, high = level_limits(found, 0)
-    >>> round(high / (found.threshold * 0.5 / found.segments["rows"][0] ** 0.5), 6), low == -high
+    >>> float(round(high / (found.threshold * 0.5 / found.segments["rows"][0] ** 0.5), 6)), low == -high
     (1.0, True)
     """
     mine = found.members(line)[found.places]
     known, _ = moments(found.rows, found.p, np.where(mine, 0, OUT), 1)
     weight = found.rows.weights[mine].sum()
-    low, high = (
-        float(skewed(np.array(sign * found.threshold), known.level_skewness[0])) * known.level[0] / weight
-        for sign in (-1, 1)
-    )
+    scale, skewness = float(known.level[0] / weight), float(known.level_skewness[0])
+    low, high = (float(skewed(np.array(sign * found.threshold), skewness)) * scale for sign in (-1, 1))
     return low, high
 
 
@@ -292,18 +320,19 @@ def segment_sentence(found: Audit, line: int) -> str:
     """A segment as people read it: rows, mean prediction, frequency and adjusted p-value."""
     s = found.segments.iloc[line]
     how = {"slope": " (its slope deviates)", "shape": " (errors in opposite directions)"}
-    opposite = how.get(found.looks[line], "") if says_little(found, line) else ""
+    opposite = how.get(look_of(found, line), "")
     return (
         f"{s['segment']}: {counted(int(s['rows']), 'row')}, predicted {100 * s['predicted']:.1f} %, observed "
         f"{100 * s['observed']:.1f} %, adjusted p = {number(s['p_value'])}{opposite}"
     )
 
 
-def says_little(found: Audit, line: int) -> bool:
-    """Whether the level of a segment says little of what was found there."""
+def look_of(found: Audit, line: int) -> str:
+    """Return what deviates in a segment: its level, unless that is within two standard deviations of chance."""
     gap, variance = _by_row(found)
     mine = found.members(line)[found.places]
-    return bool(abs(gap[mine].sum()) < 2 * np.sqrt(variance[mine].sum()))
+    within = abs(gap[mine].sum()) < 2 * np.sqrt(variance[mine].sum())
+    return found.looks[line] if within else "level"
 
 
 def _also(cause: Cause) -> str:

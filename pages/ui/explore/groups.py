@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import comb
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from calib.analysis.audit.told import (
@@ -16,6 +14,8 @@ from calib.analysis.audit.told import (
     audited_by_default,
     columns_of,
     detectable_gap,
+    expected_seconds,
+    look_of,
     segment_sentence,
 )
 from calib.analysis.grouping_told import GroupingLosses, grouping_losses, partition_name
@@ -35,8 +35,6 @@ from pages.ui.text import plain
 HINT = "Click a segment to see only its rows on the other pages."
 GROUP_DIAGRAMS = 6
 LISTED = 200  # segments in the table below; the download has all
-CELLS = 5e8  # rows times redraws that one partition of the table takes in a second
-A_PARTITION = 0.004  # seconds beside
 REPAIR = "multicalibration"
 
 
@@ -130,7 +128,9 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
         key,
         *sorted(options.items()),
     )
-    seconds = expected_seconds(evaluation, recipe)
+    names = options.get("columns") or columns_of(evaluation)
+    depth, resamples = recipe.setting("groups.depth"), recipe.setting("groups.resamples")
+    seconds = expected_seconds(len(evaluation.y), len(names), depth, resamples)
     cost = f"the search takes about {duration(seconds)}. It runs in the background, and you can cancel it."
     if not jobs.may_begin("audit", known, "Search", cost, seconds, main=True):
         return None
@@ -149,14 +149,6 @@ def _or_why(make: Callable[[], Any]) -> Any:
         return make()
     except InputError as error:
         return error.with_traceback(None)
-
-
-def expected_seconds(evaluation: Evaluation, recipe: Recipe) -> float:
-    """What a search takes: every partition redraws the labels of all rows."""
-    names = recipe.setting("groups.columns") or columns_of(evaluation)
-    partitions = sum(comb(len(names), size) for size in range(1, recipe.setting("groups.depth") + 1))
-    cells = len(evaluation.y) * recipe.setting("groups.resamples")
-    return partitions * (cells / CELLS + A_PARTITION)
 
 
 def search_controls(evaluation: Evaluation, recipe: Recipe) -> None:
@@ -205,11 +197,9 @@ def headline(made: Audited) -> None:
             delta_arrow="off",
             help="Segments that overlap and have one cause count as one group.",
         )
-        share = percent(float(made.evaluation.share))
-        predicted = percent(float(np.average(found.p, weights=found.rows.weights)))
         st.metric(
             "All rows",
-            f"{predicted} → {share}",
+            f"{percent(made.predicted)} → {percent(made.observed)}",
             help="Mean prediction, and observed frequency, of all rows together.",
         )
         middle = int(found.segments["rows"].median())
@@ -264,7 +254,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
     others = {each.line: len(each.others) for each in made.causes}
     shown = found.segments.iloc[lines[:LISTED]]
     table = shown.drop(columns="statistic").assign(
-        look=[LOOKS[found.looks[line]] for line in shown.index],
+        look=[LOOKS[look_of(found, line)] for line in shown.index],
         more=[others.get(line, 0) for line in shown.index],
     )
     chosen = made.line_of(recipe.setting("groups.chosen"))
