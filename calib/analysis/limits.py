@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from calib.analysis.decision import FALSE_ALARM, MISS
 from calib.analysis.recommendation.advice import recommend
 from calib.analysis.recommendation.enough import FEWEST_TO_JUDGE, minority_rows
 from calib.calibrators import name_of
 from calib.evaluate import Evaluation, known_of
 from calib.kernel.weights import are_whole
-from calib.kernel.wording import counted, percent, within_a_sentence
+from calib.kernel.wording import counted, listed, percent, within_a_sentence
 from calib.placements import PLACEMENTS
 
 FROM_ELSEWHERE = "The model was trained elsewhere. The program cannot know whether it has seen these rows."
@@ -28,7 +30,12 @@ NO_COSTS = (
 )
 
 
-def limits(evaluation: Evaluation, group: str | None = None, costs_chosen: bool = False) -> list[str]:
+def limits(
+    evaluation: Evaluation,
+    group: str | None = None,
+    costs_chosen: bool = False,
+    searched: Sequence[str] = (),
+) -> list[str]:
     """Say what the test rows, the split and the choices leave open; most important first.
 
     Parameters
@@ -37,6 +44,8 @@ def limits(evaluation: Evaluation, group: str | None = None, costs_chosen: bool 
         The column whose subgroups were examined.
     costs_chosen
         Whether somebody has chosen the costs of a false alarm and of a miss.
+    searched
+        The columns whose segments were searched.
 
     Examples
     --------
@@ -46,7 +55,7 @@ def limits(evaluation: Evaluation, group: str | None = None, costs_chosen: bool 
     'Training and test rows come from one table'
     """
     parts = (_source, _fits, _choice, _events, _rows, _clusters, _weights, _base_rate)
-    told = [*(part(evaluation) for part in parts), _groups(group), "" if costs_chosen else NO_COSTS]
+    told = [*(part(evaluation) for part in parts), _groups(group, searched), "" if costs_chosen else NO_COSTS]
     return list(filter(None, told))
 
 
@@ -174,8 +183,13 @@ def _base_rate(evaluation: Evaluation) -> str:
     )
 
 
-def _groups(group: str | None) -> str:
+def _groups(group: str | None, searched: Sequence[str]) -> str:
     """Which subgroups were looked at."""
+    if searched:
+        return (
+            f"Only segments of {listed(searched, most=8)} were searched, each with enough rows. Smaller groups, and "
+            "groups by other columns, were not examined."
+        )
     if group is None:
         return "No subgroups were examined. A model that is calibrated on average can be miscalibrated in a subgroup."
     return f"Only the subgroups by “{group}” were examined."

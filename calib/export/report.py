@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calib.analysis.audit.told import Audited, sentences
 from calib.analysis.decision import decide, threshold
 from calib.analysis.label_shift import before_and_after
 from calib.analysis.limits import limits, trained_here
@@ -34,7 +35,7 @@ from calib.analysis.validation import (
     rows_needed,
     thresholds_of,
 )
-from calib.calibrators import CALIBRATORS, label_of
+from calib.calibrators import CALIBRATORS, label_of, name_of
 from calib.data import SAMPLES
 from calib.data.repeats import FLATTER, doubts
 from calib.evaluate import Evaluation, known_of
@@ -59,6 +60,7 @@ from calib.figures.validation import (
     formatted_groups,
     formatted_net_benefits,
     formatted_performance,
+    formatted_segments,
 )
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
@@ -78,7 +80,7 @@ PLACES = {
     "distribution": ("distribution",),
     "differences": ("differences",),
     "benefit": ("net_benefit", "costs"),
-    "subgroups": ("groups",),
+    "subgroups": ("groups", "audit"),
 }
 """Section → its charts, in order; all others are together in the section on intervals."""
 
@@ -223,7 +225,7 @@ def _headings(section: Mapping[str, Any]) -> Collection[str]:
     if section["answered"]:
         found += [tripod.OVERALL, tripod.CALIBRATION, tripod.BENEFIT, tripod.SIZE]
         found += [tripod.DIFFERENCES] if section["charts"]["differences"] else []
-        found += [] if section["groups"] is None else [tripod.GROUPS]
+        found += [tripod.GROUPS] if section["groups"] is not None or section["searched"] else []
     return found
 
 
@@ -247,6 +249,7 @@ def _section(
         for place, keys in (PLACES | {"others": elsewhere}).items()
     }
     split = _split(evaluation, at_random)
+    searched = [_audited(evaluation)] if "audit" in by_key else []
     return {
         "name": name,
         "verdict": evaluation.verdict.sentence,
@@ -258,6 +261,7 @@ def _section(
             evaluation,
             evaluation.recipe.setting("reliability.group"),
             bool(evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")),
+            searched[0].columns if searched else (),
         ),
         "subject": _subject(evaluation),
         "method": _method(evaluation),
@@ -271,10 +275,11 @@ def _section(
         if evaluation.before
         else None,
         "notes": evaluation.notes,
-        "missing": split["missing"] + ([] if "groups" in by_key else [_no_groups(evaluation.recipe)]),
+        "missing": split["missing"] + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
         "recipe": evaluation.recipe.to_json(),
     } | (
-        _numbers(evaluation, by_key["groups"].record if "groups" in by_key else None)
+        {"searched": [_search(made) for made in searched]}
+        | _numbers(evaluation, by_key["groups"].record if "groups" in by_key else None)
         if evaluation.predictions
         else {"answered": False}
     )
@@ -321,8 +326,36 @@ def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
     }
 
 
-def _no_groups(recipe: Recipe) -> str:
+def _audited(evaluation: Evaluation) -> Audited:
+    """The search that somebody asked for; refused with the reason."""
+    entry = FIGURES["audit"]
+    assert entry.reported is not None
+    return entry.reported(evaluation)[0]
+
+
+def _search(made: Audited) -> dict[str, Any]:
+    """The search of segments: what it found in sentences, and a table if it found any."""
+    what = (
+        f"{name_of(made.calibrator)}: the search allows for all segments, so that it finds any of them in at most 5 of "
+        "100 tables if the probabilities are right."
+    )
+    table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
+    return {"sentences": [f"{capital(what)}", *_ends(sentences(made.found))], "table": table}
+
+
+def _ends(lines: Sequence[str]) -> list[str]:
+    """Sentences, each with its full stop."""
+    return [line if line.endswith(".") else f"{line}." for line in lines]
+
+
+def _no_groups(evaluation: Evaluation) -> str:
     """Why there are no subgroups."""
+    recipe = evaluation.recipe
+    if recipe.setting("groups.in_report"):
+        try:
+            _audited(evaluation)
+        except InputError as error:
+            return f"Search of segments: {error}"
     group = recipe.setting("reliability.group")
     return f"Subgroups: {'no column was chosen' if group is None else f'the data have no column {group!r}'}."
 

@@ -6,6 +6,7 @@ import math
 
 import pandas as pd
 
+from calib.analysis.audit.told import LOOKS, Audited, look_of
 from calib.analysis.chance import chance_sentence
 from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.subgroups import judge_groups
@@ -83,6 +84,29 @@ def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:
     return shown.rename(
         index=lambda rule: "Act on all" if rule == "all" else label_of(rule),
         columns=lambda threshold: f"At {number(threshold)}",
+    )
+
+
+def formatted_segments(made: Audited, most: int = 20) -> pd.DataFrame:
+    """One line per cause, worst first: segment, rows, mean prediction, observed frequency, adjusted p-value and look.
+
+    Parameters
+    ----------
+    most
+        Largest number of lines.
+    """
+    found, causes = made.found, made.causes[:most]
+    lines = found.segments.iloc[[each.line for each in causes]]
+    return pd.DataFrame(
+        {
+            "Segment": lines["segment"],
+            "Rows": _whole(lines["rows"]),
+            "Predicted": [percent(p) for p in lines["predicted"]],
+            "Observed": [percent(p) for p in lines["observed"]],
+            "Adjusted p": [number(p) for p in lines["p_value"]],
+            "What deviates": [LOOKS[look_of(found, each.line)] for each in causes],
+            "Segments with the same rows": [str(len(each.others)) for each in causes],
+        }
     )
 
 

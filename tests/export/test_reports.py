@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 
 from calib import Evaluation, Recipe, evaluate
+from calib.analysis.audit.told import audited
+from calib.analysis.audit.told import sentences as audit_sentences
 from calib.analysis.limits import limits
 from calib.analysis.optimism import optimism, random_recipe
 from calib.analysis.recommendation.advice import recommend
@@ -27,7 +29,7 @@ from calib.export.charts import charts
 from calib.figures import FIGURES, formatted_metrics
 from calib.kernel.progress import Watch
 from calib.kernel.records import Problem
-from calib.kernel.wording import number
+from calib.kernel.wording import number, percent
 from calib.metrics.chance import chance_range
 from calib.metrics.confidence import confidence_interval
 from calib.sources import data_problems, digest, load
@@ -383,6 +385,32 @@ def test_the_subgroups_chosen_have_their_numbers():
     for line in table.itertuples():
         assert f"{number(line.observed)} [{number(line.lower)}, {number(line.upper)}]" in found
         assert number(line.mean_p) in found
+
+
+def test_the_search_of_segments_is_in_the_report_if_it_was_added():
+    recipe = Recipe(
+        data="sample:hidden_group",
+        content="predictions",
+        calibrators=("none",),
+        settings={"groups.in_report": True, "groups.resamples": 99},
+    )
+    evaluation = evaluate(recipe, load(recipe))
+    made = audited(evaluation, resamples=99)
+    report = report_html(evaluation).decode()
+    found = sections(report)["Subgroups"]
+    for sentence in audit_sentences(made.found):
+        assert sentence in found
+    worst = made.found.segments.iloc[made.causes[0].line]
+    assert f"{worst['rows']:,} {percent(worst['predicted'])} {percent(worst['observed'])}" in found
+    assert (
+        "Only segments of age, employment, region, income and channel were searched"
+        in sections(report)["Limits"]
+    )
+
+
+def test_a_search_that_is_refused_says_why_in_the_report():
+    recipe = LOANS.replace(base_rate=0.5, **{"groups.in_report": True})
+    assert "Remove the deployment base rate" in report_html(evaluate(recipe, load(recipe))).decode()
 
 
 def test_figures_are_numbered_in_their_order_over_all_sections(report):

@@ -112,7 +112,7 @@ def test_links_to_the_subgroups_of_reliability_lead_here():
     ("changes", "remedy"),
     [
         ({"base_rate": "0.3"}, "Remove the deployment base rate"),
-        ({"groups.min_rows": "5000"}, "Lower min_rows"),
+        ({"groups.min_rows": "5000"}, "Lower “Least rows”"),
         (
             {
                 "data": "sample:predictions",

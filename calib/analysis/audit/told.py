@@ -119,6 +119,11 @@ class Audited:
     found: Audit
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that make segments."""
+        return tuple(self.found.groupings)
+
+    @property
     def predicted(self) -> float:
         """Return the mean probability of all audited rows."""
         return float(np.average(self.found.p, weights=self.found.rows.weights))

@@ -24,6 +24,7 @@ from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.kernel.checks import InputError
+from calib.kernel.declared import SETTINGS
 from calib.kernel.segment import shown_segment
 from calib.kernel.wording import counted, duration, number, percent
 from calib.recipe import Recipe
@@ -139,9 +140,17 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
     if made is None:
         return None
     if isinstance(made[0], InputError):
-        st.info(plain(made[0]))
+        st.info(plain(_called(made[0])))
         return None
     return made[0]
+
+
+def _called(error: InputError) -> str:
+    """A refusal in which settings are called as their controls are."""
+    text = str(error)
+    for name in ("min_rows", "min_events", "resamples"):
+        text = text.replace(f" {name}", f" “{SETTINGS[f'groups.{name}'].label}”")
+    return text
 
 
 def _or_why(make: Callable[[], Any]) -> Any:
