@@ -240,6 +240,11 @@ def allowed(parameter):
     return tuple(parameter.offered()) or ("oob",)
 
 
+def in_range(n, parameter):
+    low, high = parameter.low, parameter.high
+    return (low is None or low <= n) and (high is None or n <= high)
+
+
 def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_default():
     names = [name for name in SETTINGS if name.partition(".")[0] in EXPLORE - {"compare"}]
     assert {
@@ -256,7 +261,7 @@ def test_every_setting_of_an_explore_page_is_in_a_link_once_it_is_not_as_by_defa
             "names": lambda p: {"selection": ("none:0.0:0.5",), "depths": ("7",)}.get(p.name, allowed(p)[:1]),
             "text": lambda p: "a,b",
             "moves": lambda p: "0.2:0>0.7:1",
-            "integer": lambda p: 7 if p.high is None or p.high >= 7 else p.high,
+            "integer": lambda p: next(n for n in (7, p.low, p.high) if in_range(n, p) and n != p.default),
             "number": lambda p: min(7.5, p.high / 2),
         }[SETTINGS[name].kind](SETTINGS[name])
         recipe = Recipe(settings={name: other})

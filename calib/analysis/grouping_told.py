@@ -128,6 +128,17 @@ def _loss(evaluation: Evaluation, calibrator: str, table: pd.DataFrame, partitio
     )
 
 
+def finding(found: GroupingLosses) -> str:
+    """Say what all partitions together show."""
+    best, clearest = found.best, min(found.losses, key=lambda each: each.p_value)
+    if best.interval[0] or clearest.p_value > found.level:
+        return gain_of(best)
+    return (
+        f"Grouping loss: there is some (p = {number(clearest.p_value)}), but its size is uncertain. These regions "
+        f"explain at most {number(max(each.interval[1] for each in found.losses))} of the Brier score."
+    )
+
+
 def gain_of(found: GroupingLoss) -> str:
     """Say how much a better model could gain, which no calibrator can."""
     low, high = (number(end) for end in found.interval)

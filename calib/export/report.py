@@ -336,8 +336,8 @@ def _audited(evaluation: Evaluation) -> Audited:
 def _search(made: Audited) -> dict[str, Any]:
     """The search of segments: what it found in sentences, and a table if it found any."""
     what = (
-        f"{name_of(made.calibrator)}: the search allows for all segments, so that it finds any of them in at most 5 of "
-        "100 tables if the probabilities are right."
+        f"{name_of(made.calibrator)}: the search allows for all segments. If the probabilities are right, it finds any "
+        "segment in at most 5 of 100 tables."
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
     return {"sentences": [f"{capital(what)}", *_ends(sentences(made.found))], "table": table}

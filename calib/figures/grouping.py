@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.audit.told import audited_by_default
-from calib.analysis.grouping_told import GroupingLosses, gain_of, grouping_losses, partition_name
+from calib.analysis.grouping_told import GroupingLosses, finding, grouping_losses, partition_name
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry
 from calib.figures.ink import lanes, reach
@@ -41,11 +41,10 @@ def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
         Bounds, or an Evaluation, of whose recommended calibrator they are made.
     """
     found = grouping_losses(source, audited_by_default(source)) if isinstance(source, Evaluation) else source
-    table, best = found.to_frame(), found.best
-    finding = gain_of(best).removesuffix(".")
+    table = found.to_frame()
     return LossLanes(
         table,
-        finding,
+        finding(found).removesuffix("."),
         "Bars show the variance that regions explain, in three parts; marks show the lower bound of the grouping loss. "
         "Of what regions explain, bias comes from few rows per region and the induced part from the width of the bins. "
         "The rest is the lower bound, with its 95 % interval. It depends on the regions: others can explain more. "

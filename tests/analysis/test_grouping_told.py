@@ -6,7 +6,7 @@ import pytest
 
 from calib import Recipe, check, evaluate, load_sample
 from calib.analysis.grouping import PARTITIONS, grouping_loss
-from calib.analysis.grouping_told import gain_of, gain_sentence, grouping_losses
+from calib.analysis.grouping_told import finding, gain_of, gain_sentence, grouping_losses
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.sources import load
@@ -49,6 +49,19 @@ def test_weights_and_clusters_are_refused_with_the_remedy(changes, remedy):
     with pytest.raises(InputError, match=remedy):
         grouping_losses(evaluation, "none")
     assert gain_sentence(evaluation, "none") == ""
+
+
+def test_a_significant_loss_of_uncertain_size_is_not_called_none():
+    """The interval of the bound can include 0 although the test finds a loss, as in the sample."""
+    recipe = Recipe(data="sample:hidden_group", content="predictions", calibrators=("none",))
+    found = grouping_losses(evaluate(recipe, load(recipe)), "none")
+    assert min(each.p_value for each in found.losses) < found.level == pytest.approx(0.05 / len(found.losses))
+    assert found.best.interval[0] == 0
+    assert "there is some" in finding(found)
+    y, p, table = rows(gap=0.0)
+    assert finding(grouping_losses(check(y, p, features=table), "none")).startswith(
+        "Grouping loss: none was found"
+    )
 
 
 def test_few_rows_and_a_base_rate_are_refused():

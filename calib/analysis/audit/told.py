@@ -26,6 +26,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.wording import counted, number
 
 POWER = 0.8
+SURE = 1.959964  # standard deviations of a two-sided test at 5 %
 CELLS = 5e8  # rows times redraws of one partition that a second is enough for
 A_PARTITION = 0.004  # seconds that each takes besides
 LOOKS = {"level": "level", "slope": "slope", "shape": "opposite errors"}
@@ -132,6 +133,12 @@ class Audited:
     def observed(self) -> float:
         """Return the frequency of class 1 in all audited rows."""
         return float(np.average(self.found.rows.y, weights=self.found.rows.weights))
+
+    @property
+    def off_on_average(self) -> bool:
+        """Whether the level of all rows is off: beyond 1.96 standard deviations of independent rows."""
+        gap, variance = _by_row(self.found)
+        return bool(abs(gap.sum()) > SURE * np.sqrt(variance.sum()))
 
     @cached_property
     def causes(self) -> tuple[Cause, ...]:

@@ -231,6 +231,11 @@ def headline(made: Audited) -> None:
             else " Clusters change sign together, so the rate is approximate."
         )
     )
+    if made.off_on_average:
+        st.caption(
+            "The predictions are wrong on average, so most segments are off, too. Under Settings, choose the "
+            "predictions of a calibrator."
+        )
     _repair(made)
 
 
@@ -369,12 +374,12 @@ def loss(evaluation: Evaluation, recipe: Recipe) -> None:
     shown = found.to_frame()
     shown["partition"] = shown["partition"].map(partition_name)
     decimals = {
-        name: st.column_config.NumberColumn(format="%.5f")
+        LOSSES[name]: st.column_config.NumberColumn(format="%.5f")
         for name in shown.columns
         if shown[name].dtype.kind == "f" and name != "p_value"
     }
     grid(
-        shown,
+        shown.rename(columns=LOSSES),
         width="stretch",
         hide_index=True,
         key="losses",
@@ -382,6 +387,20 @@ def loss(evaluation: Evaluation, recipe: Recipe) -> None:
         alt="Grouping loss by partition",
     )
     tables.download("Grouping loss (CSV)", lambda: safe_csv(found.to_frame()), "grouping_loss.csv")
+
+
+LOSSES = {
+    "partition": "Regions by",
+    "explained": "Explained",
+    "bias": "Bias",
+    "induced": "Induced",
+    "lower_bound": "Lower bound",
+    "interval_low": "Interval from",
+    "interval_high": "to",
+    "p_value": "p",
+    "regions": "Regions",
+    "rows": "Rows",
+}
 
 
 def _losses(found: GroupingLosses) -> None:

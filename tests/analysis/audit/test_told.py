@@ -132,3 +132,9 @@ def test_the_sample_with_a_hidden_group_is_calibrated_and_the_group_is_found():
     assert worst["segment"] == "age = 60 to 79 and employment = self-employed"
     assert (worst["rows"], round(worst["predicted"], 2), round(worst["observed"], 2)) == (476, 0.36, 0.52)
     assert made.conditions(cause.line) == ("age=60.0..", "employment=self-employed")
+
+
+def test_predictions_that_are_wrong_on_average_are_called_so():
+    y, p, table = planted(shift=0.0)
+    assert not audited(check(y, p, features=table), resamples=19).off_on_average
+    assert audited(check(y, p * 0.8, features=table), resamples=19).off_on_average
