@@ -8,7 +8,7 @@ from calib.analysis.recommendation.verdict import Verdict, verdict_of
 from calib.calibrated import CalibratedClassifier
 from calib.dashboard import explore
 from calib.data import load_sample
-from calib.evaluate import HOOKS, Evaluation, Fitted, calibrate, check, evaluate, fit
+from calib.evaluate import HOOKS, Evaluation, Fitted, JointEvaluation, calibrate, check, evaluate, fit
 from calib.experiments import EXPERIMENTS  # which declares what a Recipe may hold for the Learn pages
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.version import __version__
@@ -30,6 +30,7 @@ __all__ = [
     "Dataset",
     "Evaluation",
     "Fitted",
+    "JointEvaluation",
     "Predictions",
     "Recipe",
     "Recommendation",

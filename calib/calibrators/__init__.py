@@ -5,10 +5,12 @@ from typing import TypeVar
 
 from calib.calibrators.base import MERGE, TABLES, IntervalCalibrator, ScoreCalibrator, count_outside
 from calib.calibrators.beta import Beta
+from calib.calibrators.by_class import FromTwoClasses, OneVsRest, Pairwise
 from calib.calibrators.centered_isotonic import CenteredIsotonic
 from calib.calibrators.contract import check_calibrator
 from calib.calibrators.histogram import Histogram
 from calib.calibrators.isotonic import Isotonic
+from calib.calibrators.joint import JointCalibrator
 from calib.calibrators.logistic import Logistic
 from calib.calibrators.merge import MERGE_RULES, merge_pair
 from calib.calibrators.multicalibration import Multicalibration
@@ -18,14 +20,34 @@ from calib.calibrators.platt import Platt
 from calib.calibrators.ppa import PPA
 from calib.calibrators.quadratic import Quadratic
 from calib.calibrators.rank import Rank
+from calib.calibrators.scaling import (
+    Dirichlet,
+    MatrixScaling,
+    StructuredMatrix,
+    StructuredVector,
+    VectorScaling,
+)
 from calib.calibrators.spline import Spline
 from calib.calibrators.step_pairs import StepPairs
-from calib.calibrators.temperature import Temperature
+from calib.calibrators.temperature import JointTemperature, Temperature
 from calib.calibrators.venn import Venn
 from calib.calibrators.venn_abers import VennAbers
 from calib.kernel.registry import Registry
 
 Method = TypeVar("Method", bound=ScoreCalibrator)
+
+JOINT: dict[str, type[JointCalibrator]] = {
+    method.key: method
+    for method in (
+        JointTemperature,
+        VectorScaling,
+        StructuredVector,
+        StructuredMatrix,
+        Dirichlet,
+        MatrixScaling,
+    )
+}
+"""Key → calibrator of K classes together, from the simplest on; one key, "temperature", is that of two classes, too."""
 
 CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
     "calib.calibrators",
@@ -35,8 +57,10 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
     ),
     check=check_calibrator,
     origin=lambda method: method,
+    unlisted={key: method for key, method in JOINT.items() if key != "temperature"},
 )
 
+FromTwoClasses.methods = CALIBRATORS
 register = CALIBRATORS.register
 
 
@@ -85,26 +109,36 @@ def complexity_of(key: str) -> float:
 
 __all__ = [
     "CALIBRATORS",
+    "JOINT",
     "MERGE",
     "MERGE_RULES",
     "PPA",
     "TABLES",
     "Beta",
     "CenteredIsotonic",
+    "Dirichlet",
     "Histogram",
     "IntervalCalibrator",
     "Isotonic",
+    "JointCalibrator",
+    "JointTemperature",
     "Logistic",
+    "MatrixScaling",
     "Multicalibration",
     "Offset",
+    "OneVsRest",
+    "Pairwise",
     "Platt",
     "Quadratic",
     "Rank",
     "ScoreCalibrator",
     "Spline",
     "StepPairs",
+    "StructuredMatrix",
+    "StructuredVector",
     "Temperature",
     "Uncalibrated",
+    "VectorScaling",
     "Venn",
     "VennAbers",
     "complexity_of",

@@ -1,17 +1,21 @@
-"""Temperature scaling: the model's log-odds, all divided by one number.
+"""Temperature scaling: the model's log-odds, or the log-probabilities of K classes, all divided by one number.
 
-Guo et al. 2017, for two classes and scores that are probabilities already: ``logit p = logit(s) / T`` with T
+Guo et al. 2017, for scores that are probabilities already: ``logit p = logit(s) / T``, or ``softmax(ln P / T)``, with T
 > 0 chosen by log loss.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
+import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import expit, softmax
+from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.joint import JointCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
@@ -19,6 +23,71 @@ from calib.kernel.formula import Expression, logit, sigmoid
 from calib.kernel.weights import or_ones
 
 COLDEST, HOTTEST = 1e-3, 1e3
+LEAST = 1e-12  # added to the probabilities of K classes, so that their logarithms stay finite
+
+
+def best_temperature(slope: Callable[[float], float], level: bool) -> tuple[float, bool]:
+    """Return T in [0.001, 1000] of the least log loss, and whether the search stopped at an end.
+
+    Parameters
+    ----------
+    slope
+        Derivative of the log loss in 1/T, which increases.
+    level
+        Whether all scores of a row are alike, so that every temperature gives the same.
+    """
+    low, high = 1 / HOTTEST, 1 / COLDEST
+    if level:
+        return 1.0, False
+    if slope(low) >= 0:
+        return HOTTEST, True
+    if slope(high) <= 0:
+        return COLDEST, True
+    return 1 / float(brentq(slope, low, high, xtol=1e-15, rtol=1e-14)), False
+
+
+def joint_temperature(logits: Array, y: Array, weights: Array) -> tuple[float, bool]:
+    """Return the best temperature of logits (n, K) with labels 0 … K − 1, and whether the search stopped at an end."""
+    logits = logits - logits.max(axis=1, keepdims=True)  # a constant per row changes nothing
+    own = weights @ logits[np.arange(len(y)), y]
+
+    def slope(inverse: float) -> float:
+        """Derivative of the log loss in 1/T, which increases."""
+        return float(weights @ (softmax(inverse * logits, axis=1) * logits).sum(axis=1) - own)
+
+    return best_temperature(slope, not logits.any())
+
+
+def stopped_notes(T: float, bounded: bool) -> tuple[str, ...]:
+    """Return the sentence about a search that stopped at an end, if it did."""
+    stopped = f"The best temperature is outside [{COLDEST:g}, {HOTTEST:g}], so the search stopped at {T:g}."
+    return (stopped,) if bounded else ()
+
+
+class JointTemperature(JointCalibrator):
+    """``softmax(ln(P + 1e-12) / T)`` of K classes, T > 0 by maximum likelihood, as in scikit-learn; optional weights.
+
+    ``T_`` and ``bounded_`` are as in ``Temperature``.
+
+    >>> temperature = JointTemperature().fit([[0.8, 0.1, 0.1]] * 3 + [[0.1, 0.8, 0.1]] * 3, [0, 0, 2, 1, 1, 0])
+    >>> temperature.predict([[0.8, 0.1, 0.1]]).round(4)    # right two times of three
+    array([[0.6667, 0.1667, 0.1667]])
+    """
+
+    key = "temperature"
+    label = "Temperature scaling"
+    name = "temperature scaling"
+    source = "Guo et al. 2017"
+    complexity = 1
+
+    def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
+        self.T_, self.bounded_ = joint_temperature(np.log(P + LEAST), y, or_ones(weights, len(y)))
+
+    def _map(self, P: Array) -> Array:
+        return softmax(np.log(P + LEAST) / self.T_, axis=1)
+
+    def _notes(self) -> tuple[str, ...]:
+        return stopped_notes(self.T_, self.bounded_)
 
 
 class Temperature(ScoreCalibrator):
@@ -27,7 +96,7 @@ class Temperature(ScoreCalibrator):
     ``T_`` is the temperature: above 1 for an overconfident model. It is kept in [0.001, 1000],
     and ``bounded_`` says that it stopped at an end (probabilities on the right side of ½ throughout, or no
     better than chance). ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16. One class
-    alone is refused.
+    alone is refused. Rows of K probabilities (n, K) are calibrated together, as by ``JointTemperature``.
 
     >>> temperature = Temperature().fit([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])    # logit 3/4 = logit 9/10 ÷ 2
     >>> round(temperature.T_, 6), temperature.predict([0.9, 0.1]).round(6)
@@ -44,6 +113,18 @@ class Temperature(ScoreCalibrator):
     complexity = 1
     kind = "scaling"
 
+    def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
+        if np.ndim(scores) != 2:
+            return super().fit(scores, y, sample_weight)
+        joint = JointTemperature().fit(scores, y, sample_weight)
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        return self._with_learned(joint=joint, T=joint.T_, bounded=joint.bounded_, notes=joint.notes_)
+
+    def predict(self, scores: Any) -> Array:
+        check_is_fitted(self)
+        return self.joint_.predict(scores) if hasattr(self, "joint_") else super().predict(scores)
+
     def _learn(self, scores: Array, y: Array, weights: Array | None) -> None:
         both_classes(y, self.label)
         self.n_clipped_ = count_clipped(scores)
@@ -54,20 +135,10 @@ class Temperature(ScoreCalibrator):
             """Derivative of the log loss in 1/T, which increases."""
             return float((weights * logits) @ (expit(inverse * logits) - y))
 
-        low, high = 1 / HOTTEST, 1 / COLDEST
-        self.bounded_ = True
-        if not logits.any():
-            self.T_, self.bounded_ = 1.0, False
-        elif slope(low) >= 0:
-            self.T_ = HOTTEST
-        elif slope(high) <= 0:
-            self.T_ = COLDEST
-        else:
-            self.T_, self.bounded_ = 1 / float(brentq(slope, low, high, xtol=1e-15, rtol=1e-14)), False
+        self.T_, self.bounded_ = best_temperature(slope, not logits.any())
 
     def _notes(self) -> tuple[str, ...]:
-        stopped = f"The best temperature is outside [{COLDEST:g}, {HOTTEST:g}], so the search stopped at {self.T_:g}."
-        return fit_notes(self.n_clipped_) + ((stopped,) if self.bounded_ else ())
+        return fit_notes(self.n_clipped_) + stopped_notes(self.T_, self.bounded_)
 
     def _map(self, scores: Array) -> Array:
         return expit(log_odds(scores) / self.T_)

@@ -14,6 +14,7 @@ from calib.evaluate.fitting import (
     score_column,
     split,
 )
+from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.record import HOOKS, Evaluation
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Counted",
     "Evaluation",
     "Fitted",
+    "JointEvaluation",
     "Part",
     "calibrate",
     "check",

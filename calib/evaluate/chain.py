@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from calib.calibrators import CALIBRATORS
 from calib.evaluate.base_rate import at_base_rate, rate_change
 from calib.evaluate.fitting import Fitted, Part, features_of, fit, summed
+from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation
 from calib.kernel.checks import InputError
@@ -226,10 +227,11 @@ def check(
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     features: Any = None,
-) -> Evaluation:
+) -> Evaluation | JointEvaluation:
     """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
 
-    The short name of ``Evaluation.from_predictions``, which explains the arguments.
+    The short name of ``Evaluation.from_predictions``, which explains the arguments. Of tables (n, K) with three or more
+    columns it is ``JointEvaluation.from_predictions``, and labels are columns, 0 … K − 1.
 
     Examples
     --------
@@ -238,5 +240,11 @@ def check(
     >>> result = check(rng.random(1000) < p, p)
     >>> result.verdict.finding, result.figure("reliability", bins=15).layout.xaxis.range
     ('no sign', (-0.02, 1.02))
+    >>> P = rng.dirichlet([1, 1, 1], 1000)
+    >>> check([rng.choice(3, p=row) for row in P], P).of(2).verdict.finding    # class 2 against the rest
+    'no sign'
     """
-    return Evaluation.from_predictions(y, p, sample_weight, cluster, features)
+    tables = p.values() if isinstance(p, Mapping) else (p,)
+    joint = any(np.ndim(table) == 2 and np.shape(table)[1] > 2 for table in tables)
+    kind = JointEvaluation if joint else Evaluation
+    return kind.from_predictions(y, p, sample_weight, cluster, features)

@@ -96,6 +96,10 @@ class Evaluation:
         """Recommend a calibrator: ``.choice``, ``.answer``, ``.reasons``, ``.fit()`` (``Recommendation``)."""
         return HOOKS["recommendation"](self, **options)
 
+    def of(self, k: int | str, name: str | None = None) -> Evaluation:
+        """Return the Evaluation of class 0 or 1 against the other, or of the confidence: as ``JointEvaluation.of``."""
+        return self if k == 1 else HOOKS["of"](self, k, name)
+
     def figure(self, key: str = "reliability", **view: Any) -> Any:
         """Draw a Plotly figure of ``FIGURES``; ``view`` are options of its ``prepare``, such as ``bins``."""
         return HOOKS["figure"](self, key, **view)

@@ -534,3 +534,53 @@ def results_table(table: Any, name: str) -> Array:
             f"{column}. Run the missing methods, or exclude these data sets for all methods."
         )
     return values
+
+
+ROW_SUM_ERROR = 1e-4  # of probabilities that are written with four digits or in single precision
+
+
+def class_probabilities(p: Any, name: str = "P") -> Array:
+    """Probabilities of K classes as a float64 array of shape (n, K), K at least 2.
+
+    Rows whose sum is off by rounding to a few digits are divided by it; a sum further than 1e-4 from 1 is refused.
+    """
+    array = _floats(p, name)
+    if array.ndim != 2 or array.shape[1] < 2:
+        raise InputError(
+            f"{name} must be a table with one column per class, shape (n, K), but has shape {array.shape}."
+        )
+    probability_vector(array.ravel(), name)
+    sums = array.sum(axis=1)
+    wrong = np.abs(sums - 1) > ROW_SUM_ERROR
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            f"The rows of {name} must sum to 1, but {int(wrong.sum())} of {len(array)} do not (row {first} sums to "
+            f"{sums[first]:g}). Divide each row by its sum; of logits take the softmax first."
+        )
+    # Float64's own rounding stays, for dividing would tear ties apart
+    return np.where(np.abs(sums - 1)[:, None] > 1e-9, array / sums[:, None], array)
+
+
+def class_labels(y: Any, classes: int, name: str = "y") -> Array:
+    """Labels as an int array of shape (n,) with values 0 … K − 1; anything else is refused."""
+    array = np.asarray(y)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
+    numbers = _floats(array, name)
+    wrong = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= classes)
+    if wrong.any():
+        raise InputError(
+            f"{name} must hold the column of each row's class in P, a whole number from 0 to {classes - 1}, but holds "
+            f"{shown(array[int(np.argmax(wrong))].item())}."
+        )
+    return numbers.astype(np.intp)
+
+
+def labelled_rows(y: Any, p: Any) -> tuple[Array, Array]:
+    """Labels 0 … K − 1 and rows of K probabilities, at least one row; what every metric of K classes begins with."""
+    probabilities = class_probabilities(p, "p")
+    labels = class_labels(y, probabilities.shape[1])
+    same_length(y=labels, p=probabilities)
+    not_empty(labels, "y")
+    return labels, probabilities

@@ -31,6 +31,9 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         Our own entries, each with its ``key``; the attribute is a mapping of these alone.
     check
         Refuses, with an InputError, an entry from outside that breaks a promise.
+    unlisted
+        Entries of another kind that are found by their key but not listed, as calibrators of K classes among those of
+        two.
     origin
         The class or function that makes an entry what it is. Defined again, as by a notebook's cell run again,
         it takes the place of its earlier self; a key that is taken by anything else is refused.
@@ -55,9 +58,11 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         shipped: Iterable[Any],
         check: Callable[[Any], None],
         origin: Callable[[Any], Any],
+        unlisted: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.group, self._check, self._origin = group, check, origin
         self.shipped: Mapping[str, Entry] = MappingProxyType({entry.key: entry for entry in shipped})
+        self.unlisted = unlisted
         self._held: dict[str, Entry] = dict(self.shipped)
         self._problems: list[str] = []
         self._lock, self._awaited, self._complete = RLock(), True, False
@@ -90,7 +95,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         """
         self._check(entry)
         with self._lock:
-            if entry.key in self._held and not self._redefines(entry):
+            if entry.key in self.unlisted or (entry.key in self._held and not self._redefines(entry)):
                 raise InputError(f"key: {entry.key!r} is taken in {self.group}. Choose another.")
             self._held[entry.key] = entry
         return entry
@@ -102,7 +107,8 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return tuple(self._problems)
 
     def __getitem__(self, key: str) -> Entry:
-        return self._all()[key]
+        held = self._all()
+        return held[key] if key in held else self.unlisted[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(list(self._all()))

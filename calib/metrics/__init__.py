@@ -30,6 +30,11 @@ from calib.metrics.intervals import (
     predicted_label_intervals,
     predicted_label_summary,
 )
+from calib.metrics.joint import (
+    classwise_calibration_error,
+    confidence_calibration_error,
+    top_label_calibration_error,
+)
 from calib.metrics.log_loss import log_loss, log_loss_clipped
 from calib.metrics.papers import group_entropy, squared_ece
 from calib.metrics.registry import METRICS, register
@@ -63,6 +68,8 @@ __all__ = [
     "brier_skill",
     "calibration_line",
     "chance_miscalibration",
+    "classwise_calibration_error",
+    "confidence_calibration_error",
     "confidence_interval",
     "corp_decomposition",
     "corrected_reliability",
@@ -91,5 +98,6 @@ __all__ = [
     "spiegelhalter_test",
     "squared_ece",
     "takes_weights",
+    "top_label_calibration_error",
     "true_calibration_error",
 ]

@@ -11,7 +11,7 @@ from calib.metrics.losses import hits, mean_loss, overconfidence
 
 
 def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Share of rows whose predicted label, 1 when p > 0.5, is right.
+    """Share of rows whose predicted label, 1 when p > 0.5, is right; of K classes the first of the most probable.
 
     Parameters
     ----------

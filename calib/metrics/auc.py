@@ -15,7 +15,8 @@ from calib.metrics.base import Metric
 def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
     """Probability that a row of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
 
-    NaN when y holds one class only: there is no pair to compare.
+    NaN when y holds one class only: there is no pair to compare. Of K classes it is the mean over the classes that
+    have rows, each against the rest.
 
     Parameters
     ----------
@@ -27,6 +28,9 @@ def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
     >>> auc([0, 1, 1], [0.3, 0.3, 0.9])               # one tie and one pair in order
     0.75
     """
+    if np.ndim(p) == 2:
+        y, p = checks.labelled_rows(y, p)
+        return float(np.mean([auc(y == k, p[:, k], sample_weight) for k in np.unique(y)]))
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     return rank_area(pool_ties(p, y, weights))
 

@@ -20,6 +20,7 @@ def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
     ----------
     y : (n,) of 0 and 1
     p : (n,) in [0, 1]
+        Or rows (n, K) for labels 0 … K − 1: then the squares of all classes are added, for two twice as much.
     sample_weight : (n,)
         Not negative. Whole numbers are repeated rows, here and for every metric.
 
@@ -32,6 +33,8 @@ def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
     --------
     >>> round(brier_score([1, 0], [0.8, 0.4]), 3)     # (0.04 + 0.16) / 2
     0.1
+    >>> round(brier_score([2], [[0.5, 0.25, 0.25]]), 3)    # 0.25 + 0.0625 + 0.5625
+    0.875
     """
     return mean_loss(squared_errors, y, p, sample_weight)
 

@@ -24,6 +24,7 @@ def log_loss(
     ----------
     y : (n,) of 0 and 1
     p : (n,) in [0, 1]
+        Or rows (n, K) for labels 0 … K − 1.
     base
         Of the logarithm, above 1.
     sample_weight

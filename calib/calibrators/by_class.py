@@ -1,0 +1,165 @@
+"""K classes from two: a two-class calibrator for each class against the rest, or for each pair of classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.joint import JointCalibrator, normalised
+from calib.kernel.checks import Array, InputError
+
+
+class FromTwoClasses(JointCalibrator):
+    """Base of both: ``key`` names the two-class calibrator, or is one.
+
+    ``methods`` are the two-class calibrators by key, which the registry sets.
+    """
+
+    methods: ClassVar[Mapping[str, type[ScoreCalibrator]]]
+
+    def __init__(self, key: Any = "venn_abers"):
+        self.key = key  # type: ignore[misc]
+
+    def predict_interval(self, P: Any) -> Array:
+        """Return a pair per class and row, (m, K, 2), p0 <= p1; for a class without calibration rows [0, 1].
+
+        Raises
+        ------
+        InputError
+            For a calibrator without intervals.
+        """
+        P = self._read(P)
+        if not issubclass(self._method(), IntervalCalibrator):
+            raise InputError(f"{self._method().label} gives no interval. Choose 'venn' or 'venn_abers'.")
+        found = np.broadcast_to([0.0, 1.0], (*P.shape, 2)).copy()
+        found[:, self.present_] = self._intervals(P)
+        return found
+
+    def _intervals(self, P: Array) -> Array:
+        """Return the pairs of the classes that have calibration rows, (m, k, 2)."""
+        raise NotImplementedError
+
+    def _method(self) -> type[ScoreCalibrator]:
+        return type(self._new())
+
+    def _new(self) -> ScoreCalibrator:
+        """Return a new two-class calibrator."""
+        if isinstance(self.key, ScoreCalibrator):
+            return clone(self.key)
+        if self.key not in list(self.methods):
+            raise InputError(f"key must be one of {', '.join(map(repr, self.methods))}, but is {self.key!r}.")
+        return self.methods[self.key]()
+
+
+class OneVsRest(FromTwoClasses):
+    """Each class against the rest with a two-class calibrator, and then every row divided by its sum.
+
+    As in scikit-learn's ``CalibratedClassifierCV``: a row of zeros becomes 1/K each, and of two classes only the
+    second is calibrated. Intervals are not normalised: with Venn–Abers each class's pair is valid for that class
+    against the rest. Of the normalised probabilities no theorem speaks. A class without a calibration row keeps its
+    probability before rows are divided by their sums.
+
+    Parameters
+    ----------
+    key
+        A key of ``CALIBRATORS``, or a two-class calibrator.
+
+    Examples
+    --------
+    >>> P, y = [[0.8, 0.1, 0.1]] * 3 + [[0.1, 0.8, 0.1]] * 3, [0, 0, 2, 1, 1, 0]
+    >>> OneVsRest("isotonic").fit(P, y).predict(P[:1]).round(4)    # 2/3, 0 and 1/6, divided by their sum
+    array([[0.8, 0. , 0.2]])
+    """
+
+    label = "One against the rest"
+    source = "Zadrozny and Elkan 2002"
+
+    def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
+        two = self.n_classes_ == 2
+        self.calibrators_ = {
+            int(k): self._new().fit(P[:, k], y == k, weights) for k in ([1] if two else self.present_)
+        }
+
+    def _map_all(self, P: Array) -> Array:
+        found = P.copy()
+        for k, calibrator in self.calibrators_.items():
+            found[:, k] = calibrator.predict(P[:, k])
+        if self.n_classes_ == 2:
+            found[:, 0] = 1 - found[:, 1]
+        return normalised(found)
+
+    def _intervals(self, P: Array) -> Array:
+        pairs = {k: calibrator.predict_interval(P[:, k]) for k, calibrator in self.calibrators_.items()}
+        if self.n_classes_ == 2:
+            pairs[0] = 1 - pairs[1][:, ::-1]
+        return np.stack([pairs[int(k)] for k in self.present_], axis=1)
+
+
+class Pairwise(FromTwoClasses):
+    """Each pair of classes with a two-class calibrator, coupled into K probabilities (Manokhin 2017).
+
+    Of classes i and j, a calibrator is fitted on p_i/(p_i + p_j) over the rows of these two classes and answers r_ij.
+    Then ``p_i = 1 / (Σ_{j≠i} 1/r_ij − (K − 2))`` (Price et al. 1995), which is exact where the r_ij are those of one
+    distribution, and each row is divided by its sum; a row of zeros becomes 1/K each. An interval couples, for each
+    class, the lower ends against all others, and then the upper ends; it is not normalised, and no theorem speaks of
+    it.
+
+    Parameters
+    ----------
+    key
+        A key of ``CALIBRATORS``, or a two-class calibrator.
+
+    Examples
+    --------
+    >>> P, y = [[0.8, 0.1, 0.1]] * 3 + [[0.1, 0.8, 0.1]] * 3 + [[0.1, 0.1, 0.8]] * 2, [0, 0, 2, 1, 1, 0, 2, 2]
+    >>> Pairwise("isotonic").fit(P, y).predict(P[:1]).round(4)    # 1 against class 1, 3/4 against class 2
+    array([[0.75, 0.  , 0.25]])
+    """
+
+    label = "Each pair of classes"
+    source = "Manokhin 2017; Price et al. 1995"
+
+    def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
+        self.calibrators_ = {}
+        for i, j in combinations(range(P.shape[1]), 2):
+            rows = (y == i) | (y == j)
+            some = None if weights is None else weights[rows]
+            self.calibrators_[i, j] = self._new().fit(_share(P[rows], i, j), y[rows] == i, some)
+
+    def _map(self, P: Array) -> Array:
+        inverse = np.zeros(P.shape)
+        for (i, j), calibrator in self.calibrators_.items():
+            r = calibrator.predict(_share(P, i, j))
+            inverse[:, i] += _inverse(r)
+            inverse[:, j] += _inverse(1 - r)
+        return normalised(_coupled(inverse))
+
+    def _intervals(self, P: Array) -> Array:
+        P = normalised(P[:, self.present_])
+        inverse = np.zeros((*P.shape, 2))
+        for (i, j), calibrator in self.calibrators_.items():
+            pair = calibrator.predict_interval(_share(P, i, j))
+            inverse[:, i] += _inverse(pair)
+            inverse[:, j] += _inverse(1 - pair[:, ::-1])
+        return _coupled(inverse)
+
+
+def _share(P: Array, i: int, j: int) -> Array:
+    """Return p_i/(p_i + p_j), (n,); one half where both are 0."""
+    both = P[:, i] + P[:, j]
+    return np.divide(P[:, i], both, out=np.full(len(P), 0.5), where=both > 0)
+
+
+def _inverse(r: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return 1 / r
+
+
+def _coupled(inverse: Array) -> Array:
+    """Return 1 / (Σ_{j≠i} 1/r_ij − (K − 2)), given the sums (m, K) or (m, K, 2); in [0, 1], as each r is."""
+    return 1 / (inverse - (inverse.shape[1] - 2))

@@ -1,0 +1,150 @@
+"""Calibrators of K classes together: from rows of probabilities to rows of probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from calib.calibrators.log_odds import CLIP
+from calib.kernel.checks import (
+    Array,
+    InputError,
+    class_labels,
+    class_probabilities,
+    not_empty,
+    same_length,
+    setting,
+    weight_vector,
+)
+from calib.kernel.records import Parameter
+from calib.kernel.weights import effective_weights
+from calib.kernel.wording import listed
+
+
+def log_probabilities(P: Array, least: float = CLIP) -> Array:
+    """Return ln P (n, K), with P at least ``least``."""
+    return np.log(np.maximum(P, least))
+
+
+def normalised(P: Array) -> Array:
+    """Divide each row (n, K) by its sum; a row of zeros becomes 1/K each, as in scikit-learn."""
+    total = P.sum(axis=1, keepdims=True)
+    return np.divide(P, total, out=np.full(P.shape, 1 / P.shape[1]), where=total > 0)
+
+
+class JointCalibrator(BaseEstimator):
+    """Base of the calibrators of K classes: a scikit-learn estimator from P (n, K) to calibrated rows (m, K).
+
+    A method writes ``_learn(P, y, weights)`` and ``_map(P)``, which receive checked arrays. Rows of P sum to 1, y
+    is one of 0 … K − 1, and every class has a row. A class without a calibration row keeps its probability, the others
+    share the rest, and ``notes_`` names it.
+
+    Attributes
+    ----------
+    key, label, source : str
+        The name in the registry, the name for people, and the paper.
+    parameters : tuple of Parameter
+        The options of ``__init__``.
+    n_classes_ : int
+    notes_ : tuple of str
+        What a person should know about the fit, one sentence each.
+    """
+
+    key: ClassVar[str]
+    label: ClassVar[str]
+    name: ClassVar[str] = ""
+    source: ClassVar[str]
+    gives_interval: ClassVar[bool] = False
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    complexity: ClassVar[float] = np.inf
+
+    def fit(self, P: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the map from the calibration rows; nothing of an earlier fit remains.
+
+        Parameters
+        ----------
+        P : (n, K)
+            Probabilities, one column per class.
+        y : int (n,)
+            The column of each row's class, 0 … K − 1.
+        sample_weight : (n,), optional
+            Whole numbers have the effect of repeating rows.
+
+        Raises
+        ------
+        InputError
+            For rows that do not sum to 1, other labels, or rows of a single class.
+        """
+        for option in self.parameters:
+            setting(getattr(self, option.name), option, f"{self.label}: {option.name}")
+        P = class_probabilities(P)
+        y = class_labels(y, P.shape[1])
+        same_length(P=P, y=y)
+        not_empty(y, "The calibration set")
+        weights = None if sample_weight is None else weight_vector(sample_weight, len(y))
+        if weights is not None:
+            kept = weights > 0
+            P, y, weights = P[kept], y[kept], effective_weights(weights[kept])
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+        self.n_classes_ = P.shape[1]
+        self.present_ = np.unique(y)
+        if len(self.present_) < 2:
+            raise InputError(
+                f"{self.label} needs rows of at least two classes to be fitted, but got only class {y[0]} "
+                f"({len(y)} rows). Use more calibration rows."
+            )
+        self._learn_all(P, y, weights)
+        self.notes_ = (*self._absent_notes(), *self._notes())
+        return self
+
+    def predict(self, P: Any) -> Array:
+        """Return calibrated probabilities (m, K); each row sums to 1.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        """
+        return self._map_all(self._read(P))
+
+    def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
+        """Learn from the classes that have rows, as if there were no others."""
+        self._learn(normalised(P[:, self.present_]), np.searchsorted(self.present_, y), weights)
+
+    def _map_all(self, P: Array) -> Array:
+        """Calibrate what the classes with calibration rows share; the others keep what they have."""
+        found, among = P.copy(), P[:, self.present_]
+        found[:, self.present_] = among.sum(axis=1, keepdims=True) * self._map(normalised(among))
+        return found
+
+    def _absent_notes(self) -> tuple[str, ...]:
+        absent = np.setdiff1d(np.arange(self.n_classes_), self.present_)
+        if not absent.size:
+            return ()
+        which = (
+            f"Class {absent[0]} has"
+            if absent.size == 1
+            else f"Classes {listed([str(k) for k in absent])} have"
+        )
+        kept = "its probability is" if absent.size == 1 else "their probabilities are"
+        return (f"{which} no calibration row, so {kept} left as predicted.",)
+
+    def _read(self, P: Any) -> Array:
+        check_is_fitted(self)
+        P = class_probabilities(P)
+        if P.shape[1] != self.n_classes_:
+            raise InputError(f"P must have the {self.n_classes_} columns of the fit, but has {P.shape[1]}.")
+        return P
+
+    def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
+        raise NotImplementedError
+
+    def _map(self, P: Array) -> Array:
+        raise NotImplementedError
+
+    def _notes(self) -> tuple[str, ...]:
+        return ()

@@ -1,0 +1,244 @@
+"""Multinomial regression on the logits of K classes: softmax(W z + b), with a ridge penalty around the identity.
+
+Vector, matrix, Dirichlet and structured scaling are this fit with different penalties, the first with W diagonal.
+Newton's method within a trust region finds the minimum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from calib.kernel.checks import Array
+
+STEEPNESS = 1e-9
+MOST_STEPS = 200
+MOST_EXACT = 200  # parameters; of more, the matrix of second derivatives is applied and never made
+SEPARATED = 1e-6  # nats a row: the logits tell the classes apart without an error
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxFit:
+    """Logits ``W z + b``.
+
+    Attributes
+    ----------
+    weights : (K, K)
+    intercepts : (K,)
+    loss
+        Mean log loss, without the penalty.
+    bounded
+        Whether the search ended before a minimum, as where the logits separate the classes.
+    """
+
+    weights: Array
+    intercepts: Array
+    loss: float
+    bounded: bool
+
+
+def fit_softmax(
+    z: Array,
+    y: Array,
+    row_weights: Array,
+    *,
+    diagonal: bool = False,
+    penalty: Array | None = None,
+    intercept_penalty: float = 0.0,
+    start: SoftmaxFit | None = None,
+    steepness: float = STEEPNESS,
+) -> SoftmaxFit:
+    """Minimise the mean log loss plus Σ penalty ∘ (W − I)² + intercept_penalty Σ b².
+
+    A constant added to all logits changes nothing: of all best W and b, those are found whose intercepts, and the
+    columns of W − I if W is not diagonal, sum to 0.
+
+    Parameters
+    ----------
+    z : (n, K)
+    y : int (n,) in 0 … K − 1
+    row_weights : (n,)
+    diagonal
+        Whether W stays diagonal.
+    penalty : (K, K)
+        Not negative.
+    start
+        A fit of the same kind to begin with; the identity if None.
+    steepness
+        Length of the gradient of the mean loss at which the search ends.
+
+    Examples
+    --------
+    >>> z = np.log([[0.25, 0.25, 0.5]] * 4)
+    >>> fit = fit_softmax(z, np.array([0, 0, 1, 2]), np.ones(4), diagonal=True)
+    >>> softmax(z * fit.weights.diagonal() + fit.intercepts, axis=1)[0].round(6)    # the frequencies
+    array([0.5 , 0.25, 0.25])
+    """
+    k = z.shape[1]
+    ridge = np.column_stack(
+        [np.zeros((k, k)) if penalty is None else penalty, np.full(k, float(intercept_penalty))]
+    )
+    problem = (_Diagonal if diagonal else _Full)(z, y, row_weights / row_weights.sum(), ridge)
+    x = np.zeros(problem.shape) if start is None else problem.packed(start)
+    exact = x.size <= MOST_EXACT
+    found = minimize(
+        problem.objective,
+        x.ravel(),
+        jac=problem.gradient,
+        method="trust-exact" if exact else "trust-ncg",
+        callback=problem.separated,
+        options={"gtol": steepness, "maxiter": MOST_STEPS},
+        **({"hess": problem.hessian} if exact else {"hessp": problem.curvature}),
+    )
+    change = problem.expanded(found.x)
+    loss = problem.loss(found.x)
+    steep = np.linalg.norm(problem.gradient(found.x)) > 1e3 * steepness
+    return SoftmaxFit(np.eye(k) + change[:, :-1], change[:, -1], loss, bool(steep or loss < SEPARATED))
+
+
+class _Problem:
+    """The objective as a function of parameters x, (K, q) as a vector: q numbers that each class adds to its logit.
+
+    Attributes
+    ----------
+    free : bool (q,)
+        Parameters that all classes can change alike without an effect; a penalty on their sum keeps it at 0.
+    quadratic : (K, q, q)
+        The penalty is Σ_k x_k' quadratic_k x_k.
+    """
+
+    shape: tuple[int, int]
+    free: Array
+    quadratic: Array
+
+    def __init__(self, z: Array, y: Array, share: Array) -> None:
+        self.z, self.share, self.places = z, share, (np.arange(len(y)), y)
+        self.stiff = (1 - 1 / z.shape[1]) / z.shape[1]  # about the curvature of a parameter
+        self.seen: bytes | None = None
+
+    def design(self, k: int) -> Array:
+        """Return what class k's parameters multiply, (n, q)."""
+        raise NotImplementedError
+
+    def added(self, x: Array) -> Array:
+        """Return what x adds to the logits, (n, K)."""
+        raise NotImplementedError
+
+    def gathered(self, residual: Array) -> Array:
+        """Return derivatives by x, (K, q), given those by the logits, (n, K)."""
+        raise NotImplementedError
+
+    def expanded(self, x: Array) -> Array:
+        """Return [W − I, b], (K, K + 1)."""
+        raise NotImplementedError
+
+    def packed(self, fit: SoftmaxFit) -> Array:
+        raise NotImplementedError
+
+    def _pull(self, x: Array) -> Array:
+        """Half the derivative of the penalties, (K, q)."""
+        x = x.reshape(self.shape)
+        return np.einsum("kab,kb->ka", self.quadratic, x) + self.stiff * self.free * x.sum(axis=0)
+
+    def probabilities(self, x: Array) -> Array:
+        """Return softmax at x, (n, K), once for the many products of a step."""
+        if self.seen != x.tobytes():
+            self.seen, self.kept = x.tobytes(), softmax(self.z + self.added(x), axis=1)
+        return self.kept
+
+    def loss(self, x: Array) -> float:
+        return float(-self.share @ log_softmax(self.z + self.added(x), axis=1)[self.places])
+
+    def objective(self, x: Array) -> float:
+        return self.loss(x) + float(x @ self._pull(x).ravel())
+
+    def separated(self, x: Array) -> None:
+        """End the search where nothing is left to gain."""
+        if self.loss(x) < SEPARATED:
+            raise StopIteration
+
+    def gradient(self, x: Array) -> Array:
+        residual = self.probabilities(x).copy()
+        residual[self.places] -= 1
+        return (self.gathered(residual * self.share[:, None]) + 2 * self._pull(x)).ravel()
+
+    def curvature(self, x: Array, direction: Array) -> Array:
+        p, change = self.probabilities(x), self.added(direction)
+        change = self.share[:, None] * p * (change - (p * change).sum(axis=1, keepdims=True))
+        return (self.gathered(change) + 2 * self._pull(direction)).ravel()
+
+    def hessian(self, x: Array) -> Array:
+        p, (k, q) = self.probabilities(x), self.shape
+        found = np.empty((k, q, k, q))
+        common = 2 * self.stiff * np.diag(self.free.astype(float))
+        for i in range(k):
+            own = self.design(i).T * (self.share * p[:, i])
+            for j in range(i, k):
+                block = own @ (self.design(j) * ((i == j) - p[:, j])[:, None]) + common
+                found[i, :, j], found[j, :, i] = block, block.T
+            found[i, :, i] += 2 * self.quadratic[i]
+        return found.reshape(k * q, k * q)
+
+
+class _Diagonal(_Problem):
+    """x_k holds W_kk − 1 and b_k."""
+
+    def __init__(self, z: Array, y: Array, share: Array, ridge: Array) -> None:
+        super().__init__(z, y, share)
+        k = z.shape[1]
+        self.shape, self.free = (k, 2), np.array([False, not ridge[:, -1].any()])
+        self.quadratic = np.stack([np.diag([ridge[i, i], ridge[i, -1]]) for i in range(k)])
+        self.ones = np.ones(len(z))
+
+    def design(self, k: int) -> Array:
+        return np.column_stack([self.z[:, k], self.ones])
+
+    def added(self, x: Array) -> Array:
+        factors, intercepts = x.reshape(self.shape).T
+        return self.z * factors + intercepts
+
+    def gathered(self, residual: Array) -> Array:
+        return np.column_stack([(residual * self.z).sum(axis=0), residual.sum(axis=0)])
+
+    def expanded(self, x: Array) -> Array:
+        factors, intercepts = x.reshape(self.shape).T
+        return np.column_stack([np.diag(factors), intercepts])
+
+    def packed(self, fit: SoftmaxFit) -> Array:
+        return np.column_stack([fit.weights.diagonal() - 1, fit.intercepts])
+
+
+class _Full(_Problem):
+    """x_k R' holds row k of [W − I, b]; R makes all curvatures about equal, which saves most of the steps."""
+
+    def __init__(self, z: Array, y: Array, share: Array, ridge: Array) -> None:
+        super().__init__(z, y, share)
+        k = z.shape[1]
+        self.shape, self.free = (k, k + 1), np.full(k + 1, not ridge.any())
+        ones = np.column_stack([z, np.ones(len(z))])
+        typical = ((ones.T * share) @ ones) * self.stiff + np.diag(2 * ridge.mean(axis=0))
+        # Logits that depend on each other leave directions without curvature
+        typical += 1e-12 * np.trace(typical) * np.eye(k + 1)
+        self.scale = solve_triangular(cholesky(typical), np.eye(k + 1)) * np.sqrt(self.stiff)
+        self.ones = ones @ self.scale
+        self.quadratic = np.stack([(self.scale.T * row) @ self.scale for row in ridge])
+
+    def design(self, k: int) -> Array:
+        return self.ones
+
+    def added(self, x: Array) -> Array:
+        return self.ones @ x.reshape(self.shape).T
+
+    def gathered(self, residual: Array) -> Array:
+        return residual.T @ self.ones
+
+    def expanded(self, x: Array) -> Array:
+        return x.reshape(self.shape) @ self.scale.T
+
+    def packed(self, fit: SoftmaxFit) -> Array:
+        change = np.column_stack([fit.weights - np.eye(len(fit.weights)), fit.intercepts])
+        return solve_triangular(self.scale, change.T).T

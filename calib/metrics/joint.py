@@ -1,0 +1,111 @@
+"""Calibration errors of K classes: of the confidence, of the predicted label, and of one class at a time.
+
+A model can be right in one sense and wrong in the next. *Confidence*: of the rows whose highest probability is 0.8,
+four of five are predicted right. *Top label*: that holds for each predicted class by itself (Gupta and Ramdas 2022).
+*Class-wise*: of the rows that give class k a probability of 0.8, four of five are of class k (Kull et al. 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calib.kernel import checks
+from calib.kernel.checks import Array
+from calib.metrics.ece import debiased_calibration_error, expected_calibration_error
+
+
+def confidence_calibration_error(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 15,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+    debiased: bool = False,
+) -> float:
+    """Calibration error of the highest probability of each row against whether that class came (Guo et al. 2017).
+
+    Parameters
+    ----------
+    y : (n,) of 0 … K − 1
+    p : (n, K)
+    bins, strategy, sample_weight
+        See ``expected_calibration_error``.
+    debiased
+        Take ``debiased_calibration_error`` instead.
+
+    Examples
+    --------
+    >>> P = [[0.8, 0.1, 0.1], [0.8, 0.1, 0.1]]
+    >>> round(confidence_calibration_error([0, 1], P), 3)      # right once of two times
+    0.3
+    """
+    y, p = checks.labelled_rows(y, p)
+    return _error(debiased)(p.argmax(axis=1) == y, p.max(axis=1), bins, strategy, sample_weight)
+
+
+def top_label_calibration_error(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 15,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+    debiased: bool = False,
+) -> float:
+    """Mean over predicted classes, by their rows, of the calibration error of the confidence among those rows.
+
+    Parameters
+    ----------
+    y, p, bins, strategy, sample_weight, debiased
+        See ``confidence_calibration_error``.
+
+    Examples
+    --------
+    Class 0 is predicted too boldly and class 1 too shyly; together they are right as often as they say:
+
+    >>> P = [[0.75, 0.25]] * 2 + [[0.25, 0.75]] * 2
+    >>> confidence_calibration_error([0, 1, 1, 1], P), top_label_calibration_error([0, 1, 1, 1], P)
+    (0.0, 0.25)
+    """
+    y, p = checks.labelled_rows(y, p)
+    weights = checks.weight_vector(sample_weight, len(y))
+    predicted, found = p.argmax(axis=1), 0.0
+    for k in np.unique(predicted[weights > 0]):
+        rows = predicted == k
+        some = None if sample_weight is None else weights[rows]
+        error = _error(debiased)(y[rows] == k, p[rows, k], bins, strategy, some)
+        found += weights[rows].sum() / weights.sum() * error
+    return float(found)
+
+
+def classwise_calibration_error(
+    y: ArrayLike,
+    p: ArrayLike,
+    bins: int = 15,
+    strategy: str = "uniform",
+    sample_weight: ArrayLike | None = None,
+    debiased: bool = False,
+) -> float:
+    """Mean over the classes of the calibration error of each class against the rest (Kull et al. 2019).
+
+    Parameters
+    ----------
+    y, p, bins, strategy, sample_weight, debiased
+        See ``confidence_calibration_error``.
+
+    Examples
+    --------
+    >>> P = [[0.8, 0.1, 0.1], [0.8, 0.1, 0.1]]
+    >>> round(classwise_calibration_error([0, 1], P), 4)       # (0.3 + 0.4 + 0.1) / 3
+    0.2667
+    """
+    y, p = checks.labelled_rows(y, p)
+    errors = [_error(debiased)(y == k, p[:, k], bins, strategy, sample_weight) for k in range(p.shape[1])]
+    return float(np.mean(errors))
+
+
+def _error(debiased: bool) -> Callable[[Array, Array, int, str, Any], float]:
+    return debiased_calibration_error if debiased else expected_calibration_error

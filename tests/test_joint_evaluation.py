@@ -1,0 +1,101 @@
+"""Predictions of K classes: every view is the two-class Evaluation of the same numbers."""
+
+import numpy as np
+import pytest
+
+from calib import Evaluation, JointEvaluation, check
+from calib.kernel.checks import InputError
+
+RNG = np.random.default_rng(0)
+N = 900
+P = RNG.dirichlet([1.0, 0.5, 2.0], N)
+Y = np.array([RNG.choice(3, p=row) for row in P])
+SHARP = P**3 / (P**3).sum(axis=1, keepdims=True)
+WEIGHT = RNG.integers(1, 4, N)
+CLUSTER = RNG.integers(0, 300, N)
+
+
+def same(one, other):
+    assert one.y.tolist() == other.y.tolist()
+    for mine, theirs in zip(one.predictions.values(), other.predictions.values(), strict=True):
+        np.testing.assert_array_equal(mine.p, theirs.p)
+    np.testing.assert_array_equal(one.metrics.to_numpy(), other.metrics.to_numpy())
+
+
+def test_a_class_is_evaluated_against_the_rest():
+    found = check(Y, {"plain": P, "sharp": SHARP}, WEIGHT, CLUSTER)
+    assert isinstance(found, JointEvaluation)
+    for k in range(3):
+        alone = check(k == Y, {"plain": P[:, k], "sharp": SHARP[:, k]}, WEIGHT, CLUSTER)
+        same(found.of(k), alone)
+        assert found.of(k).verdict.sentence == alone.verdict.sentence
+    assert found.of(1) is found.of(1)
+
+
+def test_the_confidence_is_evaluated_against_whether_the_class_came():
+    found = check(Y, {"plain": P, "sharp": SHARP})
+    for name, rows in (("plain", P), ("sharp", SHARP)):
+        alone = check(rows.argmax(axis=1) == Y, {name: rows.max(axis=1)})
+        same(found.of("top", name), alone)
+    assert found.verdict.finding == "no sign"
+    assert found.of("top", "sharp").verdict.finding == "miscalibrated"
+
+
+def test_of_two_columns_it_is_the_two_class_evaluation_bit_by_bit():
+    p = RNG.random(N)
+    y = RNG.random(N) < p
+    two = check(y, np.column_stack([1 - p, p]))
+    assert isinstance(two, Evaluation)
+    same(two.of(1), check(y, p))
+    assert two.of(1) is two
+    same(two.of(0), check(~y, 1 - p))
+    same(two.of("top"), check((p > 0.5) == y, np.maximum(p, 1 - p)))
+
+
+def test_the_table_of_classes_is_of_each_class_and_the_largest_gap_is_first():
+    table = check(Y, SHARP).by_class()
+    gaps = SHARP.mean(axis=0) - np.array([np.mean(k == Y) for k in range(3)])
+    np.testing.assert_allclose(table.gap.sort_index(), gaps, atol=1e-12)
+    assert list(table.index) == np.argsort(-np.abs(gaps)).tolist()
+    assert table.rows.sort_index().tolist() == np.bincount(Y).tolist()
+    assert ((table.low < table.gap) & (table.gap < table.high)).all()
+
+
+def test_the_interval_of_a_gap_holds_0_where_probabilities_are_right():
+    """Of 1,500 intervals (500 tables of 400 rows), at least 95 % less chance."""
+    inside = 0
+    for _ in range(500):
+        rows = RNG.dirichlet([1.0, 0.5, 2.0], 400)
+        y = (rows.cumsum(axis=1) < RNG.random((400, 1))).sum(axis=1)
+        table = check(y, rows).by_class()
+        inside += int(((table.low <= 0) & (table.high >= 0)).sum())
+    assert inside / 1500 >= 0.94
+
+
+def test_scores_have_a_row_for_each_name():
+    table = check(Y, {"plain": P, "sharp": SHARP}).metrics
+    assert table.index.tolist() == ["plain", "sharp"]
+    assert table.loc["sharp", "confidence_ece"] > table.loc["plain", "confidence_ece"]
+    assert table.loc["sharp", "accuracy"] == table.loc["plain", "accuracy"]  # the order within rows is kept
+
+
+def test_figures_and_notebooks_show_a_view():
+    found = check(Y, P)
+    assert found.figure("reliability", 2, bins=5).to_json() == found.of(2).figure(bins=5).to_json()
+    assert found.verdict.sentence.split(".")[0] in found._repr_html_().replace("&#x27;", "'")
+
+
+def test_bad_input_is_refused_by_name():
+    found = check(Y, P)
+    for call, said in (
+        (lambda: found.of(3), "k must be one of 0, 1, 2, 'top'"),
+        (lambda: found.of("top", "forest"), "name must be one of 'none'"),
+        (
+            lambda: check(Y, {"a": P, "b": P[:, :2] / P[:, :2].sum(axis=1, keepdims=True)}),
+            "from 0 to 1, but holds 2",
+        ),
+        (lambda: check(np.where(Y == 2, 1, Y), {"a": P, "b": np.full((N, 4), 0.25)}), "as many classes"),
+        (lambda: JointEvaluation.from_predictions(Y, {}), "no predictions"),
+    ):
+        with pytest.raises(InputError, match=said):
+            call()
