@@ -122,6 +122,7 @@ def test_a_projector_has_a_large_question_and_on_reveal_votes_and_one_reason_lef
     press(host, "room_next")
     host.page.locator(".ballots p").first.wait_for()
     scale, question = width / 1920, host.by_key("room_question").locator("h2")
+    until(lambda: question.count() == 1, "the page before has gone")
     assert question.evaluate(SIZE) == pytest.approx(48 * scale, abs=0.5)
     assert question.bounding_box()["width"] > 0.9 * width
     assert host.page.locator(".ballots p").first.evaluate(SIZE) == pytest.approx(32 * scale, abs=0.5)

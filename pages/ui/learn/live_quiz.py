@@ -36,7 +36,7 @@ from pages.ui.text import plain
 
 SCRIPT = "pages/learn_class.py"
 PROJECTOR, PHONE = 1, 2  # seconds between two polls
-ALONE, BESIDE = [1, 0.11], [0.4, 0.6]  # shares of the width: votes and QR code, votes and picture
+ALONE, BESIDE = [1, 0.12], [0.4, 0.6]  # shares of the width: votes and QR code, votes and picture
 HERE_ONLY = ("127.0.0.1", "localhost", "[::1]")
 HIGHEST = 840  # pixels, of a picture beside the votes (live_quiz.css)
 
