@@ -22,8 +22,8 @@ from tests.browser.driver import ROOT, chromium, find_chromium, serving
 
 BOUND = 1.6
 LIMIT = 300_000  # milliseconds
-# More than the axes and the diagonal shown at first
-DIAGRAM = ".stPlotlyChart .scatterlayer .trace:nth-child(6) path"
+# More than the axes and the diagonal shown at first, by Plotly or by the script that draws over it
+DIAGRAM = ":is(.stPlotlyChart .scatterlayer .trace:nth-child(6) path, .moving .marks circle):visible"
 LIBRARIES = (
     "streamlit",
     "plotly",

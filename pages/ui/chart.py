@@ -115,9 +115,9 @@ def show(
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
-        # A phone shows panels in a strip where answers, or in a lesson words and verdict, stand below them: near
+        # A phone shows panels in a strip where answers and controls, or a lesson's words, stand below them: near
         asked = headings.asked()
-        strip = staged or (asked and headings.to_be_answered())
+        strip = staged or first
         interaction = _interaction(key, widget, on_click, on_pick)
         if strip and asked and entry.panels:  # seven buttons a panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}

@@ -16,10 +16,10 @@ BEGIN = """
 const OPEN = new WeakMap()
 export default function ({ data, parentElement }) {
     const root = parentElement.querySelector(".root"), now = JSON.stringify(data), before = OPEN.get(root)
+    root.closest(".st-key-moving").dataset.drawn = "here"
     if (before?.now === now) return
     OPEN.set(root, { now, empty: !data.p })
     calibrated(root, { ...data, arriving: before?.empty && data.p })
-    root.closest(".st-key-moving").dataset.drawn = "here"
 }"""
 
 
