@@ -1,4 +1,4 @@
-"""A figure of several panels: side by side on a desk, in a strip on a phone, near its controls; whole when taken along."""
+"""Figures of several panels: side by side on a desk, a strip near its controls on a phone, whole when taken along."""
 
 from itertools import pairwise
 
