@@ -26,6 +26,7 @@ ORDER = (
     "out_of_bag",
     "when_it_helps",
     "still_calibrated",
+    "fair_on_average",
 )
 """Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
 WORDS, STEP, QUESTION = 130, 2, 1

@@ -148,6 +148,12 @@ ENTRIES = {
         ("log loss", "Log loss"),
     ),
     "minimax": Term("Minimax", "The choice with the smallest possible loss in the worst case.", ("minimax",)),
+    "multicalibration": Term(
+        "Multicalibration",
+        "Calibration in every segment of the features, at every level of the prediction. The calibrator of this name "
+        "corrects segments in which probabilities are wrong.",
+        ("Multicalibration", "multicalibration"),
+    ),
     "oob": Term(
         "Out of bag",
         "Each tree of a forest grows on a random draw of the rows. Rows that are not drawn are out-of-bag for that "

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from calib.analysis.audit import audit
 from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
 from calib.analysis.watch.over_time import over_time
@@ -50,6 +51,7 @@ HELD_BY_EXPERIMENTS = {
     ("when_it_helps", 2),
     ("when_it_helps", 3),
     ("still_calibrated", 1),
+    ("fair_on_average", 2),
 }
 """Steps whose words are an experiment's: tests/experiments/test_claims.py."""
 
@@ -574,3 +576,70 @@ def test_still_calibrated_the_slow_change_is_found_later_and_needs_more_than_an_
     assert late > 60
     assert late > 3 * (day(sudden, sudden.watched.found.moment) - 300)
     assert (sudden.watched.advice, slow.watched.advice) == ("offset", "recalibration")
+
+
+def hidden(evaluation: Evaluation) -> np.ndarray:
+    """Which test rows are self-employed customers of 60 and over."""
+    return (evaluation.column("age") >= 60).to_numpy() & (
+        evaluation.column("employment") == "self-employed"
+    ).to_numpy()
+
+
+def test_fair_on_average_the_bank_s_model_is_right_on_average():
+    """("fair_on_average", 1)"""
+    evaluation = of("fair_on_average", 1)
+    assert len(evaluation.y) == 10_000
+    assert all(abs(came - predicted) < 0.05 for predicted, came in marks(evaluation, 10))
+    assert {round(came, 2) for predicted, came in marks(evaluation) if 0.42 < predicted < 0.43} == {0.44}
+
+
+def test_fair_on_average_the_audit_finds_the_one_group_and_names_it():
+    """("fair_on_average", 3)"""
+    evaluation = of("fair_on_average", 3)
+    frame = pd.DataFrame({name: evaluation.column(name) for name in evaluation.dataset.beside})
+    assert set(frame) == {"age", "employment", "region", "income", "channel"}
+    found = audit(evaluation.y, evaluation.predictions["none"].p, frame, resamples=199)
+    assert found.found >= 1
+    assert found.conditions[0] == (("age", "60 to 79"), ("employment", "self-employed"))
+    np.testing.assert_array_equal(found.members(0), hidden(evaluation))
+    assert all(hidden(evaluation)[found.members(i)].mean() > 0.2 for i in range(found.found)), "one cause"
+
+
+def test_fair_on_average_the_same_prediction_means_more_in_the_group_and_the_bank_calls_too_few():
+    """("fair_on_average", 4)"""
+    evaluation = of("fair_on_average", 4)
+    y, p = evaluation.y, evaluation.predictions["none"].p
+    assert len(y) == 476
+    assert hidden(evaluation).all()
+    assert {round(came, 2) for predicted, came in marks(evaluation) if 0.42 < predicted < 0.43} == {0.67}
+    uncalled = y[(p >= 0.3) & (p < 0.4)]
+    assert len(uncalled) >= 80
+    assert 0.4 < uncalled.mean() < 0.6
+    assert np.mean([came > predicted for predicted, came in marks(evaluation, 10)]) == 1
+
+
+def test_fair_on_average_one_map_of_the_score_leaves_the_gap_and_multicalibration_closes_it():
+    """("fair_on_average", 5), and how many of the group the bank calls."""
+    evaluation = of("fair_on_average", 5)
+    whole = of("fair_on_average", 5, segment=())
+    assert (len(whole.y), len(whole.calibration_y)) == (3000, 7000)
+    gaps = {key: abs(evaluation.y.mean() - each.p.mean()) for key, each in evaluation.predictions.items()}
+    assert gaps["none"] > 0.1
+    assert gaps["platt"] > 0.1
+    assert gaps["multicalibration"] < 0.05
+    called = {key: round(100 * (each.p > 0.4).mean()) for key, each in evaluation.predictions.items()}
+    assert (called["none"], called["multicalibration"]) == (44, 63)
+    (fitted,) = whole.calibrators["multicalibration"]
+    assert fitted.corrections_in_words() == ("age at least 60 and employment = self-employed",)
+    assert all(each.offset > 0 for each in fitted.corrections_)
+
+
+@over_seeds
+def test_fair_on_average_small_groups_need_more_rows_and_errors_cancel(seed):
+    rng = np.random.default_rng(seed)
+    n = 1500
+    group, p = rng.random(n) < 0.04, rng.uniform(0.3, 0.6, n)
+    y = (rng.random(n) < p + np.where(group, 0.1, -0.1 * 0.04 / 0.96)).astype(int)
+    assert abs(y.mean() - p.mean()) < 0.05
+    table = pd.DataFrame({"group": np.where(group, "a", "b"), "other": rng.integers(0, 5, n).astype(str)})
+    assert audit(y, p, table, resamples=99).p_value > 0.01

@@ -6,6 +6,7 @@ A guess in the picture is sorted by the same cuts as what the picture then shows
 import numpy as np
 import pytest
 
+from calib.analysis.audit.told import audited
 from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
 from calib.analysis.explain import explain, widest_row
@@ -386,6 +387,31 @@ def test_still_calibrated_3_only_observed_minus_predicted_changes():
     assert STEPS["still_calibrated", 3].question.right == 2
 
 
+@pytest.mark.parametrize("number", [1, 4])
+def test_fair_on_average_1_and_4_the_mark_at_42_percent(number):
+    """test_fair_on_average_1, test_fair_on_average_4"""
+    assert mark("fair_on_average", number) == STEPS["fair_on_average", number].question.right
+    _, nearest = shown_at("fair_on_average", number)
+    assert f"{100 * shown_at('fair_on_average', number)[0].observed[nearest]:.0f} %" in (
+        STEPS["fair_on_average", number].question.told
+    )
+
+
+def test_fair_on_average_3_the_audit_finds_one_group():
+    """Of one cause: the segments found hold rows of one group."""
+    evaluation = of("fair_on_average", 3)
+    lines = len(audited(evaluation, "none").causes)
+    assert [lines == 0, lines == 1, lines > 5].index(True) + 1 == STEPS["fair_on_average", 3].question.right
+
+
+def test_fair_on_average_5_only_multicalibration_closes_the_gap():
+    evaluation = of("fair_on_average", 5)
+    near = {key: abs(evaluation.y.mean() - each.p.mean()) < 0.05 for key, each in evaluation.predictions.items()}
+    which = (near["platt"], near["multicalibration"])
+    assert {(True, False): 1, (False, True): 2, (True, True): 3}[which] == 2
+    assert STEPS["fair_on_average", 5].question.right == 2
+
+
 def test_every_question_of_a_step_has_such_a_test(request):
     text = request.path.read_text(encoding="utf-8")
     own = [place for place, one in STEPS.items() if one.question]
@@ -393,5 +419,6 @@ def test_every_question_of_a_step_has_such_a_test(request):
     also = {
         ("deep_trees", 2): "test_deep_trees_1_and_2",
         ("still_calibrated", 4): "test_still_calibrated_2_and_4",
+        ("fair_on_average", 4): "test_fair_on_average_1_and_4",
     }
     assert [place for place in missing if also.get(place, "…") not in text] == []

@@ -15,6 +15,8 @@ from tests.experiments.simulated import found
 from tests.lessons.test_claims import of, over_seeds
 
 LOOKING = "test_looking_every_week_ruins_the_test_and_not_the_evidence"
+SEARCH = "test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not"
+FEW = "test_fair_on_average_small_groups_need_more_rows_and_errors_cancel"
 LATE = "test_labels_whose_delay_depends_on_the_outcome_raise_false_alarms_only_if_they_count_as_they_arrive"
 MEANS = "says what a word means, or what to do"
 POINTS = {
@@ -82,6 +84,13 @@ POINTS = {
         "test_still_calibrated_only_the_calibration_changes",
         "test_still_calibrated_the_slow_change_is_found_later_and_needs_more_than_an_offset",
     ),
+    "fair_on_average": (
+        "test_fair_on_average_the_bank_s_model_is_right_on_average",
+        SEARCH,
+        "test_fair_on_average_the_audit_finds_the_one_group_and_names_it",
+        "test_fair_on_average_the_same_prediction_means_more_in_the_group_and_the_bank_calls_too_few",
+        "test_fair_on_average_one_map_of_the_score_leaves_the_gap_and_multicalibration_closes_it",
+    ),
 }
 """Of each step of each lesson: the test of its point."""
 
@@ -142,6 +151,11 @@ QUIZ = {
         (LOOKING, LOOKING, LOOKING),
         (MEANS, "test_a_shift_of_the_scores_alone_is_no_change_of_calibration", MEANS),
         (LATE, LATE, MEANS),
+    ),
+    "fair_on_average": (
+        (FEW, MEANS, MEANS),
+        (SEARCH, SEARCH, SEARCH),
+        (FEW, MEANS, MEANS),
     ),
 }
 """Of each answer to each question at the end: the test of the sentence that meets it."""
