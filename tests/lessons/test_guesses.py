@@ -406,7 +406,9 @@ def test_fair_on_average_3_the_audit_finds_one_group():
 
 def test_fair_on_average_5_only_multicalibration_closes_the_gap():
     evaluation = of("fair_on_average", 5)
-    near = {key: abs(evaluation.y.mean() - each.p.mean()) < 0.05 for key, each in evaluation.predictions.items()}
+    near = {
+        key: abs(evaluation.y.mean() - each.p.mean()) < 0.05 for key, each in evaluation.predictions.items()
+    }
     which = (near["platt"], near["multicalibration"])
     assert {(True, False): 1, (False, True): 2, (True, True): 3}[which] == 2
     assert STEPS["fair_on_average", 5].question.right == 2
