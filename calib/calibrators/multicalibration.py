@@ -281,6 +281,7 @@ class _Search:
         self.groups, self.sizes = rows.groups, [each.size for each in features]
         self.level, self.levels = np.searchsorted(breaks, rows.x, side="right"), len(breaks) + 1
         self.gap, self.information = rows.weights * (rows.y - p), rows.weights * p * (1 - p)
+        self.variance = squares(rows.weights) * p * (1 - p)
 
     def steps(self, columns: tuple[int, ...]) -> tuple[Array, Array]:
         """(square of the standard errors, the step) by cell and level (cells, levels + 1); the last is every level."""
@@ -291,13 +292,14 @@ class _Search:
             cells *= size
         held = index != NONE
         place = index[held] * self.levels + self.level[held]
-        g, h = (
+        g, h, variance = (
             np.bincount(place, each[held], cells * self.levels).reshape(cells, self.levels)
-            for each in (self.gap, self.information)
+            for each in (self.gap, self.information, self.variance)
         )
-        g, h = (np.column_stack([each, each.sum(axis=1)]) for each in (g, h))
+        g, h, variance = (np.column_stack([each, each.sum(axis=1)]) for each in (g, h, variance))
         with np.errstate(divide="ignore", invalid="ignore"):
-            promise = np.where(h >= LEAST, g**2 / h, 0.0)
+            promise = np.where(h**2 >= LEAST * variance, g**2 / variance, 0.0)
+            promise[h == 0] = 0.0
             # The worst of many segments looks worse than it is (James & Stein 1961)
             shrunk = np.maximum(0.0, 1 - DOUBT**2 / promise)
             return np.where(shrunk > 0, promise, 0.0), np.where(shrunk > 0, shrunk * g / h, 0.0)
