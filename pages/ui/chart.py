@@ -244,6 +244,9 @@ def without_data(content: dict[str, Any], covered: bool = False) -> dict[str, An
     layout = dict(content["layout"])
     layout["annotations"] = [kept for each in layout.get("annotations", ()) if (kept := _name(each, covered))]
     layout["shapes"] = [each for each in layout.get("shapes", ()) if _is_level(each)]
+    layout |= {
+        name: axis | {"showticklabels": False} for name, axis in layout.items() if _names_findings(axis)
+    }
     return content | {
         "data": [trace if _is_reference(trace) else _invisible(trace) for trace in content["data"]],
         "layout": layout,
@@ -268,6 +271,11 @@ def _name(annotation: dict[str, Any], covered: bool) -> dict[str, Any] | None:
     name, bold, more = annotation.get("text", "").partition("</b>")
     name = name.partition(" = ")[0]  # what it is equal to is the answer
     return annotation | {"text": name + bold + more * covered} if bold else None
+
+
+def _names_findings(axis: Any) -> bool:
+    """Tell whether the names along an axis say what something is equal to, which is the answer."""
+    return isinstance(axis, dict) and any(" = " in str(each) for each in axis.get("ticktext") or ())
 
 
 def _is_level(shape: dict[str, Any]) -> bool:

@@ -152,9 +152,13 @@ def test_an_emptied_picture_has_levels_and_diagonals_and_no_bar_and_no_number_of
                     {"x0": 0, "x1": 1, "xref": "x domain", "y0": 20, "y1": 20},
                     {"x0": 0.2, "x1": 0.4, "y0": 1, "y1": 1},
                 ],
+                "yaxis": {"ticktext": ["age = 60 to 79<br>476 rows"]},
+                "yaxis2": {"ticktext": ["Platt scaling"]},
             },
         }
     )
     assert [trace.get("opacity", 1) for trace in emptied["data"]] == [1, 0]
     assert [each["text"] for each in emptied["layout"]["annotations"]] == ["<b>p0</b>"]
     assert [each["y0"] for each in emptied["layout"]["shapes"]] == [20]
+    assert emptied["layout"]["yaxis"]["showticklabels"] is False
+    assert "showticklabels" not in emptied["layout"]["yaxis2"]
