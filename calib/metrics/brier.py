@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.metrics.base import Metric
-from calib.metrics.losses import mean, mean_loss, squared_errors
+from calib.metrics.losses import joint_squared_errors, mean, mean_loss, squared_errors
 
 
 def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -36,7 +36,7 @@ def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
     >>> round(brier_score([2], [[0.5, 0.25, 0.25]]), 3)    # 0.25 + 0.0625 + 0.5625
     0.875
     """
-    return mean_loss(squared_errors, y, p, sample_weight)
+    return mean_loss(squared_errors, y, p, sample_weight, joint_squared_errors)
 
 
 def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.metrics.base import Metric
-from calib.metrics.losses import log_losses, mean_loss
+from calib.metrics.losses import joint_log_losses, log_losses, mean_loss
 
 
 def log_loss(
@@ -43,7 +43,7 @@ def log_loss(
     inf
     """
     checks.in_range(base, "base", low=1, open_ends=True)
-    return mean_loss(log_losses, y, p, sample_weight) / math.log(base)
+    return mean_loss(log_losses, y, p, sample_weight, joint_log_losses) / math.log(base)
 
 
 def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

@@ -177,6 +177,8 @@ def audited(
 ) -> Audited:
     """Audit a calibrator's predictions on the test rows: by default those of the recommended one.
 
+    Existing predictions as they are need no test set, so all rows are audited.
+
     Parameters
     ----------
     options
@@ -188,6 +190,7 @@ def audited(
         As ``audit_evaluation`` does.
     """
     key = calibrator or audited_by_default(evaluation)
+    evaluation = evaluation.on_every_row() if key == "none" else evaluation
     return Audited(evaluation, key, options, audit_evaluation(evaluation, key, **options, watch=watch))
 
 

@@ -138,3 +138,12 @@ def test_predictions_that_are_wrong_on_average_are_called_so():
     y, p, table = planted(shift=0.0)
     assert not audited(check(y, p, features=table), resamples=19).off_on_average
     assert audited(check(y, p * 0.8, features=table), resamples=19).off_on_average
+
+
+def test_predictions_as_they_are_are_audited_on_every_row():
+    """The sample's hidden group is found whatever other calibrators hold rows out."""
+    recipe = Recipe(data="sample:hidden_group", content="predictions", calibrators=("none", "platt"))
+    made = audited(evaluate(recipe, load(recipe)), "none")
+    assert made.evaluation.judged_by == "10,000 test rows"
+    assert made.found.segments["p_value"].iloc[0] < 0.05
+    assert "employment = self-employed" in made.found.segments["segment"].iloc[0]
