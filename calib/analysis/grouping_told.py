@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,11 @@ class GroupingLosses:
     columns: tuple[str, ...]
     losses: tuple[GroupingLoss, ...]
     brier: float
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the options of ``grouping_losses`` that were given."""
+        return {"columns": self.columns} if self.columns else {}
 
     @property
     def best(self) -> GroupingLoss:

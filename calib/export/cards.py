@@ -37,6 +37,7 @@ FIRST = {
     "explore_decide": "costs",
     "explore_trees": "depth",
     "explore_out_of_bag": "setups",
+    "explore_groups": "audit",
     "explore_watch": "watch_evidence",
 }
 """The chart of a step that names none; of other pages the reliability diagram."""

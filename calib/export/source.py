@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from calib.analysis.audit.told import Audited
 from calib.analysis.decision import FALSE_ALARM, MISS, Decision
 from calib.analysis.depth import DRAWN_DEPTH, LEAVES
 from calib.analysis.explain import Explained
+from calib.analysis.grouping_told import GroupingLosses
 from calib.evaluate import Evaluation
 from calib.recipe import Recipe
 from calib.settings import PAGE_SETTINGS, SEARCH
@@ -348,6 +350,13 @@ def chart_source(
     imports, given = "from calib.figures import FIGURES\n", "evaluation"
     if isinstance(source, Decision):
         imports, given = f"from calib.analysis.decision import decide\n{imports}", _deciding(source)
+        source = source.evaluation
+    if isinstance(source, Audited | GroupingLosses):
+        searched = isinstance(source, Audited)
+        function = "audited" if searched else "grouping_losses"
+        imported = "audit.told" if searched else "grouping_told"
+        imports = f"from calib.analysis.{imported} import {function}\n{imports}"
+        given = f"{function}(evaluation, {source.calibrator!r}{_keywords(source.options)})"
         source = source.evaluation
     if isinstance(source, Explained):
         functions = "explain" if source.what_if is None else "explain, moved_by_hand"

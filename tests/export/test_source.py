@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
+from calib.analysis.audit.told import audited
 from calib.analysis.decision import decide
+from calib.analysis.grouping_told import grouping_losses
 from calib.data import read_table
 from calib.export import chart_source, page_source, python_source
 from calib.export.source import HOW
@@ -190,6 +192,40 @@ def test_so_does_that_of_a_decision_and_of_several_evaluations(evaluations):
     many = list(evaluations.values())
     names = run(chart_source("widths", many, {}))
     pd.testing.assert_frame_equal(names["record"].to_frame(), FIGURES["widths"].prepare(many).to_frame())
+
+
+def test_so_do_those_of_a_search_and_of_the_grouping_loss(evaluations):
+    evaluation = evaluations["Naive Bayes"]
+    for key, source in (
+        ("audit", audited(evaluation, "platt", resamples=19, min_rows=20)),
+        ("audit_walk", audited(evaluation, "platt", resamples=19, min_rows=20)),
+        ("grouping_loss", grouping_losses(evaluation, "platt")),
+    ):
+        names = run(chart_source(key, source, {}))
+        pd.testing.assert_frame_equal(names["record"].to_frame(), FIGURES[key].prepare(source).to_frame())
+
+
+@pytest.mark.parametrize("view", ["search", "column", "loss"])
+def test_the_page_groups_has_a_source_for_each_view(view):
+    settings = {
+        "groups.view": view,
+        "groups.resamples": 19,
+        "reliability.group": "work",
+        "groups.calibrator": "platt",
+    }
+    recipe = Recipe(
+        data="sample:loans",
+        model="naive_bayes",
+        segment=("work=employed",),
+        calibrators=("none", "platt"),
+        settings=settings,
+    )
+    names = run(page_source("groups", recipe))
+    assert len(names["evaluation"].rows) == 900  # of all rows
+    if view == "search":
+        pd.testing.assert_frame_equal(
+            names["found"].to_frame(), audited(names["evaluation"], "platt", resamples=19).to_frame()
+        )
 
 
 def test_what_is_not_made_of_recipes_has_no_source_of_its_own(evaluations):

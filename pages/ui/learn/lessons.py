@@ -27,6 +27,7 @@ FIRST = {
     "trees": "depth",
     "out_of_bag": "setups",
     "decide": "costs",
+    "groups": "audit",
     "watch": "watch_evidence",
 }
 LIST = "pages/learn_lessons.py"
