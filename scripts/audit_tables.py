@@ -20,7 +20,7 @@ from calib.data import prepare, read_table
 from calib.kernel.wording import number
 from calib.sources import load
 
-NAMES = ("german_credit", "diabetes", "phoneme", "jm1", "eeg", "spambase")
+NAMES = ("german_credit", "diabetes", "phoneme", "jm1")
 SAMPLE = Recipe(data="sample:hidden_group", content="predictions", calibrators=("none",))
 RECIPE = Recipe(test_size=0.5, calibrators=("none", "platt", "isotonic"))
 HEAD = (

@@ -37,6 +37,7 @@ FEWEST_LANES = 4  # largest deviations that are drawn if nothing is found
 LANE, HEAD = 64, 104  # pixels
 LONGEST = 30  # letters of a condition
 MOST_DOTS = 3000
+MANY = 50  # found segments, whose marks are smaller
 MOST_STEPS = 2000
 
 
@@ -123,6 +124,8 @@ def finding(made: Audited) -> str:
     how = {"slope": "the slope is off", "shape": "errors in opposite directions"}
     if (look := look_of(found, causes[0].line)) in how:
         told = f"{worst['segment']} ({how[look]})"
+    if made.nearly_all_rows:
+        return f"Wrong for nearly all rows: {told}"
     if len(causes) == 1:
         return f"Wrong for one group: {told}"
     return f"Wrong for {len(causes)} groups, most clearly for {told}"
@@ -291,7 +294,7 @@ def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
             )
     for kind, name, color, size, symbol in (
         (~beyond, "Within chance", rgba(theme.negative, 0.5), 6, "circle"),
-        (beyond, "Beyond chance", theme.positive, 11, "diamond"),
+        (beyond, "Beyond chance", theme.positive, 11 if beyond.sum() <= MANY else 7, "diamond"),
     ):
         if kind.any():
             own = table[kind]

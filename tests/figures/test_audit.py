@@ -94,3 +94,12 @@ def test_a_report_has_the_search_only_if_somebody_asked_for_it():
     asked = evaluation.recipe.replace(**{"groups.in_report": True, "groups.resamples": 99})
     source, _ = FIGURES["audit"].reported(replace(evaluation, recipe=asked))
     assert source.found.resamples == 99
+
+
+def test_a_segment_of_nearly_all_rows_is_not_called_a_group():
+    y, p, table = planted(0.0)
+    table["same"] = np.where(np.arange(len(y)) < 300, "no", "yes")
+    one = audited(check(y, p * 0.7, features=table[["same"]]), resamples=99)
+    assert one.nearly_all_rows
+    assert FIGURES["audit"].prepare(one).title.startswith("Wrong for nearly all rows: same = yes")
+    assert not made().nearly_all_rows

@@ -26,6 +26,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.wording import counted, number
 
 POWER = 0.8
+NEARLY_ALL = 0.9
 SURE = 1.959964  # standard deviations of a two-sided test at 5 %
 CELLS = 5e8  # rows times redraws of one partition that a second is enough for
 A_PARTITION = 0.004  # seconds that each takes besides
@@ -139,6 +140,12 @@ class Audited:
         """Whether the level of all rows is off: beyond 1.96 standard deviations of independent rows."""
         gap, variance = _by_row(self.found)
         return bool(abs(gap.sum()) > SURE * np.sqrt(variance.sum()))
+
+    @property
+    def nearly_all_rows(self) -> bool:
+        """Whether the clearest segment found has at least 90 % of all rows, so that it is not a group."""
+        found = self.found
+        return found.found > 0 and found.segments["rows"].iloc[0] >= NEARLY_ALL * found.rows.draws.sum()
 
     @cached_property
     def causes(self) -> tuple[Cause, ...]:

@@ -231,10 +231,10 @@ def headline(made: Audited) -> None:
             else " Clusters change sign together, so the rate is approximate."
         )
     )
-    if made.off_on_average:
+    if made.off_on_average or made.nearly_all_rows:
         st.caption(
-            "The predictions are wrong on average, so most segments are off, too. Under Settings, choose the "
-            "predictions of a calibrator."
+            "The predictions are wrong for all rows together, so most segments are off, too. Under Settings, choose "
+            "the predictions of a calibrator."
         )
     _repair(made)
 
