@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from calib.calibrators.base import IntervalCalibrator, ScoreCalibrator
+from calib.calibrators.base import TABLES, IntervalCalibrator, ScoreCalibrator
 from calib.calibrators.joint import JointCalibrator, normalised
 from calib.kernel.checks import Array, InputError
 
@@ -50,10 +50,17 @@ class FromTwoClasses(JointCalibrator):
     def _new(self) -> ScoreCalibrator:
         """Return a new two-class calibrator."""
         if isinstance(self.key, ScoreCalibrator):
-            return clone(self.key)
-        if self.key not in list(self.methods):
+            made = clone(self.key)
+        elif self.key not in list(self.methods):
             raise InputError(f"key must be one of {', '.join(map(repr, self.methods))}, but is {self.key!r}.")
-        return self.methods[self.key]()
+        else:
+            made = self.methods[self.key]()
+        if made.input in TABLES:
+            raise InputError(
+                f"{made.label} needs more than one score per row, so it cannot calibrate one class against the rest. "
+                "Choose another calibrator."
+            )
+        return made
 
 
 class OneVsRest(FromTwoClasses):
