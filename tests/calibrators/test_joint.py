@@ -213,7 +213,10 @@ def test_bad_input_is_refused_by_name():
         (lambda: CALIBRATORS["matrix"]().fit(P * 2 / 3, Y), "must sum to 1.*softmax"),
         (lambda: CALIBRATORS["dirichlet"](off_diagonal=-1.0).fit(P, Y), "off_diagonal must be"),
         (lambda: OneVsRest("nothing").fit(P, Y), "key must be one of"),
-        (lambda: OneVsRest("multicalibration").fit(P, Y), "Multicalibration needs more than one score per row"),
+        (
+            lambda: OneVsRest("multicalibration").fit(P, Y),
+            "Multicalibration needs more than one score per row",
+        ),
         (lambda: OneVsRest("rank").fit(P, Y), "Rank calibration needs more than one score per row"),
         (lambda: OneVsRest("isotonic").fit(P, Y).predict_interval(NEW), "gives no interval"),
         (
