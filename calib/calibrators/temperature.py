@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
 from calib.calibrators.joint import JointCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
-from calib.kernel.checks import Array, both_classes
+from calib.kernel.checks import Array, InputError, both_classes
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, logit, sigmoid
 from calib.kernel.weights import or_ones
@@ -144,9 +144,18 @@ class Temperature(ScoreCalibrator):
         return expit(log_odds(scores) / self.T_)
 
     def _formula(self, score: Expression) -> Expression:
+        self._check_two_classes()
         return sigmoid(logit(score, CLIP) / self.T_)
 
+    def _check_two_classes(self) -> None:
+        if hasattr(self, "joint_"):
+            raise InputError(
+                "Temperature scaling of K classes cannot be saved to a file or written as a program. Multiply ln P by "
+                f"1/{self.T_:.6g} and take the softmax."
+            )
+
     def to_map(self) -> dict[str, Any]:
+        self._check_two_classes()
         return {**self._learned("T"), "clip": CLIP}
 
     @classmethod
