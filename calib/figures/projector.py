@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
 BELOW, BETWEEN, SCALE = 66, 12, 92  # pixels under a square diagram: of its histogram, above it, of the scale
 MANY = 10  # numbers along an axis that lie on each other there
+LANES = 0.6  # of a figure's height, between its margins, scale and legend
 STANDOFF = 12  # pixels there between an axis' scale and its title
 
 
@@ -33,8 +34,11 @@ def for_a_room(
         Whether the figure is as high as that, however low it was; a square diagram takes all that it can.
     """
     figure = go.Figure(_larger(figure.to_dict()))
-    for axis in figure.select_yaxes():  # large names on two lines would lie on their neighbours'
-        axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
+    for axis in (
+        figure.select_yaxes()
+    ):  # large names on two lines would lie on their neighbours', unless lanes are high
+        if not _have_room(axis, figure.layout.height, highest / rows, fills):
+            axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
     for axis in figure.select_xaxes():  # of many numbers every second one, and the last
         texts = axis.ticktext or ()
         if sum(str(text)[:1].isdigit() for text in texts) > MANY:
@@ -128,6 +132,17 @@ def _names_above(figure: go.Figure, row: tuple[float, float]) -> float:
         if words.y is not None and any(words.yref == on and abs(words.y - top) < 1e-6 for on, top in tops)
     ]
     return 1.3 * LEGIBLE * max(names, default=0)
+
+
+def _have_room(axis: Any, height: float | None, highest: float, fills: bool) -> bool:
+    """Whether names of several lines fit their lanes, on the part of the height that lanes have."""
+    texts = list(map(str, axis.ticktext or ()))
+    if not texts or height is None:
+        return False
+    low, high = axis.domain or (0, 1)
+    shown = highest if fills else min(height * ROOM * 1.25, highest)
+    lines = 1 + max(text.count("<br>") for text in texts)
+    return LANES * shown * (high - low) / len(texts) >= 1.3 * LEGIBLE * lines
 
 
 def _larger(part: Any, sizes: tuple[str, ...] = ()) -> Any:

@@ -1,6 +1,7 @@
 """A figure for a room: what is written is legible from the back, lies on nothing else, and fits the page."""
 
 import plotly.graph_objects as go
+import pytest
 
 from calib.figures.panels import panels
 from calib.figures.projector import for_a_room
@@ -87,3 +88,18 @@ def test_for_a_room_many_numbers_of_a_scale_are_every_second_one_with_the_last_a
 
 def test_for_a_room_the_last_number_of_an_axis_that_ends_with_its_picture_has_room_above():
     assert for_a_room(go.Figure(layout=layout(LIGHT, height=400))).layout.margin.t >= 24
+
+
+@pytest.mark.parametrize(("lanes", "whole"), [(1, True), (8, False)])
+def test_names_keep_their_lines_where_lanes_are_high(lanes, whole):
+    figure = go.Figure(
+        layout={
+            "height": 64 * lanes + 104,
+            "yaxis": {
+                "tickvals": list(range(lanes)),
+                "ticktext": ["age = 60 to 79<br>work = none<br>476 rows"] * lanes,
+            },
+        }
+    )
+    texts = for_a_room(figure, highest=700).layout.yaxis.ticktext
+    assert {"<br>" in text for text in texts} == {whole}

@@ -12,7 +12,7 @@ from calib.figures.audit import finding
 from calib.kernel.wording import number
 from pages.ui.text import plain
 from tests.evaluated import evaluated
-from tests.pages.app import bring, faults, go, headline, jobs_of, messages, page, settled, titles
+from tests.pages.app import bring, faults, go, headline, jobs_of, keys, messages, page, settled, titles
 
 HIDDEN = {"data": "sample:hidden_group", "content": "predictions", "calibrators": "none"}
 QUICK = {"groups.resamples": "99"}
@@ -71,6 +71,17 @@ def test_other_data_end_the_segment():
     at = page("explore_data", **HIDDEN, segment="employment=self-employed")
     at.selectbox(key="data").set_value("sample:loans").run()
     assert at.session_state["recipe"].segment == ()
+
+
+def test_the_repair_is_one_click_and_its_predictions_are_searched():
+    at = page("explore_groups", **HIDDEN, **QUICK)
+    settled(at.button(key="repair").click().run())
+    assert faults(at) == []
+    recipe = at.session_state["recipe"]
+    assert recipe.calibrators == ("none", "multicalibration")
+    made = told.audited(evaluated(recipe), "multicalibration", resamples=99)
+    assert finding(made) in titles(at)
+    assert "repair" not in keys(at)
 
 
 def test_a_view_does_not_search_again(monkeypatch):
