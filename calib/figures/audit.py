@@ -187,12 +187,12 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _name(conditions: tuple[str, ...], line: Any) -> str:
-    """Conditions, a line each (of three the last two share one), then rows and p-value."""
+    """Conditions, a line each (of three the last two share one), then rows and p-value; a room reads one line."""
     first, *rest = (as_text(each, LONGEST if len(conditions) < 3 else LONGEST // 2) for each in conditions)
     told = f"{line.rows:,} rows, p = {line.p_value:.2g}" + {"level": ""}.get(
         line.look, f", {LOOKS[line.look]}"
     )
-    return "<br>".join(filter(None, [first, ", ".join(rest), told]))
+    return ",<br>".join(filter(None, [first, ", ".join(rest), told]))
 
 
 @dataclass(frozen=True, eq=False)
