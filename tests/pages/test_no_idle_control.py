@@ -25,6 +25,12 @@ from tests.pages.test_study_run import small_study
 
 QUICK = {"data": "sample:breast_cancer", "model": "naive_bayes"}
 PREDICTIONS = {"data": "sample:predictions", "content": "predictions"}
+LOANS = {
+    "data": "sample:loans",
+    "model": "naive_bayes",
+    "calibrators": "none,platt",
+    "groups.calibrator": "platt",
+}
 TREE = {"data": "sample:breast_cancer", "model": "decision_tree"}
 COUNTS = {"data": "sample:counts", "content": "predictions", "weight": "count"}
 IN_TIME = {"data": "sample:dated", "model": "naive_bayes", "time": "ordered", "split": "time"}
@@ -55,9 +61,9 @@ CASES: dict[str, tuple[str, dict[str, str]]] = {
     "a tree's bags": ("explore_out_of_bag", TREE),
     "bags without pairs": ("explore_out_of_bag", TREE | FRACTIONS),
     "trees without pairs": ("explore_trees", FOREST | FRACTIONS),
-    "groups": ("explore_groups", {"data": "sample:loans", "model": "naive_bayes", "groups.view": "column"}),
-    "search": ("explore_groups", {"data": "sample:loans", "model": "naive_bayes", "groups.resamples": "99"}),
-    "loss": ("explore_groups", {"data": "sample:loans", "model": "naive_bayes", "groups.view": "loss"}),
+    "groups": ("explore_groups", LOANS | {"groups.view": "column", "reliability.group": "work"}),
+    "search": ("explore_groups", LOANS | {"groups.resamples": "99"}),
+    "loss": ("explore_groups", LOANS | {"groups.view": "loss"}),
     "kept": ("explore_compare", QUICK),
     "kept scores": ("explore_compare", PREDICTIONS),
 } | {name: ("explore_reliability", QUICK | {"reliability.details": name}) for name in DETAILS}
@@ -114,6 +120,7 @@ ELSEWHERE = {
     "presenter": "the room",
     "recipe_name": "a name to keep by",
     **{f"report.{name}": "the first page of the report" for name in ("title", "purpose", "author")},
+    "groups.in_report": "the report",
     "run.metrics": "computed when the study runs",
     "own_model": "a place for a file opens",
     "judge_elsewhere": "a place for a file opens",
