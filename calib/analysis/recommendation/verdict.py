@@ -21,7 +21,7 @@ from calib.calibrators import name_of
 from calib.evaluate import Evaluation
 from calib.kernel.binning import group_sums
 from calib.kernel.cache import once
-from calib.kernel.pav import pool_ties
+from calib.kernel.pav import pool_adjacent_violators, pool_ties
 from calib.kernel.rows import ONE_CLUSTER, Rows
 from calib.kernel.wording import (
     brief,
@@ -236,8 +236,9 @@ def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> tuple[st
 def stretches(rows: Rows, p: Array) -> list[str]:
     """Describe the ranges in which predictions p (n,) are clearly too high or too low, from the lowest up.
 
-    The largest climb or fall of the cumulative differences parts the predictions into at most three stretches; one that
-    shows nothing clearly joins its neighbour. Ends are rounded as they are printed before the rows are counted, so that
+    The largest climb or fall of the cumulative differences between the CORP curve (isotonic regression) and p parts the
+    predictions into at most three stretches, so that they meet where the curve crosses the diagonal; few labels between
+    two clear ends cannot move the place. A stretch that shows nothing clearly joins its neighbour. Ends are rounded as they are printed before the rows are counted, so that
     each phrase holds for the rows it names.
 
     >>> rows = Rows(np.repeat([0, 1, 0, 1], [900, 100, 100, 900]))       # 10 % of class 1, then 90 %
@@ -264,9 +265,10 @@ def stretches(rows: Rows, p: Array) -> list[str]:
 
 
 def _cuts(rows: Rows, p: Array) -> list[float]:
-    """Where the largest climb or fall of the cumulative differences begins and ends, rounded as it is printed."""
+    """Where the largest climb or fall of the CORP curve's cumulative differences begins and ends, rounded as printed."""
     tied = pool_ties(p, rows.y, rows.weight)
-    walk = np.append(0.0, np.cumsum(tied.sums - tied.weights * tied.scores))
+    corp = pool_adjacent_violators(tied.sums, tied.weights).fitted
+    walk = np.append(0.0, np.cumsum(tied.weights * (corp - tied.scores)))
     at = sorted((int(walk.argmin()), int(walk.argmax())))
     inner = {_rounded(float(tied.scores[i - 1 : i + 1].mean())) for i in at if 0 < i < len(tied.scores)}
     return sorted(cut for cut in inner if tied.scores[0] < cut <= tied.scores[-1])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit, logit
+from sklearn.isotonic import IsotonicRegression
 
 from calib import Recipe, check, evaluate
 from calib.analysis.recommendation.verdict import stretches, verdict_of
@@ -76,6 +77,23 @@ def test_every_stretch_that_is_named_is_off_in_the_direction_said(seed):
         assert phrase.startswith("underestimates" if off > 0 else "overestimates")
         cuts.append(high)
     assert cuts[-1] == np.inf
+
+
+@pytest.mark.parametrize("middle", [20, 500])
+@pytest.mark.parametrize("seed", range(6))
+def test_two_stretches_meet_where_scikit_learn_s_isotonic_curve_crosses_the_diagonal(seed, middle):
+    """With 20 rows between two clear ends, a few of their labels must not move the place."""
+    rng = np.random.default_rng(seed)
+    p = np.concatenate([rng.uniform(0, 0.02, 400), rng.uniform(0.02, 0.98, middle), rng.uniform(0.98, 1, 400)])
+    y = (rng.random(len(p)) < 0.15 + 0.5 * p**2).astype(int)
+    below, above = stretches(Rows(y), p)
+    assert (below.split()[0], above) == ("underestimates", "overestimates above")
+    cut = float(re.search(r"([\d.]+) ?%", below)[1]) / 100
+    curve = IsotonicRegression(out_of_bounds="clip").fit(p, y)
+    ordered = np.sort(p)
+    off = curve.predict(ordered) - ordered
+    place = np.searchsorted(ordered, cut)
+    assert (off[max(0, place - 1)] >= -0.02) and (off[min(place, len(p) - 1)] <= 0.02), "rounded to 2 digits"
 
 
 def test_the_number_beside_the_direction_is_that_of_the_table_and_excludes_1():
