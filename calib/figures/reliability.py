@@ -610,11 +610,11 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
         shape,
         few,
         mode="markers+text" if labelled else "markers",
-        marker={**marker, "size": 5, "opacity": 0.4},
+        marker={**marker, "size": 6, "opacity": 0.55},
         textfont={"size": 10, "color": theme.muted},
         **numbers,
     )
-    size = np.clip(8 * np.sqrt(shape.count[enough] * len(shape.count) / max(shape.count.sum(), 1)), 6, 13)
+    size = np.clip(8 * np.sqrt(shape.count[enough] * len(shape.count) / max(shape.count.sum(), 1)), 8, 14)
     solid = _points(
         key, shape, enough, mode="markers", marker={**marker, "size": size, "opacity": 0.75 if light else 1}
     )

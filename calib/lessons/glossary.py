@@ -87,7 +87,7 @@ ENTRIES = {
         "CORP",
         "A reliability diagram that needs no choice of bins: isotonic regression of the labels on the predictions.",
     ),
-    "ct": Term("CT", "A forest of curtailed trees.", ("CT",)),
+    "ct": Term("CT", "A forest of curtailed trees.", ("CT", "Curtailed forest on all rows")),
     "curtailment": Term(
         "Curtailment",
         "If a leaf has too few rows, it takes the share of class 1 from its nearest ancestor with enough rows.",
@@ -208,13 +208,15 @@ ENTRIES = {
         linked=False,
     ),
     "rf_d": Term(
-        "RF_d", "A forest with scikit-learn's default settings, in which trees are fully grown.", ("RF_d",)
+        "RF_d",
+        "A forest with scikit-learn's default settings, in which trees are fully grown.",
+        ("RF_d", "Default forest on all rows"),
     ),
-    "rf_large": Term("RF_large", "A forest like RF_d, but with 500 trees.", ("RF_large",)),
+    "rf_large": Term("RF_large", "A forest like RF_d, but with 500 trees.", ("RF_large", "Forest of 500 trees on all rows")),
     "rf_opt": Term(
         "RF_opt",
         "A tuned forest: a search chose the settings with the lowest Brier score.",
-        ("RF_opt", "Tuned forest", "tuned forest"),
+        ("RF_opt", "Tuned forest on all rows", "Tuned forest", "tuned forest"),
     ),
     "score": Term(
         "Score",

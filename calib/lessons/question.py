@@ -8,12 +8,19 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any
 
+import numpy as np
+
 from calib.kernel import checks
 from calib.kernel.checks import InputError
+from calib.kernel.wording import brief, counted
 
 KINDS = ("choice", "panel", "mark", "curve")
 NEEDED = ("text", "answers", "right", "why")
-PLACED = {"mark": ("cuts", "at"), "curve": ("cuts", "over")}
+PLACED = {"mark": ("cuts", "at", "truth"), "curve": ("cuts", "over", "truth", "near")}
+DAY = 86_400_000  # milliseconds
+ONE_SIDED = 0.8  # share of the gap on one side, from which a curve is simply too high or too low
+
+Drawn = Sequence[Sequence[float]]  # points (x, y) of a curve
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,13 @@ class Question:
     at
         Where the mark moves up and down; None: it moves sideways over the whole picture.
     over
-        The part of the horizontal axis over which the distance of the curve from the diagonal is averaged.
+        The part of the horizontal axis on which the curve is drawn, and its distance from the diagonal averaged.
+    truth
+        What the picture then shows: the value of the mark, or points of the curve as (x, y, rows).
+    shows
+        What the picture shows before the answer, since it does not tell it: names of traces, or "all".
+    near
+        The largest mean distance from the truth, over the rows, at which a curve is right.
     """
 
     text: str
@@ -53,8 +66,11 @@ class Question:
     cuts: tuple[float, ...] = ()
     at: float | None = None
     over: tuple[float, float] = (0.0, 1.0)
+    truth: float | tuple[tuple[float, float, float], ...] | None = None
+    near: float = 0.1
+    shows: tuple[str, ...] = ()
 
-    def answer_to(self, guess: float | Sequence[Sequence[float]]) -> int:
+    def answer_to(self, guess: float | Drawn) -> int:
         """Return the number of the answer that a guess in the picture stands for.
 
         Parameters
@@ -70,7 +86,7 @@ class Question:
         """
         return bisect_right(self.cuts, self.value_of(guess)) + 1
 
-    def value_of(self, guess: float | Sequence[Sequence[float]]) -> float:
+    def value_of(self, guess: float | Drawn) -> float:
         """Return the number that the cuts sort: the mark's value, or the curve's mean distance from the diagonal."""
         if self.kind == "mark":
             return float(guess)  # type: ignore[arg-type]
@@ -78,11 +94,75 @@ class Question:
         gaps = [y - x for x, y in guess if low <= x <= high]  # type: ignore[union-attr]
         return sum(gaps) / len(gaps)
 
+    def is_right(self, answer: int, guess: float | Drawn | None = None) -> bool:
+        """Tell whether an answer is right; a curve must also be near the truth, as an S-shape is not.
+
+        >>> asked = Question("?", ("below", "near", "above"), 2, ("", "", ""), "curve", cuts=(-0.05, 0.05),
+        ...                  truth=((0.25, 0.25, 10), (0.75, 0.75, 10)))
+        >>> asked.is_right(2, [(0.25, 0.3), (0.75, 0.7)]), asked.is_right(2, [(0.25, 0.5), (0.75, 0.5)])
+        (True, False)
+        """
+        far = self.kind == "curve" and guess is not None and self.truth and self.distance(guess) > self.near  # type: ignore[arg-type]
+        return answer == self.right and not far
+
+    def distance(self, guess: Drawn) -> float:
+        """Return the mean absolute distance of a curve from the truth, over the rows."""
+        off, rows = self._off(guess)
+        return float(np.average(np.abs(off), weights=rows))
+
+    def _off(self, guess: Drawn) -> tuple[np.ndarray, np.ndarray]:
+        """(k,), (k,): the guess less the truth at each of its points, and the rows there."""
+        x, y, rows = np.array(self.truth).T
+        return np.interp(x, *np.array(guess).T) - y, rows
+
+    def between(self, guess: Drawn) -> tuple[list[float], list[float], list[float]]:
+        """Return x, the guess and the truth where both are, to shade what lies between them."""
+        (x, y, _), (a, b) = np.array(self.truth).T, np.array(guess).T
+        low, high = max(x[0], a[0]), min(x[-1], a[-1])
+        both = np.union1d(x, a)
+        both = both[(both >= low) & (both <= high)]
+        return both.tolist(), np.interp(both, a, b).tolist(), np.interp(both, x, y).tolist()
+
+    def how_far(self, guess: float | Drawn) -> str:
+        """Say how far a guess is from the truth; empty without a truth.
+
+        >>> asked = Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.5,), at=0.7, truth=0.27)
+        >>> asked.how_far(0.5), asked.how_far(0.268)
+        ('You guessed 50 %, which is 23 percentage points too high.', 'You guessed 27 %, which is exact.')
+        """
+        if self.truth is None:
+            return ""
+        return self._curve_is_off(guess) if self.kind == "curve" else self._mark_is_off(guess)  # type: ignore[arg-type]
+
+    def _curve_is_off(self, guess: Drawn) -> str:
+        off, rows = self._off(guess)
+        mean = self.distance(guess)
+        side = float(np.average(off, weights=rows)) / mean if mean else 0.0
+        way = "too high" if side > ONE_SIDED else "too low" if side < -ONE_SIDED else "off"
+        most = "" if mean <= self.near else f"; up to {brief(self.near)} is near enough"
+        return f"On average your curve is {brief(mean)} {way}{most}."
+
+    def _mark_is_off(self, guess: float) -> str:
+        assert isinstance(self.truth, float)
+        if self.at is None:
+            value = f"{datetime.fromtimestamp(guess / 1000, UTC):%d %B %Y}".lstrip("0")
+            off, unit, ways = round((guess - self.truth) / DAY), "day", ("too late", "too early")
+        else:
+            value = f"{100 * guess:.0f} %"
+            off, unit, ways = (
+                round(100 * guess) - round(100 * self.truth),
+                "percentage point",
+                ("too high", "too low"),
+            )
+        if not off:
+            return f"You guessed {value}, which is exact."
+        return f"You guessed {value}, which is {counted(abs(off), unit)} {ways[off < 0]}."
+
 
 def question(values: Mapping[str, Any], name: str) -> Question:
     """Read a question from a table of TOML; an error calls it ``name``."""
     kind = checks.one_of(values.get("kind", "choice"), KINDS, f"kind of {name}")
-    optional = ("kind", "told", *PLACED.get(kind, ()))
+    optional = ("kind", "told", "shows", *PLACED.get(kind, ()))
     if not set(NEEDED) <= set(values) <= {*NEEDED, *optional}:
         raise InputError(
             f"the fields of {name} must be {', '.join(NEEDED)} and, if needed, {', '.join(optional)}, "
@@ -97,7 +177,11 @@ def question(values: Mapping[str, Any], name: str) -> Question:
     over = tuple(map(float, values.get("over", (0, 1))))
     if len(over) != 2 or not 0 <= over[0] < over[1] <= 1:
         raise InputError(f"{name}: over must be two rising values from 0 to 1.")
-    at = values.get("at")
+    at, truth = values.get("at"), values.get("truth")
+    if isinstance(truth, list):
+        truth = tuple((float(x), float(y), float(rows)) for x, y, rows in truth)
+    elif truth is not None:
+        truth = _number(truth)
     return Question(
         values["text"],
         answers,
@@ -108,6 +192,9 @@ def question(values: Mapping[str, Any], name: str) -> Question:
         cuts,
         None if at is None else float(at),
         over,
+        truth,
+        float(values.get("near", Question.near)),
+        tuple(values.get("shows", ())),
     )
 
 

@@ -212,7 +212,7 @@ def _pictures(
     for i, panel in enumerate(panels):
         content = _drawn(panel, current.theme(), entry.draw, height, room)
         if headings.empty():
-            content = without_data(content, covered=isinstance(panel, Finding))
+            content = without_data(content, isinstance(panel, Finding), headings.kept())
         elif ghost is not None:
             content = placing.with_ghost(content, ghost, current.theme().ink, i, len(panels))
         figure = ReadyFigure(content)
@@ -236,19 +236,24 @@ def _let_data_come_in(widget: str) -> None:
         style.add("arriving")
 
 
-def without_data(content: dict[str, Any], covered: bool = False) -> dict[str, Any]:
+def without_data(
+    content: dict[str, Any], covered: bool = False, kept: Collection[str] = ()
+) -> dict[str, Any]:
     """The figure with its axes, scales, diagonals and names of panels, in which no data can be seen or hovered.
 
-    ``covered`` tells that its record has no numbers in these names.
+    ``covered`` tells that its record has no numbers in these names; traces named in ``kept`` stay.
     """
     layout = dict(content["layout"])
-    layout["annotations"] = [kept for each in layout.get("annotations", ()) if (kept := _name(each, covered))]
+    layout["annotations"] = [name for each in layout.get("annotations", ()) if (name := _name(each, covered))]
     layout["shapes"] = [each for each in layout.get("shapes", ()) if _is_level(each)]
     layout |= {
         name: axis | {"showticklabels": False} for name, axis in layout.items() if _names_findings(axis)
     }
     return content | {
-        "data": [trace if _is_reference(trace) else _invisible(trace) for trace in content["data"]],
+        "data": [
+            trace if trace.get("name") in kept or _is_reference(trace) else _invisible(trace)
+            for trace in content["data"]
+        ],
         "layout": layout,
     }
 

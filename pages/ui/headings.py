@@ -6,7 +6,7 @@ any part are the second; what stands in a part is the third.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -38,13 +38,15 @@ def part(text: str, **options: Any) -> None:
     st.session_state["in_a_part"] = True
 
 
-def ask(answers: Callable[[], None] | None, posed: bool = False) -> None:
+def ask(answers: Callable[[], None] | None, posed: bool = False, kept: Collection[str] = ()) -> None:
     """While a question is still to be answered, pictures name their topic, and are empty unless they pose the question.
 
-    ``answers`` draws those to choose from, under the first picture; None: nothing is asked.
+    ``answers`` draws those to choose from, under the first picture; None: nothing is asked. ``kept`` names the traces
+    that stay in an empty picture.
     """
     st.session_state["asked"] = answers is not None
     st.session_state["empty"] = answers is not None and not posed
+    st.session_state["kept_traces"] = kept
     st.session_state["answers"] = answers
 
 
@@ -66,6 +68,11 @@ def asked() -> bool:
 def empty() -> bool:
     """Whether pictures show only their axes, since their data are the answer."""
     return st.session_state.get("empty", False)
+
+
+def kept() -> Collection[str]:
+    """The names of the traces that an empty picture shows, since they do not tell the answer."""
+    return st.session_state.get("kept_traces", ())
 
 
 def to_be_answered() -> bool:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
+from calib.figures.theme import rgba
 from calib.lessons import Question
 from pages.ui import browser
 
 HTML = '<p></p><button type="button" disabled>Show the data</button>'
 LABEL = "your guess"
+WIDE = 0.08  # gap between a guess and the truth that has room for words
 HOW = {
     "mark": "Drag the mark in the picture, or select it and press the arrow keys.",
-    "curve": "Draw the curve that you expect, or select it and press the arrow keys.",
+    "curve": "Draw across the shaded part, or select it and press the arrow keys.",
     "panel": "Or click a panel of the picture.",
 }
 
@@ -35,7 +37,9 @@ def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
         if (guess := st.session_state[key].guess) is not None:
             placed(guess)
 
-    data = asdict(question) | {"how": HOW[question.kind], "label": LABEL}
+    # Not the truth: it stays on the server until the guess is there
+    names = ("kind", "at", "over")
+    data = {name: getattr(question, name) for name in names} | {"how": HOW[question.kind], "label": LABEL}
     browser.component("guess", HTML)(key=key, data=data, on_guess_change=given, height="content")
 
 
@@ -52,6 +56,10 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
     elif panel == 0 and kind == "curve":
         x, y = zip(*ghost.guess, strict=True)
         style = {"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
+        if ghost.question.truth:
+            area, gap = _gap(ghost, ink, style)
+            data += area
+            words += gap
         data.append({"x": list(x), "y": list(y), **style})
         words.append(
             {"x": x[-1], "y": y[-1], "xanchor": "right", "yanchor": "bottom", "xref": "x", "yref": "y"}
@@ -82,10 +90,27 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
         left, right = layout.get("xaxis", {}).get("range", (0, 1))
         far = {"x": 0.99, "xanchor": "right"} if at < (left + right) / 2 else {"x": 0.01, "xanchor": "left"}
         words.append({"y": ghost.guess, "yanchor": "bottom", **far, **across})
+        if ghost.question.truth is not None:
+            ends = {"x0": at, "x1": at, "y0": ghost.guess, "y1": ghost.question.truth}
+            shapes.append(
+                {"type": "line", "line": line | {"dash": "solid"}, "xref": "x", "yref": "y", **ends}
+            )
     said = {"text": LABEL, "showarrow": False, "font": {"color": ink, "size": 13}}
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
-    layout["annotations"] = [*layout.get("annotations", ()), *(one | said for one in words)]
+    layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
     return {**figure, "data": [*figure["data"], *data], "layout": layout}
+
+
+def _gap(ghost: Ghost, ink: str, style: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The area between the guess and the truth, and in its widest place, if words fit, which of them is higher."""
+    x, guess, truth = ghost.question.between(ghost.guess)
+    edge = {"x": x, **style, "line": {"width": 0}}
+    area = [edge | {"y": truth}, edge | {"y": guess, "fill": "tonexty", "fillcolor": rgba(ink, 0.12)}]
+    at = max(range(len(x)), key=lambda i: abs(guess[i] - truth[i]))
+    higher = guess[at] > truth[at]
+    middle = {"x": x[at], "y": (guess[at] + truth[at]) / 2, "xref": "x", "yref": "y"}
+    words = [middle | {"text": "too high" if higher else "too low"}]
+    return area, words if abs(guess[at] - truth[at]) > WIDE else []
 
 
 def _frame(chosen: int, panel: int, panels: int) -> dict[str, str]:

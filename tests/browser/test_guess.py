@@ -46,23 +46,46 @@ def test_a_mark_is_moved_by_keys_and_stays_beside_the_data(tab):
     )
 
 
-def test_a_curve_is_drawn_by_the_pointer(tab):
-    opened(tab, of_kind("curve"))
+def test_a_curve_is_drawn_by_the_pointer_and_nothing_is_there_to_accept_before(tab):
+    step = of_kind("curve")
+    opened(tab, step)
     area = tab.page.locator(".guess .area")
     area.wait_for()
-    line = tab.page.locator(".guess g path")
-    before = line.get_attribute("d")
-    box = area.bounding_box()
-    mouse = tab.page.mouse
-    mouse.move(box["x"] + 0.05 * box["width"], box["y"] + 0.5 * box["height"])
-    mouse.down()
-    mouse.move(box["x"] + 0.95 * box["width"], box["y"] + 0.5 * box["height"], steps=4)
-    mouse.up()
+    line, show = tab.page.locator(".guess g path"), tab.page.get_by_role("button", name="Show the data")
+    assert not line.get_attribute("d")
+    box, mouse = area.bounding_box(), tab.page.mouse
+
+    def stroke(*shares: float) -> None:
+        for at, share in enumerate(shares):
+            mouse.move(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"], steps=4)
+            if not at:
+                mouse.down()
+        mouse.up()
+
+    low, high = step.question.over
+    stroke(low + 0.01, (low + high) / 2)
+    assert not show.is_enabled(), "half of the curve is missing"
+    stroke((low + high) / 2, high)
     heights = {point.split()[1] for point in line.get_attribute("d")[1:].split("L")}
-    assert line.get_attribute("d") != before
-    assert len(heights) <= 3, "a level stroke makes a level curve, but for the ends that it did not reach"
+    assert len(heights) == 1, "a level stroke makes a level curve"
+    assert show.is_enabled()
     tab.press("Show the data")
-    tab.by_key("asked").get_by_text("Ask me again").wait_for()
+    tab.by_key("asked").get_by_text("On average your curve is").wait_for()
+    picture = tab.by_key("lesson").locator(".js-plotly-plot")
+    picture.locator(".annotation").filter(has_text="too high").wait_for()
+
+
+def test_a_curve_is_drawn_by_keys(tab):
+    opened(tab, of_kind("curve"))
+    point, show = (
+        tab.page.get_by_role("slider", name="your guess"),
+        tab.page.get_by_role("button", name="Show the data"),
+    )
+    point.focus()
+    tab.page.keyboard.press("ArrowDown")
+    for key in (*["ArrowLeft"] * 20, *["ArrowRight"] * 19):
+        tab.page.keyboard.press(key)
+    until(show.is_enabled, "the whole curve is drawn")
 
 
 COVERED = """() => {

@@ -33,7 +33,7 @@ def test_lines_of_a_card_have_their_names_and_its_pictures_a_width_of_their_own(
     """Drawn as wide as the window, they were shrunk on paper until captions of panels touched."""
     (figure,) = _on_a_sheet([picture(LESSONS["when_it_helps"].steps[2]).draw(LIGHT)])
     named = {trace.name for trace in figure.data if trace.showlegend is not False}
-    assert named == {"Same forest, uncalibrated", "Venn–Abers", "RF_opt"}
+    assert named == {"Same forest, uncalibrated", "Venn–Abers", "Tuned forest on all rows"}
     assert figure.layout.showlegend is not False
     assert figure.layout.width == WIDTH
 

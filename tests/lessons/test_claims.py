@@ -347,7 +347,7 @@ def on_digits(placement: str) -> pd.DataFrame:
 
 @pytest.mark.soak
 def test_out_of_bag_venn_abers_always_loses_by_training_scores_and_the_others_more_often_gain():
-    """("out_of_bag", 2)"""
+    """("out_of_bag", 2): what it says of the digits."""
     lost = (on_digits("train") > on_digits("split")).sum()
     assert lost["venn_abers"] == len(DIGITS)
     assert 0 < lost["platt"] < len(DIGITS) / 2
@@ -356,21 +356,32 @@ def test_out_of_bag_venn_abers_always_loses_by_training_scores_and_the_others_mo
     assert change.idxmax() == "venn_abers"
 
 
-def test_out_of_bag_training_scores_leave_a_gap_into_which_new_rows_fall_and_the_intervals_there_are_wide():
-    """("out_of_bag", 2)"""
-    recipe = step("out_of_bag", 2).recipe
-    fitted = fit(recipe, load(recipe))
-    own, new = fitted.parts[0].placed.scores, of("out_of_bag", 2).predictions["none"].p
-    assert np.mean((own > 0.3) & (own < 0.7)) < 0.003 < 0.05 < np.mean((new > 0.3) & (new < 0.7))
-    wide = of("out_of_bag", 2).predictions["venn_abers"]
-    between = (new > 0.3) & (new < 0.7)
-    assert np.mean((wide.upper - wide.lower)[between]) > 0.5 > np.mean((wide.upper - wide.lower)[~between])
+@over_seeds
+def test_out_of_bag_where_classes_overlap_scores_of_training_rows_mislead_every_calibrator(seed):
+    """("out_of_bag", 2): the forest separates its own rows, calibrated forests are worse than without a calibrator."""
+    recipe = step("out_of_bag", 2).recipe.replace(seed=seed)
+    placed = fit(recipe, load(recipe)).parts[0].placed
+    assert ((placed.scores > 0.5) == placed.y).all()
+    train, held = (of("out_of_bag", 2, seed=seed, placement=at).metrics.brier for at in ("train", "split"))
+    calibrated = train.drop("none")
+    assert (calibrated > 1.08 * train["none"]).all()
+    assert (calibrated > 1.08 * held.drop("none")).all()
+    assert calibrated.idxmax() == "isotonic"
+    new, p = of("out_of_bag", 2, seed=seed), of("out_of_bag", 2, seed=seed).predictions["platt"].p
+    sure = (p < 0.05) | (p > 0.95)
+    assert np.mean((p > 0.5) == new.y) < 0.85
+    assert np.abs(p - new.y)[sure].mean() > 3 * np.minimum(p, 1 - p)[sure].mean(), "far too certain"
+    if seed == 0:
+        assert [round(train[key], 3) for key in ("none", "platt")] == [0.160, 0.201]
+        assert (round(held.drop("none").min(), 3), round(held.drop("none").max(), 3)) == (0.156, 0.158)
 
 
 def test_out_of_bag_the_scores_that_its_questions_name():
     """("out_of_bag", 1), ("out_of_bag", 3)"""
     assert round(of("out_of_bag", 3).metrics.brier["none"], 4) == 0.0345
-    named = [round(of("out_of_bag", number).metrics.brier["venn_abers"], 4) for number in (1, 2)]
+    named = [
+        round(of("out_of_bag", 1, placement=at).metrics.brier["venn_abers"], 4) for at in ("split", "train")
+    ]
     assert named == [0.0275, 0.0300]
 
 

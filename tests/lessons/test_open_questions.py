@@ -17,7 +17,7 @@ TELLS = {
     "leaf_estimates": r"curtailment (does|comes|is|helps)",
     "which_model": r"(machine|SVM)\b.*\b(closest|best)",
     "overlap": r"most where (they|the classes)|overlap completely",
-    "calibration_size": r"RF_opt|tuning|no calibrator",
+    "calibration_size": r"[Tt]uned forest on all|tuning|no calibrator",
     "theorem": r"true label|P_Y",
     "order": r"\b(is|yes|still) .*calibrated",
     "constant": r"useful|useless",

@@ -52,7 +52,7 @@ POINTS = {
     ),
     "out_of_bag": (
         "test_out_of_bag_a_forest_of_all_rows_is_always_better_and_venn_abers_mostly",
-        "test_out_of_bag_venn_abers_always_loses_by_training_scores_and_the_others_more_often_gain",
+        "test_out_of_bag_where_classes_overlap_scores_of_training_rows_mislead_every_calibrator",
         "test_out_of_bag_every_row_trains_and_every_row_calibrates",
         "test_out_of_bag_the_forest_and_the_calibrated_forests_are_better_and_the_intervals_narrower",
         MEANS,

@@ -76,3 +76,40 @@ def test_a_curve_is_sorted_by_its_mean_distance_from_the_diagonal_in_the_part_th
     for y, answer in ((bold, 1), (x, 2), (timid, 3)):
         assert asked.answer_to(list(zip(x, y, strict=True))) == answer
     assert asked.value_of(list(zip(x, timid, strict=True))) == pytest.approx(np.mean((timid - x)[x >= 0.5]))
+
+
+def test_a_curve_is_compared_with_the_truth_by_its_mean_absolute_distance_over_the_rows():
+    truth = [[0.1, 0.2, 30], [0.5, 0.4, 10]]
+    asked = question(
+        ASKED | {"kind": "curve", "cuts": [-0.05, 0.05], "truth": truth, "near": 0.2}, "question"
+    )
+    guess = [(0.1, 0.1), (0.3, 0.3), (0.7, 0.7)]
+    assert asked.distance(guess) == pytest.approx((30 * 0.1 + 10 * 0.1) / 40)
+    assert asked.how_far(guess) == "On average your curve is 0.10 off."
+    assert (
+        asked.how_far([(0, 0), (1, 0)]) == "On average your curve is 0.25 too low; up to 0.20 is near enough."
+    )
+    assert asked.is_right(2, guess)
+    assert not asked.is_right(2, [(0, 0.9), (0.3, 0.3), (1, 0)])
+    assert not asked.is_right(1, guess)
+
+
+def test_between_guess_and_truth_lies_what_numpy_interpolates():
+    truth = [[0.1, 0.2, 30], [0.5, 0.4, 10]]
+    asked = question(ASKED | {"kind": "curve", "cuts": [-0.05, 0.05], "truth": truth}, "question")
+    x, guess, true = asked.between([(0.05, 0.0), (0.3, 0.5), (0.45, 0.5)])
+    assert x == [0.1, 0.3, 0.45]
+    assert guess == pytest.approx([0.1, 0.5, 0.5])
+    assert true == pytest.approx([0.2, 0.3, 0.375])
+
+
+def test_a_mark_says_by_how_much_it_is_off_in_points_or_days():
+    share = question(ASKED | {"kind": "mark", "at": 0.7, "cuts": [0.6, 0.8], "truth": 0.265}, "question")
+    assert share.how_far(0.7) == "You guessed 70 %, which is 44 percentage points too high."
+    assert share.how_far(0.0) == "You guessed 0 %, which is 26 percentage points too low."
+    assert share.how_far(0.26) == "You guessed 26 %, which is exact."
+    days = question(
+        ASKED | {"kind": "mark", "cuts": [date(2023, 7, 1), date(2023, 9, 1)], "truth": date(2023, 8, 2)}, "q"
+    )
+    assert days.how_far(days.truth - 86_400_000) == "You guessed 1 August 2023, which is 1 day too early."
+    assert question(ASKED, "question").how_far(0.5) == ""

@@ -237,9 +237,9 @@ def stretches(rows: Rows, p: Array) -> list[str]:
     """Describe the ranges in which predictions p (n,) are clearly too high or too low, from the lowest up.
 
     The largest climb or fall of the cumulative differences between the CORP curve (isotonic regression) and p parts the
-    predictions into at most three stretches, so that they meet where the curve crosses the diagonal; few labels between
-    two clear ends cannot move the place. A stretch that shows nothing clearly joins its neighbour. Ends are rounded as they are printed before the rows are counted, so that
-    each phrase holds for the rows it names.
+    predictions into at most three stretches, which meet where the curve crosses the diagonal; a few labels between two
+    clear ends cannot move the place. A stretch that shows nothing clearly joins its neighbour. Ends are rounded as they
+    are printed before the rows are counted, so that each phrase holds for the rows it names.
 
     >>> rows = Rows(np.repeat([0, 1, 0, 1], [900, 100, 100, 900]))       # 10 % of class 1, then 90 %
     >>> stretches(rows, np.repeat([0.05, 0.95], 1000)), stretches(rows, np.full(2000, 0.6))
@@ -265,7 +265,7 @@ def stretches(rows: Rows, p: Array) -> list[str]:
 
 
 def _cuts(rows: Rows, p: Array) -> list[float]:
-    """Where the largest climb or fall of the CORP curve's cumulative differences begins and ends, rounded as printed."""
+    """Where the largest climb or fall of the CORP curve's cumulative differences begins and ends, as it is printed."""
     tied = pool_ties(p, rows.y, rows.weight)
     corp = pool_adjacent_violators(tied.sums, tied.weights).fitted
     walk = np.append(0.0, np.cumsum(tied.weights * (corp - tied.scores)))

@@ -76,7 +76,7 @@ EXPERIMENT = Experiment(
         "help.",
         "With a dozen rows Venn–Abers is almost uninformative, because its interval is wide and its probability "
         "is near one half.",
-        "RF_opt uses the calibration rows for training instead, and its line ends lowest.",
+        "The tuned forest on all rows uses the calibration rows for training instead, and its line ends lowest.",
         "Look at ECE, then at the entropies: a method with few different predictions fills few bins, and a few full "
         "bins give a small ECE. A small ECE says little about a single prediction.",
     ),

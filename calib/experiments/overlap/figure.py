@@ -180,7 +180,7 @@ def _told(loss: float) -> str:
 
 
 def _ends(rows: pd.DataFrame, measure: str) -> str:
-    """Describe RF_d and RF_opt at both ends, for readers who do not see the lines."""
+    """Describe the default and the tuned forest at both ends, for readers who do not see the lines."""
     ends = []
     for method in ("rf_d", "rf_opt"):
         line = rows[rows["method"] == method][measure]

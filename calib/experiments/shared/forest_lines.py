@@ -48,7 +48,8 @@ def name(method: str) -> str:
 
 def within(method: str) -> str:
     """Return the name of a forest or a calibrator within a sentence."""
-    return name_of(BASELINES.get(method, method))
+    forest = BASELINES.get(method)
+    return f"the {forest[0].lower()}{forest[1:]}" if forest else name_of(method)
 
 
 def of_base(table: pd.DataFrame, base: str) -> pd.DataFrame:

@@ -6,7 +6,13 @@ from calib.experiments.base import view_of
 from calib.kernel.records import Parameter
 
 PAPER = "Shaker and Hüllermeier, Random forest calibration (2025)"
-BASELINES = {"rf_d": "RF_d", "rf_opt": "RF_opt", "rf_large": "RF_large", "ct": "CT"}
+BASELINES = {
+    "rf_d": "Default forest on all rows",
+    "rf_opt": "Tuned forest on all rows",
+    "rf_large": "Forest of 500 trees on all rows",
+    "ct": "Curtailed forest on all rows",
+}
+"""The paper's RF_d, RF_opt, RF_large and CT."""
 FORESTS = ("rf_d", "rf_opt", "rf_large", "ct")
 """Keys of their glossary entries."""
 BASES = {"tuned": "Tuned forest", "default": "Default forest"}
@@ -53,6 +59,6 @@ def base(*figures: str) -> Parameter:
         "choice",
         "tuned",
         choices=BASES,
-        help="The calibrated forest: tuned like RF_opt, as in the paper, or with scikit-learn's defaults.",
+        help="The calibrated forest: tuned, as in the paper, or with scikit-learn's defaults.",
         extra=view_of(*figures),
     )

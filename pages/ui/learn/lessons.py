@@ -84,10 +84,10 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         parts = {"words": _place_of("words")}
         if step.question is not None:
             _question(step, step.question)
-        if not waits:
-            _what_to_see(step)
         with st.container(key="untold") if waits else nullcontext():
             parts |= {name: _place_of(name) for name in above}
+        if not waits:
+            _what_to_see(step)
         _moves(lesson, number, waits)
     with picture:
         parts |= {name: _place_of(name) for name in (chart_of(step), *below, "controls")}
@@ -136,7 +136,7 @@ def _question(step: Step, question: Question) -> None:
     with st.container(key="asked"):
         browser.read_out("asked")
         if _waits(step):
-            headings.ask(lambda: None)
+            headings.ask(lambda: None, "all" in question.shows, question.shows)
             headings.answers()  # they are here
             st.markdown(f"**{plain(question.text)}**")
             _ask(step, question)
@@ -177,7 +177,8 @@ def _met(step: Step, question: Question, guess: Guess) -> None:
     if guess.placed is not None:
         headings.keep_guess(placing.Ghost(question, guess.placed))
     with st.container(horizontal=True, vertical_alignment="center"):
-        asking.met(step.place, _reply(question, guess.answer), guess.answer == question.right)
+        right = question.is_right(guess.answer, guess.placed)
+        asking.met(step.place, _reply(question, guess.answer, guess.placed), right)
         _offer_again(step)
 
 
@@ -185,9 +186,13 @@ def _offer_again(step: Step) -> None:
     st.button("Ask me again", key="ask_step_again", type="tertiary", on_click=_answer, args=(step, None))
 
 
-def _reply(question: Question, answer: int) -> str:
-    """Return the answer with its reason and, if it is wrong, the right answer with its reason."""
-    text = f"{plain(question.answers[answer - 1])}: {plain(question.why[answer - 1])}"
+def _reply(question: Question, answer: int, placed: Any = None) -> str:
+    """Return the answer with its reason and, if it is wrong, the right answer with its reason.
+
+    A guess in the picture says how far off it is, instead of the answer that it stands for.
+    """
+    far = "" if placed is None else question.how_far(placed)
+    text = f"{far or f'{plain(question.answers[answer - 1])}:'} {plain(question.why[answer - 1])}"
     if answer != question.right:
         right = question.right - 1
         text += f" The answer is “{plain(question.answers[right])}”: {plain(question.why[right])}"

@@ -1,6 +1,6 @@
 // A guess placed in the picture of a lesson's step, by mouse, touch or arrow keys. An SVG of its own lies over the
 // picture, which stays as it is; places are in the units of its first two axes.
-const OPEN = new WeakMap(), SVG = "http://www.w3.org/2000/svg", POINTS = 10, STEPS = 100
+const OPEN = new WeakMap(), SVG = "http://www.w3.org/2000/svg", POINTS = 20, STEPS = 100
 const make = (name, attributes = {}) => {
     const element = document.createElementNS(SVG, name)
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
@@ -55,33 +55,42 @@ function mark(chart, { at, label }) {
         share = within(share + (upright ? 1 : -1) * step * (big ? 10 : 1) / STEPS, 0, 1)
         return true
     }
-    return { parts: [thumb], focus: thumb, draw, pointed, pressed, value, area: upright ? "pan-y" : "none" }
+    return { parts: [thumb], focus: thumb, draw, pointed, pressed, value, ready: () => true, area: upright ? "pan-y" : "none" }
 }
 
-function curve(chart, { label }) {
-    const { xaxis: X, yaxis: Y } = chart._fullLayout, axes = () => [chart._fullLayout.xaxis, chart._fullLayout.yaxis]
-    const x = Array.from({ length: POINTS }, (_, i) => (i + 0.5) / POINTS), y = [...x]
-    const line = make("path"), dot = make("circle", { r: 7 }), words = make("text"), thumb = make("g", { tabindex: 0 })
+// Nothing is drawn at first: a line that is there already would be a guess that nobody made
+function curve(chart, { label, over: [first, last] }) {
+    const axes = () => [chart._fullLayout.xaxis, chart._fullLayout.yaxis]
+    const x = Array.from({ length: POINTS }, (_, i) => (i + 0.5) / POINTS), y = x.map(() => null)
+    const asked = x.map((here, i) => i).filter(i => x[i] >= first && x[i] <= last)
+    const band = make("rect", { class: "over" }), line = make("path"), dot = make("circle", { r: 7 }), words = make("text")
+    const thumb = make("g", { tabindex: 0 })
     thumb.append(line, dot, words)
-    let at = Math.floor(POINTS / 2), last
-    const pixel = i => { const [X, Y] = axes(); return [X._offset + X.d2p(x[i]), Y._offset + Y.d2p(y[i])] }
+    let at = asked[Math.floor(asked.length / 2)], before
+    const level = i => y[i] ?? 0.5, drawn = () => x.map((_, i) => i).filter(i => y[i] !== null)
+    const pixel = i => { const [X, Y] = axes(); return [X._offset + X.d2p(x[i]), Y._offset + Y.d2p(level(i))] }
     const draw = () => {
-        line.setAttribute("d", x.map((_, i) => (i ? "L" : "M") + pixel(i).join(" ")).join(""))
-        const [left, top] = pixel(at)
-        dot.setAttribute("cx", left)
-        dot.setAttribute("cy", top)
-        const [endX, endY] = pixel(POINTS - 1)
-        words.setAttribute("x", endX - 8)
-        words.setAttribute("y", endY + 22)
-        words.setAttribute("text-anchor", "end")
-        words.textContent = label
+        const [X, Y] = axes(), there = drawn(), left = X._offset + X.d2p(first)
+        const place = { x: left, y: Y._offset, width: X._offset + X.d2p(last) - left, height: Y._length }
+        for (const [key, value] of Object.entries(place)) band.setAttribute(key, value)
+        line.setAttribute("d", there.map((i, k) => (there[k - 1] === i - 1 ? "L" : "M") + pixel(i).join(" ")).join(""))
+        const [dotX, dotY] = pixel(at)
+        dot.setAttribute("cx", dotX)
+        dot.setAttribute("cy", dotY)
+        thumb.classList.toggle("untouched", !there.length)
+        const end = there.length ? pixel(there.at(-1)) : [place.x + place.width / 2, place.y + 4]
+        words.setAttribute("x", there.length ? end[0] - 8 : end[0])
+        words.setAttribute("y", end[1] + 22)
+        words.setAttribute("text-anchor", there.length ? "end" : "middle")
+        words.textContent = there.length ? label : "draw here"
         const told = { role: "slider", "aria-label": `${label} where the prediction is ${x[at].toFixed(2)}`, "aria-orientation": "vertical",
-            "aria-valuemin": 0, "aria-valuemax": 1, "aria-valuenow": y[at].toFixed(2), "aria-valuetext": y[at].toFixed(2) }
+            "aria-valuemin": 0, "aria-valuemax": 1, "aria-valuenow": level(at).toFixed(2),
+            "aria-valuetext": y[at] === null ? "not drawn yet" : y[at].toFixed(2) }
         for (const [key, text] of Object.entries(told)) thumb.setAttribute(key, text)
     }
     const pointed = (left, top, begins) => {
         const [X, Y] = axes(), to = [within(X.p2d(left - X._offset), 0, 1), within(Y.p2d(top - Y._offset), 0, 1)]
-        const from = begins || !last ? to : last
+        const from = begins || !before ? to : before
         // All points between the last place of the pointer and this one follow its path
         x.forEach((here, i) => {
             const near = Math.abs(here - to[0]) <= 0.5 / POINTS
@@ -90,16 +99,18 @@ function curve(chart, { label }) {
             y[i] = from[1] + share * (to[1] - from[1])
         })
         at = within(Math.floor(to[0] * POINTS), 0, POINTS - 1)
-        last = to
+        before = to
     }
     const pressed = (key, big) => {
         const side = { ArrowRight: 1, ArrowLeft: -1 }[key], up = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 }[key]
         if (!side && !up) return false
+        const here = level(at)
         if (side) at = within(at + side, 0, POINTS - 1)
-        else y[at] = within(y[at] + up * (big ? 10 : 1) / STEPS, 0, 1)
+        y[at] = side ? y[at] ?? here : within(here + up * (big ? 10 : 1) / STEPS, 0, 1)  // on new ground the line goes on level
         return true
     }
-    return { parts: [thumb], focus: thumb, draw, pointed, pressed, value: () => x.map((here, i) => [here, y[i]]), area: "none" }
+    const ready = () => asked.every(i => y[i] !== null), value = () => asked.map(i => [x[i], y[i]])
+    return { parts: [band, thumb], focus: thumb, draw, pointed, pressed, value, ready, area: "none" }
 }
 
 // The buttons in the text do the same for the keyboard
@@ -138,7 +149,7 @@ function placed(chart, data, button) {
         for (const [key, value] of Object.entries(box)) area.setAttribute(key, value)
         way.draw()
     }
-    const moved = () => { button.disabled = false; draw() }
+    const moved = () => { button.disabled = !way.ready(); draw() }
     const point = (event, begins) => {
         const box = svg.getBoundingClientRect(), scale = box.width / svg.clientWidth  // in a room it is another one
         way.pointed((event.clientX - box.left) / scale, (event.clientY - box.top) / scale, begins)
