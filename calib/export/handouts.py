@@ -1,4 +1,4 @@
-"""A lesson to take to class: of every step question, picture and finding; exercises; solutions on their own sheet."""
+"""A lesson to take to class: every step's question with room for a guess; exercises; pictures and solutions apart."""
 
 from __future__ import annotations
 
@@ -11,25 +11,28 @@ from calib.export import chromium
 from calib.export.cards import drawn, of_what_is_shown
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
+from calib.figures.emptied import without_data
 from calib.figures.projector import for_a_room
 from calib.kernel.progress import Watch
-from calib.lessons import Lesson, Step
+from calib.lessons import Lesson, Question, Step
 
 # Pixels at most, with type as for a room: printed so small that two steps fill a sheet of A4. What is lower than on a
 # page (DESK) is narrower, too, so that nothing is stretched
 WIDTH, HEIGHT, DESK = 1528, 740, 940
+GUESSED = 540  # pixels of the height of an empty picture, in which a guess is drawn
+SQUARE = 0.84  # of the height of a reliability diagram and its histogram: all the width that they need
 PRINTED = 0.42  # of that size: 24 pixels are 7.5 points then
 LETTERS = "ABCDEFGH"
-NOT_ASKED: dict[str, Any] = {"question": "", "answers": (), "solution": ""}
 
 
 def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None) -> bytes:
     """Return the handout as one HTML page that loads nothing; ``handout_pdf`` prints it."""
     parts = []
     for step, chart in drawn(lesson, watch or Watch()):
-        figure = _on_paper(chart.draw(theme))
+        figure = chart.draw(theme)
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
-        drawing = {"figure": figure, "alt": chart.record.alt}
+        drawing = {"figure": _on_paper(figure), "alt": chart.record.alt, "before": _before(step, figure)}
+        drawing["square"] = _is_square(figure)
         parts.append(words | drawing | _asked(step))
     told: dict[str, Any] = {"parts": parts, "questions": lesson.questions, "printed": PRINTED}
     return page("handout.html", lesson.title, theme, summary=lesson.summary, **told)
@@ -46,23 +49,47 @@ def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
     return chromium.print_pdf(lesson_handout(lesson, watch=watch).decode())
 
 
-def _on_paper(figure: go.Figure) -> go.Figure:
+def _on_paper(figure: go.Figure, highest: int = HEIGHT) -> go.Figure:
     """Make a figure as wide as the sheet, whatever window prints it, and keep its shape."""
-    larger = for_a_room(of_what_is_shown(figure), highest=HEIGHT)
-    width = DESK * larger.layout.height / figure.layout.height
+    larger = for_a_room(of_what_is_shown(figure), highest=highest)
+    wide = SQUARE if _is_square(figure) else DESK / figure.layout.height
+    width = wide * larger.layout.height
     return larger.update_layout(width=min(WIDTH, width))
 
 
-def _asked(step: Step) -> dict[str, Any]:
-    """The question of a Learn page with its answers and solution, where the step asks it."""
+def _is_square(figure: go.Figure) -> bool:
+    return bool(figure.layout.yaxis.scaleanchor)
+
+
+def _before(step: Step, figure: go.Figure) -> go.Figure | None:
+    """What is on paper before the answer: empty axes for a mark or a curve, or what does not tell it."""
+    asked, experiment = step.question, _experiment(step)
+    highest = GUESSED if _is_square(figure) else HEIGHT
+    if asked is None:
+        return _on_paper(figure, highest) if experiment is not None and experiment.posed else None
+    if "all" in asked.shows:
+        return _on_paper(figure, highest)
+    if asked.kind in ("mark", "curve") or asked.shows:
+        return _on_paper(go.Figure(without_data(figure.to_dict(), kept=asked.shows)), highest)
+    return None
+
+
+def _experiment(step: Step) -> Experiment | None:
+    """Return the experiment on the Learn page of a step, if it asks."""
     if not step.page.startswith("learn_"):
-        return NOT_ASKED
+        return None
     settings = dict(step.recipe.settings)
     experiment: Experiment = shown(settings, step.page.removeprefix("learn_"))
-    if not experiment.right or settings.get(f"{experiment.key}.guess") == SKIP:
-        return NOT_ASKED
-    right = experiment.right - 1
-    solution = (
-        f"{LETTERS[right]}, {experiment.answers[right]}: {experiment.why[right] if experiment.why else ''}"
-    )
-    return {"question": experiment.question, "answers": experiment.answers, "solution": solution}
+    return experiment if experiment.right and settings.get(f"{experiment.key}.guess") != SKIP else None
+
+
+def _asked(step: Step) -> dict[str, Any]:
+    """The question of a step, or of the Learn page that asks in it, with its answers and solution."""
+    asked = step.question or _experiment(step)
+    if asked is None:
+        return {"question": "", "answers": (), "solution": ""}
+    right = asked.right - 1
+    why, told = asked.why[right] if asked.why else "", getattr(asked, "told", "")
+    solution = f"{LETTERS[right]}, {asked.answers[right]}: {why} {told}".strip()
+    question = asked.text if isinstance(asked, Question) else asked.question
+    return {"question": question, "answers": asked.answers, "solution": solution}

@@ -20,6 +20,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, capital, change, moved, number, percent, with_interval
 
+FAR, LEAST = 4, 250  # widths of the axis within which the dearer rule is drawn, too; pixels of few lines
 NOTHING = "There is no probability to decide by: choose a calibrator that works here."
 
 
@@ -60,7 +61,7 @@ def prepare(decision: Decision) -> Costs:
         "the others, are wrong on average. If the hollow mark lies left of the filled mark, the model "
         "underestimates the cost. Acting on "
         f"none costs {number(decision.never)} per row, acting on all {number(decision.always)} "
-        f"(dashed: {_simple(decision)})."
+        "(dashed, if not far to the right)."
     )
     summary = "; ".join(
         f"{label_of(k)} {number(r.realised)}, expected {number(r.expected)}" for k, r in table.iterrows()
@@ -73,11 +74,6 @@ def prepare(decision: Decision) -> Costs:
         caption,
         f"Realised and expected costs per row. {summary}.",
     )
-
-
-def _simple(record: Decision | Costs) -> str:
-    """The cheaper of the two rules that ask no model, named as on the decision curve."""
-    return "act on none" if record.never <= record.always else "act on all"
 
 
 def _finding(decision: Decision) -> str:
@@ -96,12 +92,14 @@ def _finding(decision: Decision) -> str:
 def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
     """One line a calibrator, the first at the top; realised above expected."""
     keys = list(record.table.index)
-    floor = min(record.never, record.always)
-    end = 1.06 * max(floor, record.table[["expected_upper", "realised_upper"]].to_numpy().max())
+    rules = sorted([(record.never, "act on none"), (record.always, "act on all")], key=lambda rule: rule[0])
+    end = 1.06 * max(rules[0][0], record.table[["expected_upper", "realised_upper"]].to_numpy().max())
+    if rules[1][0] <= FAR * end:
+        end = max(end, 1.06 * rules[1][0])
     figure = go.Figure(
         layout=layout(
             theme,
-            height=110 + 58 * len(keys),
+            height=max(LEAST, 110 + 58 * len(keys)),
             showlegend=False,
             margin={"l": 110, "r": 16, "t": 28, "b": 48},
             xaxis={"title": {"text": "Cost per row"}, "range": [-0.015 * (end or 1.0), end or 1.0]},
@@ -114,17 +112,20 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
             },
         )
     )
-    figure.add_vline(x=floor, line={"color": theme.diagonal, "width": 1, "dash": "dash"})
-    figure.add_annotation(
-        x=floor,
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        xanchor="right" if floor > end / 2 else "left",
-        showarrow=False,
-        font={"color": theme.muted},
-        text=_simple(record),
-    )
+    for cost, rule in rules:
+        if cost > end:
+            continue
+        figure.add_vline(x=cost, line={"color": theme.diagonal, "width": 1, "dash": "dash"})
+        figure.add_annotation(
+            x=cost,
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            xanchor="right" if cost > end / 2 else "left",
+            showarrow=False,
+            font={"color": theme.muted},
+            text=rule,
+        )
     for name, shift, filled in (("realised", 0.13, True), ("expected", -0.13, False)):
         for i, key in enumerate(reversed(keys)):
             figure.add_trace(_mark(record.table.loc[key], key, name, i + shift, filled, theme))

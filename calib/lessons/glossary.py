@@ -212,7 +212,9 @@ ENTRIES = {
         "A forest with scikit-learn's default settings, in which trees are fully grown.",
         ("RF_d", "Default forest on all rows"),
     ),
-    "rf_large": Term("RF_large", "A forest like RF_d, but with 500 trees.", ("RF_large", "Forest of 500 trees on all rows")),
+    "rf_large": Term(
+        "RF_large", "A forest like RF_d, but with 500 trees.", ("RF_large", "Forest of 500 trees on all rows")
+    ),
     "rf_opt": Term(
         "RF_opt",
         "A tuned forest: a search chose the settings with the lowest Brier score.",

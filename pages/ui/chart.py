@@ -18,6 +18,7 @@ from plotly.io.json import to_json_plotly
 from calib.experiments.shared.findings import Finding
 from calib.figures import FIGURES, MARKS, Theme
 from calib.figures.base import FigureEntry, parted
+from calib.figures.emptied import without_data
 from calib.figures.many import GREY, lines_of, recoloured
 from calib.figures.projector import PROJECTED, for_a_room
 from calib.figures.theme import controls
@@ -44,8 +45,6 @@ LOW = 600  # pixels of a chart that fits any projector's window; a higher one fo
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
 MOVING = "Point at a mark or tap it to read its numbers."
 WAITS = "The result appears once you answer or skip the question."
-CLEAR = "rgba(0, 0, 0, 0)"
-THIN = 3  # pixels: a wider line is a bar of data
 MOST_BYTES = 1_000_000  # bytes of a record whose figure is kept
 OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
 
@@ -202,6 +201,8 @@ def _pictures(
 ) -> None:
     """The picture of a record; one for each of its panels, so that a phone can stack them, or move them in a strip."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
+    if role == "beside" and columns == len(panels) == 4:
+        columns = 2  # beside a lesson's text four in a row are too narrow
     # Each row by itself, so that a phone stacks them as they are read
     starts = range(0, len(panels), columns)
     with st.container(key=f"{block}_{widget}"):
@@ -234,67 +235,6 @@ def _let_data_come_in(widget: str) -> None:
     elif widget in emptied:
         emptied.remove(widget)
         style.add("arriving")
-
-
-def without_data(
-    content: dict[str, Any], covered: bool = False, kept: Collection[str] = ()
-) -> dict[str, Any]:
-    """The figure with its axes, scales, diagonals and names of panels, in which no data can be seen or hovered.
-
-    ``covered`` tells that its record has no numbers in these names; traces named in ``kept`` stay.
-    """
-    layout = dict(content["layout"])
-    layout["annotations"] = [name for each in layout.get("annotations", ()) if (name := _name(each, covered))]
-    layout["shapes"] = [each for each in layout.get("shapes", ()) if _is_level(each)]
-    layout |= {
-        name: axis | {"showticklabels": False} for name, axis in layout.items() if _names_findings(axis)
-    }
-    return content | {
-        "data": [
-            trace if trace.get("name") in kept or _is_reference(trace) else _invisible(trace)
-            for trace in content["data"]
-        ],
-        "layout": layout,
-    }
-
-
-def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
-    """A trace that keeps its place on the axes; Plotly forgets the opacity of a second diagram's lines and bars."""
-    hidden = trace | {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
-    if trace.get("type", "scatter") in ("scatter", "bar"):
-        hidden |= {"marker": trace.get("marker", {}) | {"opacity": 0}, "textfont": {"color": CLEAR}}
-        hidden |= {
-            error: trace[error] | {"visible": False} for error in ("error_x", "error_y") if error in trace
-        }
-    if trace.get("type", "scatter") == "scatter":
-        hidden |= {"line": trace.get("line", {}) | {"color": CLEAR}, "fillcolor": CLEAR}
-    return hidden
-
-
-def _name(annotation: dict[str, Any], covered: bool) -> dict[str, Any] | None:
-    """The name of a panel, which is bold, and if ``covered`` what is below it; None for any other annotation."""
-    name, bold, more = annotation.get("text", "").partition("</b>")
-    name = name.partition(" = ")[0]  # what it is equal to is the answer
-    return annotation | {"text": name + bold + more * covered} if bold else None
-
-
-def _names_findings(axis: Any) -> bool:
-    """Tell whether the names along an axis say what something is equal to, which is the answer."""
-    return isinstance(axis, dict) and any(" = " in str(each) for each in axis.get("ticktext") or ())
-
-
-def _is_level(shape: dict[str, Any]) -> bool:
-    """Tell whether a shape is a level line over all of the plot, or the upright line at 0: no data."""
-    across = str(shape.get("xref", "x")).endswith(("paper", "domain"))
-    return (across and shape.get("y0") == shape.get("y1")) or shape.get("x0") == shape.get("x1") == 0
-
-
-def _is_reference(trace: dict[str, Any]) -> bool:
-    """Tell whether a trace is a straight line that says nothing of the data, as the diagonal is."""
-    x = trace.get("x", ())
-    points = len(x) if isinstance(x, (list, tuple)) else 0  # packed arrays are dictionaries
-    thin = trace.get("line", {}).get("width", 1) <= THIN
-    return trace.get("hoverinfo") == "skip" and trace.get("mode") == "lines" and points == 2 and thin
 
 
 def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> str:

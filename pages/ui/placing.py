@@ -101,7 +101,9 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
     return {**figure, "data": [*figure["data"], *data], "layout": layout}
 
 
-def _gap(ghost: Ghost, ink: str, style: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _gap(
+    ghost: Ghost, ink: str, style: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The area between the guess and the truth, and in its widest place, if words fit, which of them is higher."""
     x, guess, truth = ghost.question.between(ghost.guess)
     edge = {"x": x, **style, "line": {"width": 0}}

@@ -126,6 +126,21 @@ def test_a_lesson_is_taken_by_the_keyboard_alone(tab):
     tab.page.get_by_role("button", name="Summary card (HTML)").wait_for()
 
 
+def test_a_lesson_that_is_done_has_its_tick_after_a_reload(new_tab):
+    """A reload is another session: only the browser can know it."""
+    tab, lesson = new_tab(), LESSONS["when_it_helps"]
+    _answered(tab, lesson)
+    kept = "localStorage.getItem('calibration-explorer-lessons')"
+    until(lambda: tab.page.evaluate(kept) == lesson.key, "the browser keeps its key alone")
+    tab.open("learn_lessons")
+    tab.by_key(f"lesson_{lesson.key}").get_by_text("Done").wait_for()
+    assert tab.by_key("lessons").get_by_text("Done").count() == 1
+    tab.page.evaluate("localStorage.setItem('calibration-explorer-lessons', 'nonsense')")
+    tab.open("learn_lessons")
+    assert tab.by_key("lessons").get_by_text("Done").count() == 0
+    assert tab.faults() == []
+
+
 def test_a_verdict_is_read_out(tab):
     """It comes into a block that a screen reader listened to before."""
     tab.open("learn_tree_depth")

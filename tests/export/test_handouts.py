@@ -5,8 +5,16 @@ import re
 import pytest
 
 from calib.export.cards import picture
-from calib.export.handouts import LETTERS, WIDTH, _asked, _on_paper, handout_pdf, lesson_handout
-from calib.figures import FIGURES
+from calib.export.handouts import (
+    LETTERS,
+    WIDTH,
+    _asked,
+    _before,
+    _on_paper,
+    handout_pdf,
+    lesson_handout,
+)
+from calib.figures import FIGURES, LIGHT
 from calib.lessons import LESSONS
 from tests.experiments.simulated import record
 
@@ -25,9 +33,16 @@ def test_a_handout_asks_before_it_solves():
         assert written(step.title) in before
         assert written(step.point) not in before
         assert written(step.point) in solutions
-    finding = written(picture(lesson.steps[0]).record.title)
-    assert finding in solutions, "what the picture shows answers the question beside it"
-    assert finding not in before
+        finding = written(picture(step).record.title)
+        assert finding in solutions, "what the picture shows answers the question beside it"
+        assert finding not in before
+        asked = _asked(step)
+        assert written(asked["question"]) in before
+        assert all(written(answer) in before for answer in asked["answers"])
+        assert written(asked["solution"]) in solutions
+        assert written(asked["solution"]) not in before
+    drawn = sum(one.question is not None and one.question.kind in ("mark", "curve") for one in lesson.steps)
+    assert before.count("Plotly.newPlot") == drawn, "empty axes to draw a guess in"
     for question in lesson.questions:
         assert written(question.text) in before
         assert all(written(why) in solutions for why in question.why)
@@ -52,9 +67,20 @@ def test_a_picture_on_paper_has_the_shape_that_it_has_on_a_page_or_fills_the_she
     assert paper.width / paper.height <= shape * 1.0001
 
 
-def test_a_question_is_asked_once_where_the_lesson_asks_it():
-    asked = [_asked(step)["question"] for step in LESSONS["labels_to_steps"].steps]
-    assert [bool(question) for question in asked] == [True, False, False, False, False, True]
+def test_every_step_asks_on_paper_what_it_asks_on_the_page():
+    steps = LESSONS["labels_to_steps"].steps
+    asked = [_asked(step)["question"] for step in steps]
+    own = [step.question.text if step.question else "" for step in steps]
+    assert [bool(question) for question in asked] == [True] * 6
+    assert asked[1:5] == own[1:5]
+
+
+def test_axes_for_a_guess_hold_no_data():
+    step = LESSONS["reliability_diagram"].steps[0]
+    empty = _before(step, picture(step).draw(LIGHT))
+    seen = [trace for trace in empty.data if trace.opacity != 0]
+    assert len(seen) == 1, "the diagonal"
+    assert list(seen[0].x) == list(seen[0].y) == [0, 1]
 
 
 @pytest.mark.soak

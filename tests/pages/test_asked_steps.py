@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from calib.experiments.forecasts import Forecast
+from calib.figures.emptied import without_data
 from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
-from pages.ui import chart
 from pages.ui.learn import lessons
 from pages.ui.learn.asking import RIGHT
 from pages.ui.placing import LABEL
@@ -143,7 +143,7 @@ def test_an_answer_at_the_end_counts_beside_that_of_the_step_with_its_number():
 
 def test_an_emptied_picture_has_levels_and_diagonals_and_no_bar_and_no_number_of_the_data():
     line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "x": [0.2, 0.6]}
-    emptied = chart.without_data(
+    emptied = without_data(
         {
             "data": [line | {"y": [0, 1], "line": {"width": 1}}, line | {"y": [3, 3], "line": {"width": 11}}],
             "layout": {

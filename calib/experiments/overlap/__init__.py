@@ -97,8 +97,8 @@ EXPERIMENT = Experiment(
         "On the left the classes are identical, so every true probability is one half. A fully grown forest has "
         "learnt noise, so it predicts below 0.3 or above 0.7 for more than a quarter of the rows. Calibration pulls "
         "these predictions back to one half, and so does tuning (few, large leaves).",
-        "At complete overlap in two dimensions, more trees (500 instead of 100) do not help, because all trees have learnt "
-        "the same noise.",
+        "At complete overlap in two dimensions, more trees (500 instead of 100) do not help, because "
+        "all trees have learnt the same noise.",
         "Compare with the thick line, the same forest uncalibrated. Choose Tuned forest: in two dimensions there is "
         "little left to correct. Most calibrators learn from only a fifth of the rows, and make the forest worse at "
         "most distances. Here Venn–Abers makes it worse at all twenty distances.",

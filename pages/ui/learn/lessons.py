@@ -323,6 +323,7 @@ def _end(lesson: Lesson) -> None:
     )
     if answered := len(chosen) == len(lesson.questions):
         _done().add(lesson.key)
+        _remember_done()
         right = sum(
             chosen[number] == question.right for number, question in enumerate(lesson.questions, start=1)
         )
@@ -355,6 +356,7 @@ def _card(lesson: Lesson) -> None:
 def listed() -> None:
     """List the lessons as one numbered path: a picture, what each is about, its length and one button."""
     style.add("lessons")
+    _remember_done()
     with st.container(key="lessons"):
         for lesson in LESSONS.values():
             with st.container(
@@ -396,8 +398,13 @@ def _listed(lesson: Lesson) -> None:
 
 
 def _done() -> set[str]:
-    """Return the lessons whose final questions were answered in this session."""
+    """Return the lessons whose final questions were answered in this session, or before in this browser."""
     return st.session_state.setdefault("lessons_done", set())
+
+
+def _remember_done() -> None:
+    """Let the browser keep the lessons that are done; add those that it has kept."""
+    _done().update(LESSONS.keys() & browser.lessons_done(_done()))
 
 
 def _next_lesson() -> str | None:

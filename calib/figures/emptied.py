@@ -1,0 +1,70 @@
+"""A figure without its data, before a question about them is answered: on a page, on a phone and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+CLEAR = "rgba(0, 0, 0, 0)"
+THIN = 3  # pixels: a wider line is a bar of data
+
+
+def without_data(
+    content: dict[str, Any], covered: bool = False, kept: Collection[str] = ()
+) -> dict[str, Any]:
+    """The figure with its axes, scales, diagonals and names of panels, in which no data can be seen or hovered.
+
+    ``covered`` tells that its record has no numbers in these names; traces named in ``kept`` stay.
+    """
+    layout = dict(content["layout"])
+    layout["annotations"] = [name for each in layout.get("annotations", ()) if (name := _name(each, covered))]
+    layout["shapes"] = [each for each in layout.get("shapes", ()) if _is_level(each)]
+    layout |= {
+        name: axis | {"showticklabels": False} for name, axis in layout.items() if _names_findings(axis)
+    }
+    return content | {
+        "data": [
+            trace if trace.get("name") in kept or _is_reference(trace) else _invisible(trace)
+            for trace in content["data"]
+        ],
+        "layout": layout,
+    }
+
+
+def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
+    """A trace that keeps its place on the axes; Plotly forgets the opacity of a second diagram's lines and bars."""
+    hidden = trace | {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
+    if trace.get("type", "scatter") in ("scatter", "bar"):
+        hidden |= {"marker": trace.get("marker", {}) | {"opacity": 0}, "textfont": {"color": CLEAR}}
+        hidden |= {
+            error: trace[error] | {"visible": False} for error in ("error_x", "error_y") if error in trace
+        }
+    if trace.get("type", "scatter") == "scatter":
+        hidden |= {"line": trace.get("line", {}) | {"color": CLEAR}, "fillcolor": CLEAR}
+    return hidden
+
+
+def _name(annotation: dict[str, Any], covered: bool) -> dict[str, Any] | None:
+    """The name of a panel, which is bold, and if ``covered`` what is below it; None for any other annotation."""
+    name, bold, more = annotation.get("text", "").partition("</b>")
+    name = name.partition(" = ")[0]  # what it is equal to is the answer
+    return annotation | {"text": name + bold + more * covered} if bold else None
+
+
+def _names_findings(axis: Any) -> bool:
+    """Tell whether the names along an axis say what something is equal to, which is the answer."""
+    return isinstance(axis, dict) and any(" = " in str(each) for each in axis.get("ticktext") or ())
+
+
+def _is_level(shape: dict[str, Any]) -> bool:
+    """Tell whether a shape is a level line over all of the plot, or the upright line at 0: no data."""
+    across = str(shape.get("xref", "x")).endswith(("paper", "domain"))
+    return (across and shape.get("y0") == shape.get("y1")) or shape.get("x0") == shape.get("x1") == 0
+
+
+def _is_reference(trace: dict[str, Any]) -> bool:
+    """Tell whether a trace is a straight line that says nothing of the data, as the diagonal is."""
+    x = trace.get("x", ())
+    points = len(x) if isinstance(x, (list, tuple)) else 0  # packed arrays are dictionaries
+    thin = trace.get("line", {}).get("width", 1) <= THIN
+    return trace.get("hoverinfo") == "skip" and trace.get("mode") == "lines" and points == 2 and thin
