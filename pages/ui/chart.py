@@ -202,7 +202,8 @@ def _pictures(
     """The picture of a record; one for each of its panels, so that a phone can stack them, or move them in a strip."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
     if role == "beside" and columns == len(panels) == 4:
-        columns = 2  # beside a lesson's text four in a row are too narrow
+        # Beside a lesson's text four in a row are too narrow; in two rows they are lower
+        panels, columns = [replace(panel, rows=2) for panel in panels], 2
     # Each row by itself, so that a phone stacks them as they are read
     starts = range(0, len(panels), columns)
     with st.container(key=f"{block}_{widget}"):

@@ -14,6 +14,7 @@ from pages.ui import browser
 
 HTML = '<p></p><button type="button" disabled>Show the data</button>'
 LABEL = "your guess"
+HALF = 0.5
 WIDE = 0.08  # gap between a guess and the truth that has room for words
 HOW = {
     "mark": "Drag the mark in the picture, or select it and press the arrow keys.",
@@ -61,9 +62,8 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
             data += area
             words += gap
         data.append({"x": list(x), "y": list(y), **style})
-        words.append(
-            {"x": x[-1], "y": y[-1], "xanchor": "right", "yanchor": "bottom", "xref": "x", "yref": "y"}
-        )
+        side = "right" if x[-1] > HALF else "left"  # beyond the end of the curve there is room for words
+        words.append({"x": x[-1], "y": y[-1], "xanchor": side, "yanchor": "bottom", "xref": "x", "yref": "y"})
     elif panel == 0 and ghost.question.at is None:
         upright = {"xref": "x", "yref": "y domain"}
         shapes.append(

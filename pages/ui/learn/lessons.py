@@ -81,7 +81,9 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
     with text:
         if not (state.presenter() and _answered(step)):  # the words need the height
             _text(step)
-        parts = {"words": _place_of("words")}
+        parts = {
+            "words": st.container(key=None if step.question else "step_words")
+        }  # a phone's order (lesson.css)
         if step.question is not None:
             _question(step, step.question)
         with st.container(key="untold") if waits else nullcontext():
