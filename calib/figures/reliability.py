@@ -610,7 +610,7 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
         shape,
         few,
         mode="markers+text" if labelled else "markers",
-        marker={**marker, "size": 6, "opacity": 0.55},
+        marker={**marker, "size": 6, "opacity": 0.4},
         textfont={"size": 10, "color": theme.muted},
         **numbers,
     )

@@ -76,7 +76,7 @@ ELSEWHERE = {
         "The paper orders": "calibration_size/test_simulation.py::test_the_order_of_data_needs",
         "Look at ECE": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
         "A small ECE says": "calibration_size/test_simulation.py::test_few_different_predictions_go_with_a_small_ece",
-        "The tuned forest on all rows uses the calibration": "calibration_size/test_simulation.py::test_rf_opt_has_the_lowest_tce",
+        "The tuned forest on all": "calibration_size/test_simulation.py::test_rf_opt_has_the_lowest_tce",
     },
     "order": {
         "Every ordering": "order/test_simulation.py::test_counts_and_probabilities_are_those_of_all_orderings",

@@ -9,7 +9,7 @@ from calib.export.handouts import handout_pdf, lesson_handout
 from calib.lessons import Lesson
 from pages.ui import downloads, jobs
 
-HELP = "The handout has questions, pictures and findings of all steps, exercises, and solutions on a separate sheet."
+HELP = "The handout has the questions of all steps, room for guesses, exercises, and solutions on separate sheets."
 
 
 def offer(lesson: Lesson) -> None:

@@ -84,7 +84,9 @@ def test_every_stretch_that_is_named_is_off_in_the_direction_said(seed):
 def test_two_stretches_meet_where_scikit_learn_s_isotonic_curve_crosses_the_diagonal(seed, middle):
     """With 20 rows between two clear ends, a few of their labels must not move the place."""
     rng = np.random.default_rng(seed)
-    p = np.concatenate([rng.uniform(0, 0.02, 400), rng.uniform(0.02, 0.98, middle), rng.uniform(0.98, 1, 400)])
+    p = np.concatenate(
+        [rng.uniform(0, 0.02, 400), rng.uniform(0.02, 0.98, middle), rng.uniform(0.98, 1, 400)]
+    )
     y = (rng.random(len(p)) < 0.15 + 0.5 * p**2).astype(int)
     below, above = stretches(Rows(y), p)
     assert (below.split()[0], above) == ("underestimates", "overestimates above")
@@ -93,7 +95,8 @@ def test_two_stretches_meet_where_scikit_learn_s_isotonic_curve_crosses_the_diag
     ordered = np.sort(p)
     off = curve.predict(ordered) - ordered
     place = np.searchsorted(ordered, cut)
-    assert (off[max(0, place - 1)] >= -0.02) and (off[min(place, len(p) - 1)] <= 0.02), "rounded to 2 digits"
+    assert off[max(0, place - 1)] >= -0.02, "rounded to 2 digits"
+    assert off[min(place, len(p) - 1)] <= 0.02
 
 
 def test_the_number_beside_the_direction_is_that_of_the_table_and_excludes_1():
