@@ -166,6 +166,8 @@ TRUTHS = {
     "not_useful:2": lambda: of("not_useful", 2).y.mean(),
     "deep_trees:5": lambda: of("deep_trees", 5).y[of("deep_trees", 5).predictions["none"].p == 1].mean(),
     "when_it_helps:4": smooth_line,
+    "fair_on_average:1": lambda: at_the_mark("fair_on_average", 1),
+    "fair_on_average:4": lambda: at_the_mark("fair_on_average", 4),
     "still_calibrated:2": lambda: watched(2).watched.found.moment / 1e6,
     "still_calibrated:4": lambda: watched(4).watched.found.moment / 1e6,
 }
