@@ -81,7 +81,7 @@ def prepare(found: LongResult, measure: str = "tce", base: str = "tuned") -> Siz
     other = measure != "tce" or base != "tuned"
     unasked = "The question is about the TCE of the tuned forest." if other else ""
     return Sizes(
-        title=f"With as many calibration as training rows, {_extreme(last, best, much, measure, base)}",
+        title=f"If as many rows calibrate as train, {_extreme(last, best, much, measure, base)}",
         caption=f"The thick grey line is the uncalibrated {BASES[base].lower()}. Black lines (white in dark mode) are "
         f"forests trained on all rows. Bands show two standard errors. {needs}{how_made(found)}{GREY}",
         alt=f"{MEASURES[measure]} with the smallest and the largest calibration set. "
