@@ -458,7 +458,11 @@ def test_not_useful_the_constant_decides_alike_for_everybody_and_is_never_better
     assert decision.table.loc["none", "realised"] == pytest.approx(min(everybody, nobody))
     drawn = FIGURES["costs"].draw(FIGURES["costs"].prepare(decision)).layout
     rules = [(line.x0, text.text) for line, text in zip(drawn.shapes, drawn.annotations, strict=True)]
-    assert rules == sorted([(decision.always, "act on all"), (decision.never, "act on none")])
+    every = sorted([(decision.always, "act on all"), (decision.never, "act on none")])
+    near = [
+        rule for rule in every if rule[0] < 4 * every[0][0]
+    ]  # a dearer rule would press the others together
+    assert rules == near
     if miss == 5:
         assert round(everybody / nobody, 2) == 0.33, "a third, as the step says"
 
