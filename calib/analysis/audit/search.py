@@ -132,7 +132,8 @@ def audit(
     resamples
         B, the number of redraws.
     min_rows, min_events
-        A segment has at least so many rows, and at least so many expected events Σp and non-events Σ(1 − p).
+        A segment has at least so many rows, and at least so many expected events Σp and non-events Σ(1 − p);
+        Σp(1 − p) is at least half as large.
     sample_weight, counts : (n,)
         How much each row counts. Whole numbers are repeated rows, unless ``counts`` says how many rows each row
         represents.
@@ -190,7 +191,8 @@ def audit(
     if not found:
         raise InputError(
             f"No segment has at least {min_rows} rows, {min_events:g} expected events and {min_events:g} expected "
-            "non-events. Lower min_rows or min_events, or give columns with several values."
+            f"non-events that are not all but certain. Lower min_rows or min_events, or give columns with several "
+            "values."
         )
     watch.step(1.0, "segments")
     return _summed_up(found, rows, p, places, groupings, resamples)

@@ -45,7 +45,8 @@ class Least:
     Attributes
     ----------
     rows, events
-        Least number of rows, and of expected events Σp and non-events Σ(1 − p).
+        Least number of rows, and of expected events Σp and non-events Σ(1 − p). Σp(1 − p) is at least half as large, or
+        0: where labels are all but certain, a single surprise in a redraw would raise the threshold of all segments.
     draws, p : (n,)
         Rows that each row represents, and their probability.
     """
@@ -60,8 +61,11 @@ class Least:
         held = index != OUT
         at, draws, p = index[held], self.draws[held], self.p[held]
         rows = group_sums(at, groups, weights=draws)
-        events = group_sums(at, groups, weights=draws * p)
-        return (rows >= self.rows) & (events >= self.events) & (rows - events >= self.events)
+        events, variance = (group_sums(at, groups, weights=draws * each) for each in (p, p * (1 - p)))
+        likely = np.minimum(events, rows - events)
+        return (
+            (rows >= self.rows) & (likely >= self.events) & ((variance >= self.events / 2) | (variance == 0))
+        )
 
 
 def groupings_of(frame: pd.DataFrame, min_rows: int) -> dict[str, Grouping]:

@@ -43,7 +43,7 @@ def test_segments_are_all_values_and_fifths_and_their_conjunctions_with_enough_r
     expected = {
         mask.tobytes()
         for mask in every_segment(table, edges)
-        if mask.sum() >= 20 and p[mask].sum() >= 10 and (1 - p[mask]).sum() >= 10
+        if mask.sum() >= 20 and min(p[mask].sum(), (1 - p[mask]).sum(), 2 * (p * (1 - p))[mask].sum()) >= 10
     }
     assert {found.members(i).tobytes() for i in range(len(found.segments))} == expected
     for i, line in found.segments.iterrows():
@@ -243,6 +243,19 @@ def test_probabilities_of_zero_and_one_that_are_wrong_are_impossible_by_chance()
     found = audit(y, p, table, resamples=19, min_rows=20)
     assert found.p_value == 1 / 20
     assert found.segments["statistic"][0] == np.inf
+
+
+def test_segments_of_all_but_certain_labels_do_not_raise_the_threshold_of_the_others():
+    """Half of the rows are certain to one in ten thousand; a group among the others is found all the same."""
+    rng = np.random.default_rng(0)
+    sure = np.arange(4000) % 2 == 0
+    table = pd.DataFrame({"sure": np.where(sure, "yes", "no"), "x": rng.integers(0, 8, 4000).astype(str)})
+    p = np.where(sure, np.where(rng.random(4000) < 0.5, 1e-4, 1 - 1e-4), rng.uniform(0.3, 0.7, 4000))
+    y = (rng.random(4000) < p + 0.2 * (~sure & (table["x"] == "3"))).astype(int)
+    found = audit(y, p, table, resamples=199)
+    assert found.threshold < 5
+    assert found.p_value == 1 / 200
+    assert not any("sure = yes" in name for name in found.segments["segment"])
 
 
 def test_it_can_be_cancelled_and_reports_how_far_it_is():
