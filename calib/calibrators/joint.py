@@ -109,7 +109,7 @@ class JointCalibrator(BaseEstimator):
         NotFittedError
             Before ``fit``.
         """
-        return self._map_all(self._read(P))
+        return np.minimum(self._map_all(self._read(P)), 1.0)  # rounding can exceed 1
 
     def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
         """Learn from the classes that have rows, as if there were no others."""

@@ -549,6 +549,8 @@ def class_probabilities(p: Any, name: str = "P") -> Array:
         raise InputError(
             f"{name} must be a table with one column per class, shape (n, K), but has shape {array.shape}."
         )
+    ends = np.clip(array, 0, 1)
+    array = np.where(np.abs(array - ends) < 1e-9, ends, array)  # a softmax can exceed 1 by rounding
     probability_vector(array.ravel(), name)
     sums = array.sum(axis=1)
     wrong = np.abs(sums - 1) > ROW_SUM_ERROR

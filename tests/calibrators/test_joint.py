@@ -113,7 +113,7 @@ def test_predictions_are_rows_of_probabilities_and_an_estimator_can_be_cloned(ma
         made.predict(NEW)
     p = made.fit(P, Y).predict(NEW)
     assert p.shape == NEW.shape
-    assert (p >= 0).all()
+    assert ((p >= 0) & (p <= 1)).all()
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
     np.testing.assert_array_equal(clone(made).fit(P, Y).predict(NEW), p)
 
@@ -230,6 +230,12 @@ def test_bad_input_is_refused_by_name():
     for call, said in cases:
         with pytest.raises(InputError, match=said):
             call()
+
+
+def test_rounding_beyond_1_is_taken_for_1():
+    above = [[1 + 2e-16, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.25, 0.25], [0.2, 0.2, 0.6]]
+    p = OneVsRest("isotonic").fit(above, [0, 1, 0, 2]).predict(above)
+    assert p[0].tolist() == [1, 0, 0]
 
 
 def test_methods_for_two_classes_alone_are_listed():
