@@ -8,8 +8,8 @@ STEPS = [step for lesson in LESSONS.values() for step in lesson.steps if step.qu
 DOWN = "document.querySelector('.stMain').scrollTop"
 
 
-@pytest.mark.parametrize("kind", ["mark", "curve"])
-def test_a_guess_follows_a_finger_to_its_end_and_the_page_stays(new_tab, kind):
+@pytest.mark.parametrize(("kind", "edge"), [("mark", 0.1), ("curve", 0.01)])
+def test_a_guess_follows_a_finger_to_its_end_and_the_page_stays(new_tab, kind, edge):
     step = next(step for step in STEPS if step.question.kind == kind)
     tab = new_tab(width=390, has_touch=True).open(step.page, **step.recipe.to_query(), lesson=step.place)
     area = tab.page.locator(".guess .area")
@@ -17,20 +17,26 @@ def test_a_guess_follows_a_finger_to_its_end_and_the_page_stays(new_tab, kind):
     before, box = tab.page.evaluate(DOWN), area.bounding_box()
     touch = tab.page.context.new_cdp_session(tab.page)
 
+    low, high = step.question.over
+
     def finger(act: str, *shares: float) -> None:
         points = [
-            {"x": box["x"] + share * box["width"], "y": box["y"] + share * box["height"]} for share in shares
+            {
+                "x": box["x"] + (low + share * (high - low)) * box["width"],
+                "y": box["y"] + share * box["height"],
+            }
+            for share in shares
         ]
         touch.send("Input.dispatchTouchEvent", {"type": act, "touchPoints": points})
 
-    finger("touchStart", 0.1)  # from the upper left to the lower right
-    for i in range(2, 10):
-        finger("touchMove", i / 10)
+    finger("touchStart", edge)  # from the upper left to the lower right, a curve over all that is asked for
+    for i in range(1, 11):
+        finger("touchMove", min(1 - edge, max(edge, i / 10)))
     finger("touchEnd")
     drawn = tab.page.locator(".guess g path").get_attribute("d")
     heights = [float(place.split()[1].split("h")[0]) for place in drawn[1:].split("L")]
     bottom = tab.page.evaluate("document.querySelector('.guess .area').y.baseVal.value") + box["height"]
-    assert heights[-1] == pytest.approx(bottom - 0.1 * box["height"], abs=0.06 * box["height"])
+    assert heights[-1] == pytest.approx(bottom - edge * box["height"], abs=0.06 * box["height"])
     assert heights == sorted(heights)
     assert tab.page.evaluate(DOWN) == before
     tab.press("Show the data")

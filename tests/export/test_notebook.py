@@ -62,7 +62,7 @@ def test_features_become_groups_and_weights_count():
         ([0, 1], [np.nan, 0.5], "p"),
         ([], [], "empty"),
         ([0, 1], {}, "no predictions"),
-        ([0, 1], np.full((2, 3), 1 / 3), "one-dimensional"),
+        ([0, 1], np.full((2, 1), 1 / 3), "one-dimensional"),
     ],
 )
 def test_arrays_that_cannot_be_judged_are_refused_by_name(y, p, words):

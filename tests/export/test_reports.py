@@ -453,7 +453,8 @@ def test_every_figure_made_of_an_evaluation_alone_is_in_the_report():
         if "Evaluation" in str(next(iter(inspect.signature(entry.prepare).parameters.values())).annotation)
         and entry.reported is None
     ]
-    assert missing == ["compared"]  # that one stands at the head of several
+    searched = {"audit_sizes", "audit_walk", "grouping_loss"}  # what takes a search is computed on request
+    assert set(missing) - searched == {"compared"}  # that one stands at the head of several
 
 
 @pytest.fixture(scope="module")
