@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from calib.evaluate.record import HOOKS, Evaluation
+from calib.evaluate.record import HOOKS, Evaluation, named
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
 from calib.metrics import (
@@ -99,12 +99,7 @@ class JointEvaluation:
         InputError
             For labels other than 0 … K − 1, rows that do not sum to 1, or arrays of different shapes.
         """
-        given = p if isinstance(p, Mapping) else {"none": p}
-        read = {str(name): labelled_rows(y, values) for name, values in given.items()}
-        if not read:
-            raise InputError(
-                "p contains no predictions. Pass one array, or a dictionary of names and arrays."
-            )
+        read = {name: labelled_rows(y, values) for name, values in named(p).items()}
         widths = {name: rows.shape[1] for name, (_, rows) in read.items()}
         if len(set(widths.values())) > 1:
             raise InputError(f"All predictions must have as many classes, but have {widths}.")
@@ -214,11 +209,15 @@ class JointEvaluation:
 
 def of_two(evaluation: Evaluation, k: int | str, name: str | None) -> Evaluation:
     """Return the two-class Evaluation of class 0, or of the confidence, of the test rows of an Evaluation."""
+    return once(evaluation, "joint", lambda: _joined(evaluation)).of(k, name)
+
+
+def _joined(evaluation: Evaluation) -> JointEvaluation:
+    """Return the test rows with a column for each of the two classes."""
     pairs = {key: np.column_stack([1 - one.p, one.p]) for key, one in evaluation.predictions.items()}
-    joint = JointEvaluation.from_predictions(
+    return JointEvaluation.from_predictions(
         evaluation.y, pairs, evaluation.weight, evaluation.cluster, evaluation.dataset.X.iloc[evaluation.rows]
     )
-    return once(evaluation, ("of", k, name), lambda: joint.of(k, name))
 
 
 HOOKS["of"] = of_two

@@ -261,12 +261,7 @@ class Evaluation:
         boosting    0.020
         Name: brier, dtype: float64
         """
-        given = p if isinstance(p, Mapping) else {"none": p}
-        if not given:
-            raise InputError(
-                "p contains no predictions. Pass one array, or a dictionary of names and arrays."
-            )
-        columns = {str(name): _class_one(values, str(name)) for name, values in given.items()}
+        columns = {name: _class_one(values, name) for name, values in named(p).items()}
         labels = binary_labels(y)
         same_length(y=labels, **(columns if isinstance(p, Mapping) else {"p": columns["none"]}))
         not_empty(labels, "y")
@@ -397,6 +392,14 @@ class Evaluation:
             if predictions.lower is not None:
                 table[f"{key}_lower"], table[f"{key}_upper"] = predictions.lower, predictions.upper
         return table
+
+
+def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    """Return predictions by name; a single array is the uncalibrated model, "none". Refuses a mapping without any."""
+    given = {str(name): values for name, values in (p if isinstance(p, Mapping) else {"none": p}).items()}
+    if not given:
+        raise InputError("p contains no predictions. Pass one array, or a dictionary of names and arrays.")
+    return given
 
 
 def _class_one(values: Any, name: str) -> np.ndarray:

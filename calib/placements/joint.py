@@ -11,7 +11,6 @@ from sklearn.utils import indexable
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.models.base import fit_model, last_step, model_name
@@ -124,10 +123,9 @@ def place_joint(
     except InputError:
         raise
     except ValueError as error:
-        least = int(np.bincount(coded).min())
         raise InputError(
-            f"The smallest class has {checks.shown(least)} rows, too few for placement={placement!r} ({error}). Use "
-            "more rows, fewer folds, or merge small classes."
+            f"The smallest class has {np.bincount(coded).min()} rows, too few for placement={placement!r} ({error}). "
+            "Use more rows, fewer folds, or merge small classes."
         ) from None
     if placement == "oob_whole":
         return _out_of_bag(estimator, X, coded, classes, watch)
