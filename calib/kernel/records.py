@@ -127,6 +127,11 @@ class Dataset:
     beside
         Column → values of the other columns of the table, all its rows as they were read: groups can be made of
         them.
+    names, labels
+        Of three or more classes together: their names (K,), and int array (n,), the position of each row's class
+        among them. ``y`` and ``classes`` then tell one class from the rest. Empty and None for two classes.
+    columns
+        Of predictions of K classes: name of the predictions → their K columns of X, in the order of ``names``.
 
     Raises
     ------
@@ -158,11 +163,16 @@ class Dataset:
     unlabelled_time: np.ndarray | None = None
     judged_on: str | None = None
     beside: Mapping[str, pd.Series] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    labels: np.ndarray | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         y = np.array(checks.binary_labels(self.y))  # a copy: the caller's own array stays as it is
         y.setflags(write=False)
         held: dict[str, Any] = {"X": _table(self.X), "y": y}
+        if self.labels is not None:
+            held["labels"] = checks.class_labels(self.labels, len(self.names))
         for name, read in READ.items():
             if getattr(self, name) is not None:
                 held[name] = read(getattr(self, name))
@@ -173,6 +183,16 @@ class Dataset:
     @property
     def n(self) -> int:
         return len(self.y)
+
+    @property
+    def joint(self) -> bool:
+        """Whether three or more classes are predicted together."""
+        return self.labels is not None
+
+    @property
+    def coded(self) -> np.ndarray:
+        """Int array (n,): the class of each row, 0 … K − 1; 0 or 1 for two classes."""
+        return self.y if self.labels is None else self.labels
 
     @cached_property
     def fixes_calibration(self) -> bool:
@@ -204,6 +224,9 @@ class Dataset:
             values = getattr(self, name)
             if values is not None:
                 h.update(f"{name} {values.dtype}".encode() + np.ascontiguousarray(values).tobytes())
+        if self.labels is not None:
+            h.update(repr((self.names, dict(self.columns))).encode())
+            h.update(np.ascontiguousarray(self.labels, dtype=np.int64).tobytes())
         if self.unlabelled is not None:
             h.update(f"unlabelled {self.unlabelled!r}".encode())
         return h.hexdigest()
