@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators import CALIBRATORS, JOINT, JointCalibrator, OneVsRest, Pairwise, ScoreCalibrator
+from calib.calibrators import CALIBRATORS, JointCalibrator, ScoreCalibrator
 from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
+from calib.models.probability_tree import rows_of_classes
 from calib.placements import PLACEMENTS, Outcome
 from calib.placements.adjusted import Adjusted, unadjusted
-from calib.placements.joint import PLACED, JointPlaced, more_than_two, place_joint
 from calib.placements.oob import OutOfBag
 from calib.splits import SPLITS, RowInfo
 
@@ -115,8 +115,6 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         checks.one_of(self.placement, PLACEMENTS, "placement")
         if self.base_rate is not None:
             checks.in_range(self.base_rate, "base_rate", 0, 1, open_ends=True)
-        if more_than_two(y):
-            return self._fit_joint(X, y, watch, groups)
         calibrator = self._calibrator()
         self.placed_ = PLACEMENTS[self.placement]().fit(
             self.estimator,
@@ -128,44 +126,12 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             watch=watch,
             **self._by_cluster(y, groups),
         )
+        if self.placed_.joint and self.base_rate is not None:
+            raise InputError("base_rate is for two classes. Leave it out.")
         made = self.placed_.calibrate(calibrator, X)
         rate = None if self.base_rate is None else BaseRate(self.placed_.base_rate(made), self.base_rate)
         self.calibrator_ = made if rate is None else Adjusted(made, rate)
         return self._fitted()
-
-    def _fit_joint(self, X: Any, y: Any, watch: Watch | None, groups: Any) -> CalibratedClassifier:
-        """Train and calibrate K classes."""
-        if self.base_rate is not None:
-            raise InputError("base_rate is for two classes. Leave it out.")
-        calibrator = self._joint_calibrator()
-        own = self._by_cluster(y, groups)
-        self.placed_ = place_joint(
-            self.placement,
-            self.estimator,
-            X,
-            y,
-            calibration_size=self.calibration_size,
-            cv=self.cv,
-            random_state=self.random_state,
-            groups=own.get("rows"),
-            split=own.get("split"),
-            watch=watch,
-        )
-        self.calibrator_ = (
-            None
-            if calibrator is None or not len(self.placed_.y)
-            else calibrator.fit(self.placed_.P, self.placed_.y)
-        )
-        return self._fitted()
-
-    def _joint_calibrator(self) -> JointCalibrator | None:
-        """Return a new calibrator of K classes; None for the uncalibrated model."""
-        if isinstance(self.calibrator, JointCalibrator):
-            return clone(self.calibrator)
-        if isinstance(self.calibrator, str) and self.calibrator in JOINT:
-            return JOINT[self.calibrator]()
-        two = self._calibrator()
-        return None if two.key == "none" else OneVsRest(two)
 
     def _fitted(self) -> CalibratedClassifier:
         self.classes_ = self.placed_.classes
@@ -184,9 +150,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return {"rows": RowInfo(np.asarray(y), cluster=cluster), "split": SPLITS["cluster"]()}
 
     def _calibrator(self) -> BaseEstimator:
-        if isinstance(self.calibrator, ScoreCalibrator):
+        if isinstance(self.calibrator, ScoreCalibrator | JointCalibrator):
             return self.calibrator
-        return CALIBRATORS[checks.one_of(self.calibrator, CALIBRATORS, "calibrator")]()
+        return CALIBRATORS[checks.one_of(self.calibrator, CALIBRATORS.everything(), "calibrator")]()
 
     def outcome(self, X: Any, watch: Watch | None = None) -> Outcome:
         """Probability and interval of rows in one go.
@@ -200,38 +166,21 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         Outcome
-            Arrays .p .p0 .p1 .lower .upper, each (n,); the last four are None for a calibrator without intervals.
-            With the placement full, p0 and p1 may cross.
-
-        Raises
-        ------
-        InputError
-            For more than two classes, of which ``predict_proba`` and ``predict_interval`` tell all.
+            Arrays .p .p0 .p1 .lower .upper, each (n,), or of K > 2 classes (n, K); the last four are None for a
+            calibrator without intervals. With the placement full, p0 and p1 may cross.
         """
-        if self._is_joint():
-            raise InputError("An Outcome is of two classes. Use predict_proba and predict_interval.")
+        check_is_fitted(self)
         outcome = self.placed_.predict(unadjusted(self.calibrator_), self.placed_.score(X, watch))
         return outcome.adjusted(self.calibrator_.rate) if isinstance(self.calibrator_, Adjusted) else outcome
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Calibrated probabilities of the classes, (n, K), columns in the order of ``classes_``."""
-        if self._is_joint():
-            P = self.placed_.score(X)
-            return P if self.calibrator_ is None else self.calibrator_.predict(P)
-        p = self.outcome(X).p
-        return np.column_stack([1 - p, p])
-
-    def _is_joint(self) -> bool:
-        """Whether more than two classes were fitted."""
-        check_is_fitted(self)
-        return isinstance(self.placed_, JointPlaced)
+        return rows_of_classes(self.outcome(X).p)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable label of each row, (n,); the first class on a tie."""
-        if self._is_joint():
-            return self.classes_[self.predict_proba(X).argmax(axis=1)]
         p = self.outcome(X).p
-        return self.classes_[(p > 0.5).astype(np.intp)]
+        return self.classes_[p.argmax(axis=1) if p.ndim == 2 else (p > 0.5).astype(np.intp)]
 
     def predict_interval(self, X: Any) -> np.ndarray:
         """Return (p0, p1) of class 1 for each row, (n, 2). p0 <= p1, except for the placement "full", whose raw pairs
@@ -242,17 +191,13 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         InputError
             For a calibrator without intervals.
         """
-        if self._is_joint():
-            if not isinstance(self.calibrator_, OneVsRest | Pairwise):
-                raise InputError("This calibrator gives no interval. Choose 'venn' or 'venn_abers'.")
-            return self.calibrator_.predict_interval(self.placed_.score(X))
         outcome = self.outcome(X)
         if outcome.p0 is None or outcome.p1 is None:
             raise InputError(
                 f"The calibrator {self._calibrator().key!r} gives one probability and no interval. "
                 "Choose 'venn' or 'venn_abers'."
             )
-        return np.column_stack([outcome.p0, outcome.p1])
+        return np.stack([outcome.p0, outcome.p1], axis=-1)
 
     def oob_reference(self, X: Any) -> np.ndarray:
         """Position in the training set of the row whose out-of-bag trees score each row, int (n,).
@@ -268,7 +213,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.placement in PLACED
+        tags.classifier_tags.multi_class = PLACEMENTS[self.placement].for_k
         inner = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags

@@ -32,7 +32,7 @@ from calib.data import looks_like_predictions, read_table
 from calib.evaluate import Evaluation
 from calib.kernel.checks import InputError
 from calib.models import class_one_score
-from calib.placements.base import two_classes
+from calib.placements.base import coded_classes
 from calib.recipe import Recipe
 from calib.sources import digest
 
@@ -162,7 +162,10 @@ def _of_model(model: Any, X: Any, y: Any) -> tuple[str, pd.DataFrame, dict[str, 
         raise InputError(
             f"{type(model).__name__} is not a classifier. Pass a fitted scikit-learn classifier."
         )
-    (_, positive), _ = two_classes(y)
+    classes, _ = coded_classes(y)
+    if len(classes) > 2:
+        raise InputError("explore(model, X, y) takes two classes so far.")
+    positive = classes[1]
     rows = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     name = type(model).__name__
     frame = rows.reset_index(drop=True).rename(columns=str).assign(**{name: class_one_score(model, X)})

@@ -147,7 +147,7 @@ def all_options() -> dict[str, Parameter]:
     """Return all options of calibrators as calibrator.setting; the merge rule is a separate field."""
     return {
         f"{key}.{p.name}": p
-        for key, method in CALIBRATORS.items()
+        for key, method in CALIBRATORS.everything().items()
         for p in method.parameters
         if p.name != "merge"
     }
@@ -401,7 +401,7 @@ class Recipe:
         "Calibrators",
         "The calibrators to compare. All use the same calibration rows and the same test rows. The model is not "
         "fitted again.",
-        choices=CALIBRATORS,
+        choices=CALIBRATORS.everything,
     )
     options: NamedValues = _field(
         "calibrate",
@@ -412,6 +412,17 @@ class Recipe:
         check=_pairs,
     )
     merge: str = _field("calibrate", "choice", MERGE.default, MERGE.label, MERGE.help, choices=MERGE.choices)
+    view_class: str | None = _field(
+        "calibrate",
+        "text",
+        None,
+        "Class",
+        "With three or more classes: the class that is shown against the rest. Without it, the predicted class and its "
+        "probability, the confidence.",
+        check=_label,
+        optional=True,
+        about="label",
+    )
     base_rate: float | None = _field(
         "calibrate",
         "number",

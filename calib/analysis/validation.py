@@ -46,7 +46,13 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
     if data.read is not None:
         yield "Read", data.read, np.nan, np.nan
         yield "Left out", data.read - data.n, np.nan, np.nan
-    yield "Kept", data.n, float(weights.sum()), float(weights @ data.y)
+    # Whether a prediction is right is known of test rows alone
+    yield (
+        "Kept",
+        data.n,
+        float(weights.sum()),
+        np.nan if evaluation.of_confidence else float(weights @ data.y),
+    )
     for part, label in STEPS.items():
         if part not in folds[0]:  # predictions that are evaluated on all rows
             continue

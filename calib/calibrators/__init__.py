@@ -5,12 +5,12 @@ from typing import TypeVar
 
 from calib.calibrators.base import MERGE, TABLES, IntervalCalibrator, ScoreCalibrator, count_outside
 from calib.calibrators.beta import Beta
-from calib.calibrators.by_class import FromTwoClasses, OneVsRest, Pairwise
+from calib.calibrators.by_class import FromTwoClasses, OneVsRest, Pairwise, one_class
 from calib.calibrators.centered_isotonic import CenteredIsotonic
 from calib.calibrators.contract import check_calibrator
 from calib.calibrators.histogram import Histogram
 from calib.calibrators.isotonic import Isotonic
-from calib.calibrators.joint import JointCalibrator
+from calib.calibrators.joint import JointCalibrator, Unchanged
 from calib.calibrators.logistic import Logistic
 from calib.calibrators.merge import MERGE_RULES, merge_pair
 from calib.calibrators.multicalibration import Multicalibration
@@ -46,7 +46,7 @@ JOINT: dict[str, type[JointCalibrator]] = {
         Dirichlet,
         MatrixScaling,
     )
-}
+} | {"pairwise": Pairwise}
 """Key → calibrator of K classes together, from the simplest on; one key, "temperature", is that of two classes, too."""
 
 CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
@@ -62,6 +62,23 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
 
 FromTwoClasses.methods = CALIBRATORS
 register = CALIBRATORS.register
+
+
+def joint_calibrator(calibrator: ScoreCalibrator | JointCalibrator) -> JointCalibrator:
+    """Return the unfitted calibrator of K classes that a two-class one stands for: one against the rest.
+
+    Temperature scaling has a form of its own for K classes, and the uncalibrated model stays as it is.
+
+    Examples
+    --------
+    >>> joint_calibrator(CALIBRATORS["isotonic"]()), joint_calibrator(CALIBRATORS["temperature"]())
+    (OneVsRest(key=Isotonic()), JointTemperature())
+    """
+    if isinstance(calibrator, JointCalibrator):
+        return calibrator
+    if calibrator.key in ("none", "temperature"):
+        return Unchanged() if calibrator.key == "none" else JointTemperature()
+    return OneVsRest(calibrator)
 
 
 def label_of(key: str) -> str:
@@ -144,8 +161,10 @@ __all__ = [
     "complexity_of",
     "count_outside",
     "interval_methods",
+    "joint_calibrator",
     "label_of",
     "merge_pair",
     "name_of",
+    "one_class",
     "register",
 ]

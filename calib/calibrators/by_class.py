@@ -25,6 +25,16 @@ class FromTwoClasses(JointCalibrator):
     def __init__(self, key: Any = "venn_abers"):
         self.key = key  # type: ignore[misc]
 
+    @property
+    def gives_interval(self) -> bool:  # type: ignore[override]
+        """Whether the two-class calibrator gives intervals."""
+        return issubclass(self._method(), IntervalCalibrator)
+
+    @property
+    def merge(self) -> str:
+        """How the two-class calibrator merges a pair."""
+        return self._new().merge  # type: ignore[attr-defined]
+
     def predict_interval(self, P: Any) -> Array:
         """Return a pair per class and row, (m, K, 2), p0 <= p1; for a class without calibration rows [0, 1].
 
@@ -34,7 +44,7 @@ class FromTwoClasses(JointCalibrator):
             For a calibrator without intervals.
         """
         P = self._read(P)
-        if not issubclass(self._method(), IntervalCalibrator):
+        if not self.gives_interval:
             raise InputError(f"{self._method().label} gives no interval. Choose 'venn' or 'venn_abers'.")
         found = np.broadcast_to([0.0, 1.0], (*P.shape, 2)).copy()
         found[:, self.present_] = self._intervals(P)
@@ -128,7 +138,8 @@ class Pairwise(FromTwoClasses):
     array([[0.75, 0.  , 0.25]])
     """
 
-    label = "Each pair of classes"
+    label = "Pairwise Venn–Abers"
+    complexity = 7
     source = "Manokhin 2017; Price et al. 1995"
 
     def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
@@ -154,6 +165,17 @@ class Pairwise(FromTwoClasses):
             inverse[:, i] += _inverse(pair)
             inverse[:, j] += _inverse(1 - pair[:, ::-1])
         return _coupled(inverse)
+
+
+def one_class(fitted: Any, k: int) -> Any:
+    """Return the two-class calibrator of class k within a fitted one of K classes; None if there is none.
+
+    Of calibrators of several folds, which have ``folds``, those of class k in each.
+    """
+    if hasattr(fitted, "folds"):
+        each = tuple(one_class(fold, k) for fold in fitted.folds)
+        return None if None in each else type(fitted)(each)
+    return fitted.calibrators_.get(k) if isinstance(fitted, OneVsRest) else None
 
 
 def _share(P: Array, i: int, j: int) -> Array:

@@ -57,9 +57,15 @@ class JointCalibrator(BaseEstimator):
     label: ClassVar[str]
     name: ClassVar[str] = ""
     source: ClassVar[str]
-    gives_interval: ClassVar[bool] = False
+    input: ClassVar[str] = "probability"
+    gives_interval: bool = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     complexity: ClassVar[float] = np.inf
+    weighted: ClassVar[bool] = True
+    beyond: ClassVar[str | None] = (
+        None  # no score is beyond those of the fit: the map is of all rows of the simplex
+    )
+    kind: ClassVar[str] = "softmax"
 
     def fit(self, P: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the map from the calibration rows; nothing of an earlier fit remains.
@@ -147,4 +153,26 @@ class JointCalibrator(BaseEstimator):
         raise NotImplementedError
 
     def _notes(self) -> tuple[str, ...]:
+        return ()
+
+
+class Unchanged(JointCalibrator):
+    """Probabilities of K classes as they are, for comparison.
+
+    >>> Unchanged().fit([[0.2, 0.3, 0.5]] * 2, [0, 1]).predict([[0.1, 0.1, 0.8]])
+    array([[0.1, 0.1, 0.8]])
+    """
+
+    key = "none"
+    label = "Uncalibrated"
+    source = "the model's own probabilities"
+    complexity = 0
+
+    def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
+        pass
+
+    def _map_all(self, P: Array) -> Array:
+        return P
+
+    def _absent_notes(self) -> tuple[str, ...]:
         return ()

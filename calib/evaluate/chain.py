@@ -20,6 +20,7 @@ from calib.evaluate.fitting import Fitted, Part, features_of, fit, summed
 from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
 from calib.evaluate.record import Evaluation
+from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
@@ -78,6 +79,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     Cancelled
         When ``watch`` was called off.
     """
+    if fitted.dataset.joint:
+        return _joint(recipe, fitted, watch)
     found = _calibrated(recipe, fitted, watch)
     if recipe.base_rate is not None:
         found = at_base_rate(found, fitted, recipe.base_rate)
@@ -86,8 +89,24 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     return found.narrowed()
 
 
+def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
+    """The view of the Recipe's class, or of the confidence; the calibrators are fitted once for all views."""
+    if recipe.base_rate is not None:
+        raise InputError(
+            "base_rate: with three or more classes together there is no single base rate. Choose one class against the "
+            "rest (positive), or remove base_rate."
+        )
+    whole = recipe.replace(view_class=None, period=None, segment=())
+    joint = once(
+        fitted,
+        ("joint", whole.digest("calibrate")),
+        lambda: JointEvaluation.of_recipe(_calibrated(whole, fitted, watch)),
+    )
+    return joint.of(joint.column(recipe.view_class)).narrowed_to(recipe)
+
+
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
-    """At the table's own base rate."""
+    """At the table's own base rate; of K classes with arrays of all of them."""
     data, parts, placed = fitted.dataset, fitted.parts, [part.placed for part in fitted.parts]
     rows = _end_to_end([part.test for part in parts])
     weight = _pooled_weights([part.weight for part in parts])
@@ -99,7 +118,7 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         ),
         dataset=data,
         rows=rows,
-        y=data.y[rows],
+        y=data.coded[rows],
         scores=_end_to_end([part.tests.scores for part in parts]),
         predictions=MappingProxyType(predictions),
         refused=MappingProxyType(refused),
@@ -126,7 +145,7 @@ def _answers(
 ) -> tuple[dict[str, Predictions], dict[str, tuple[Any, ...]], dict[str, str]]:
     """Predictions, fitted calibrators and reasons of refusal, each by the calibrator's key."""
     data, count = fitted.dataset, len(recipe.calibrators)
-    y, cluster = data.y[rows], None if data.cluster is None else data.cluster[rows]
+    y, cluster = data.coded[rows], None if data.cluster is None else data.cluster[rows]
     predictions, calibrators, refused = {}, {}, {}
     for i, key in enumerate(recipe.calibrators):
         fits, outcomes = [], []
@@ -163,7 +182,10 @@ def _flow(fitted: Fitted, weight: np.ndarray | None) -> tuple[dict[str, Any], ..
     ends = np.cumsum([len(part.test) for part in fitted.parts])
     tested = np.split(or_ones(weight, ends[-1]), ends[:-1])
     return tuple(
-        {**part.flow, "test": summed(fitted.dataset.y[part.test], each)}
+        {
+            **part.flow,
+            "test": summed(fitted.dataset.coded[part.test], each, max(2, len(fitted.dataset.names))),
+        }
         for part, each in zip(fitted.parts, tested, strict=True)
     )
 

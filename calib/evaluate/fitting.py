@@ -28,11 +28,14 @@ from calib.splits import SPLITS, Cut, RowInfo, Splitter
 
 
 class Counted(NamedTuple):
-    """Number of lines in the table, of rows that they represent, and of rows of class 1."""
+    """Number of lines in the table, of rows that they represent, and of rows of class 1; NaN if it is not known.
+
+    Of K > 2 classes, ``events`` is that of every class, (K,).
+    """
 
     lines: int
     rows: float
-    events: float
+    events: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,7 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     recipe
         Of which the fields of the fit count.
     dataset
-        Of two classes.
+        Of two classes, or of K.
     watch
         Reports progress and can call the fit off.
 
@@ -124,7 +127,7 @@ def fit_rows(
         Instead of the Recipe's.
     """
     check_dataset(recipe, dataset)
-    watch = watch or Watch()
+    watch, classes = watch or Watch(), np.arange(len(dataset.names) if dataset.joint else 2)
     begin = time.perf_counter()
     rows, splitter, cuts = known_of(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
     parts = []
@@ -135,21 +138,24 @@ def fit_rows(
         placed = copy(chosen).fit(
             make_estimator(recipe, dataset) if estimator is None else estimator,
             dataset.X.iloc[cut.train],
-            dataset.y[cut.train],
+            dataset.coded[cut.train],
             calibration_size=recipe.calibration_size,
             cv=recipe.cv,
             random_state=recipe.seed,
             watch=watch.within(begin_share, fitted_share),
             rows=learners,
             split=splitter,
+            classes=classes if dataset.joint else None,
         )
         tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
         tested = rows.take(cut.test, cut.test_weight).weight
         flow = {
-            "train": counted(learners.y[placed.trained], learners.weights[placed.trained]),
-            "calibrate": counted(placed.y, placed.weight),
+            "train": counted(learners.y[placed.trained], learners.weights[placed.trained], len(classes)),
+            "calibrate": counted(placed.y, placed.weight, len(classes)),
         }
-        parts.append(Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed)))
+        parts.append(
+            Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed, len(classes)))
+        )
     give_back(dataset.n)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
@@ -242,7 +248,7 @@ def known_of(dataset: Dataset) -> RowInfo:
     """
     weight = dataset.weight
     return RowInfo(
-        dataset.y,
+        dataset.coded,
         dataset.time,
         dataset.part,
         weight=None if weight is None else effective_weights(weight),
@@ -294,21 +300,22 @@ def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
     return Cut(np.sort(cut.train), np.sort(cut.test))
 
 
-def _unused(rows: RowInfo, cut: Cut, placed: Placement) -> dict[str, Counted]:
+def _unused(rows: RowInfo, cut: Cut, placed: Placement, classes: int) -> dict[str, Counted]:
     """The rows that neither learn nor are judged."""
     idle = np.ones(rows.n, dtype=bool)
     for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):
         idle[used] = False
-    return {"unused": counted(rows.y[idle], rows.weights[idle])}
+    return {"unused": counted(rows.y[idle], rows.weights[idle], classes)}
 
 
-def counted(y: np.ndarray, weight: np.ndarray | None) -> Counted:
-    """Count rows, and sum their effective weights, overall and in class 1."""
-    return summed(y, effective_weights(or_ones(weight, len(y))))
+def counted(y: np.ndarray, weight: np.ndarray | None, classes: int = 2) -> Counted:
+    """Count rows, and sum their effective weights, overall and in class 1, or in each of K > 2 classes."""
+    return summed(y, effective_weights(or_ones(weight, len(y))), classes)
 
 
-def summed(y: np.ndarray, weights: np.ndarray) -> Counted:
-    return Counted(len(y), float(weights.sum()), float(weights @ y))
+def summed(y: np.ndarray, weights: np.ndarray, classes: int = 2) -> Counted:
+    events = float(weights @ y) if classes == 2 else np.bincount(y, weights, minlength=classes)
+    return Counted(len(y), float(weights.sum()), events)
 
 
 def fits_every_row(recipe: Recipe) -> bool:

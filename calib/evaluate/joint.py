@@ -7,16 +7,21 @@ the rest, or the predicted class, whose probability is the confidence, against w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from calib.calibrators import one_class
+from calib.evaluate.fitting import Counted
 from calib.evaluate.record import HOOKS, Evaluation, named
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
+from calib.kernel.records import Predictions
+from calib.kernel.wording import listed
 from calib.metrics import (
     accuracy,
     auc,
@@ -30,6 +35,7 @@ from calib.metrics import (
 )
 
 TOP = "top"
+MOST_NAMED = 20  # classes that a refusal lists
 SCORES: dict[str, Callable[..., float]] = {
     "log_loss": log_loss,
     "brier": brier_score,
@@ -54,6 +60,11 @@ class JointEvaluation:
     sample_weight, cluster : (n,) or None
     features
         DataFrame (n, d) of other columns, or None.
+    names
+        What the classes are called, (K,); their numbers if nothing else is known.
+    whole
+        Of a Recipe, its Evaluation with arrays of all classes: y of 0 … K − 1, scores and each p (m, K). Views are
+        made of it; None for existing predictions.
 
     Examples
     --------
@@ -74,6 +85,20 @@ class JointEvaluation:
     sample_weight: np.ndarray | None = None
     cluster: np.ndarray | None = None
     features: Any = None
+    names: tuple[str, ...] = ()
+    whole: Evaluation | None = None
+
+    @classmethod
+    def of_recipe(cls, whole: Evaluation) -> JointEvaluation:
+        """Return the predictions of all classes of a Recipe's test rows, from its Evaluation with arrays of them."""
+        return cls(
+            whole.y,
+            {key: one.p for key, one in whole.predictions.items()},
+            whole.weight,
+            whole.cluster,
+            names=whole.dataset.names,
+            whole=whole,
+        )
 
     @classmethod
     def from_predictions(
@@ -124,10 +149,11 @@ class JointEvaluation:
         Parameters
         ----------
         k
-            A class, or "top": each row's most probable class, and whether it came.
+            A class, by its number, or "top": each row's most probable class, and whether it came.
         name
             Whose confidence, if there are several predictions; the first if None. Classes show all predictions, since
-            their labels are the same.
+            their labels are the same. The confidence of a Recipe without a name is what each calibrator gives to the
+            class that the model predicts, so that all are judged on the same outcomes.
 
         Raises
         ------
@@ -135,8 +161,31 @@ class JointEvaluation:
             If there is no such class or no such name.
         """
         one_of(k, (*range(self.classes), TOP), "k")
+        if self.whole is not None and (k != TOP or name is None):
+            return once(self, (k, None), lambda: view(self, k))
         name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
         return once(self, (k, name if k == TOP else None), lambda: self._of(k, name))
+
+    def column(self, name: str | None) -> int | str:
+        """Return the number of a class by its name, or "top" for None.
+
+        Raises
+        ------
+        InputError
+            If there is no such class.
+        """
+        if name is None:
+            return TOP
+        if name not in self.names:
+            shown = listed([repr(each) for each in self.names[:MOST_NAMED]])
+            more = "" if len(self.names) <= MOST_NAMED else f" and {len(self.names) - MOST_NAMED} others"
+            raise InputError(f"view_class must be one of the classes {shown}{more}, but is {name!r}.")
+        return self.names.index(name)
+
+    def at(self, places: np.ndarray) -> JointEvaluation:
+        """Evaluate only the test rows at these positions."""
+        assert self.whole is not None
+        return self.of_recipe(self.whole.at(places))
 
     def _of(self, k: int | str, name: str) -> Evaluation:
         y, p = self._confidence(name) if k == TOP else (self.y == k, self._columns(k))
@@ -189,7 +238,8 @@ class JointEvaluation:
             ece = expected_calibration_error(y, p, 15, sample_weight=weights)
             rows.append((int(y.sum()), observed, predicted, predicted - observed, *ends, ece))
         columns = ["rows", "observed", "predicted", "gap", "low", "high", "ece"]
-        table = pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(P.shape[1], name="class"))
+        index = pd.Index(self.names or range(P.shape[1]), name="class")
+        table = pd.DataFrame(rows, columns=columns, index=index)
         return table.sort_values("gap", key=np.abs, ascending=False, kind="stable")
 
     @property
@@ -205,6 +255,68 @@ class JointEvaluation:
         """Verdict, scores and diagram of the confidence, and the table of classes, for notebooks."""
         table = self.by_class().style.format(precision=3).to_html()
         return f"{self.of(TOP)._repr_html_()}{self.metrics.to_html(border=0, float_format='%.4f')}{table}"
+
+
+def view(joint: JointEvaluation, k: int | str) -> Evaluation:
+    """Return the Evaluation of class k against the rest, or of the confidence, from that of all classes."""
+    whole = joint.whole
+    assert whole is not None
+    # The predicted class is the model's own, so that all calibrators are judged on the same outcomes
+    chosen = whole.scores.argmax(axis=1) if k == TOP else np.full(len(whole.y), k)
+    each = np.arange(len(chosen))
+    y = (whole.y == chosen).astype(np.intp)
+    names = ("wrong", "right") if k == TOP else (f"not {joint.names[int(k)]}", joint.names[int(k)])
+    data = whole.dataset
+    if k == TOP:
+        calibrated_on, came = _most_probable(whole.calibration_scores, whole.calibration_y)
+    else:
+        calibrated_on, came = whole.calibration_scores[:, int(k)], whole.calibration_y == k
+    found = replace(
+        whole,
+        recipe=whole.recipe.replace(view_class=None if k == TOP else names[1]),
+        dataset=replace(data, classes=names, **({} if k == TOP else {"y": data.coded == k})),
+        y=y,
+        scores=whole.scores[each, chosen],
+        predictions=MappingProxyType(
+            {key: _of_class(one, y, each, chosen) for key, one in whole.predictions.items()}
+        ),
+        calibrators=MappingProxyType({} if k == TOP else _calibrators_of(whole.calibrators, int(k))),
+        calibration_scores=calibrated_on,
+        calibration_y=came.astype(np.intp),
+        flow=tuple({part: _counts_of(one, k) for part, one in fold.items()} for fold in whole.flow),
+        joint=joint,
+    )
+    if k != TOP:
+        return found
+    tested = np.split(y, np.cumsum([fold["test"].lines for fold in whole.flow])[:-1])
+    return replace(
+        found,
+        flow=tuple(
+            {**fold, "test": fold["test"]._replace(events=float(own.mean() * fold["test"].rows))}
+            for fold, own in zip(found.flow, tested, strict=True)
+        ),
+    )
+
+
+def _most_probable(P: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the confidence (n,) of rows P (n, K), and whether their most probable class came."""
+    return P.max(axis=1, initial=0.0), P.argmax(axis=1) == y
+
+
+def _of_class(one: Predictions, y: np.ndarray, each: np.ndarray, chosen: np.ndarray) -> Predictions:
+    """Return the answers on one class per row; rows of p sum to 1, intervals are the pairs as they are."""
+    ends = {name: getattr(one, name) for name in ("p", "lower", "upper", "p0", "p1")}
+    return replace(one, y=y, **{name: end[each, chosen] for name, end in ends.items() if end is not None})
+
+
+def _calibrators_of(calibrators: Mapping[str, tuple[Any, ...]], k: int) -> dict[str, tuple[Any, ...]]:
+    """Return the two-class calibrators of class k, where one was fitted for it in every fold."""
+    found = {key: tuple(one_class(made, k) for made in each) for key, each in calibrators.items()}
+    return {key: each for key, each in found.items() if all(made is not None for made in each)}
+
+
+def _counts_of(one: Counted, k: int | str) -> Counted:
+    return one._replace(events=np.nan if k == TOP else float(one.events[k]))
 
 
 def of_two(evaluation: Evaluation, k: int | str, name: str | None) -> Evaluation:

@@ -64,6 +64,8 @@ class Evaluation:
     before
         The same at the table's base rate, where the Recipe states another; all above is then at the stated
         one, the test rows by their weights.
+    joint
+        The ``JointEvaluation`` of which this is a view, if there are three or more classes, or None.
     """
 
     recipe: Recipe
@@ -84,6 +86,7 @@ class Evaluation:
     calibration_weight: np.ndarray | None = None
     flow: tuple[Mapping[str, Counted], ...] = ()
     before: Evaluation | None = None
+    joint: Any = None
 
     @property
     def verdict(self) -> Any:
@@ -97,8 +100,15 @@ class Evaluation:
         return HOOKS["recommendation"](self, **options)
 
     def of(self, k: int | str, name: str | None = None) -> Evaluation:
-        """Return the Evaluation of class 0 or 1 against the other, or of the confidence: as ``JointEvaluation.of``."""
+        """Return the Evaluation of class k against the others, or of the confidence: as ``JointEvaluation.of``."""
+        if self.joint is not None:
+            return self.joint.of(k, name)
         return self if k == 1 else HOOKS["of"](self, k, name)
+
+    @property
+    def of_confidence(self) -> bool:
+        """Whether this is the view of K classes through their confidence: was the model's predicted class right?"""
+        return self.joint is not None and self.joint.column(self.recipe.view_class) == "top"
 
     def figure(self, key: str = "reliability", **view: Any) -> Any:
         """Draw a Plotly figure of ``FIGURES``; ``view`` are options of its ``prepare``, such as ``bins``."""
@@ -190,6 +200,11 @@ class Evaluation:
 
     def fitted(self, key: str) -> tuple[Any, ...]:
         """Return the fitted calibrators of a method, one per fold; if there are none, refuse with the reason."""
+        if key in self.predictions and key not in self.calibrators and self.joint is not None:
+            raise InputError(
+                f"{label_of(key)} calibrates all classes together here, so no calibrator of one class can be shown. "
+                "Look at one class, and choose a calibrator such as isotonic regression or Venn–Abers."
+            )
         if key not in self.calibrators:
             raise InputError(
                 self.refused.get(key, f"{label_of(key)} is not among the calibrators of this evaluation.")
@@ -285,7 +300,7 @@ class Evaluation:
         or by file stays: it says which rows the model had not seen.
         """
         data = self.dataset
-        if not (data.predictions and self.probability and SPLITS[self.recipe.split].drawn):
+        if data.joint or not (data.predictions and self.probability and SPLITS[self.recipe.split].drawn):
             return self
         if len(self.rows) == data.n or "none" not in self.predictions:
             return self
@@ -322,6 +337,7 @@ class Evaluation:
             posterior=None if self.posterior is None else self.posterior[places],
             weight=None if self.weight is None else self.weight[places],
             before=self.before and self.before.at(places),
+            joint=self.joint and self.joint.at(places),
         )
 
     def in_period(self, period: str) -> Evaluation:
@@ -344,6 +360,12 @@ class Evaluation:
         """
         named = (*map(str, self.dataset.X), *self.dataset.beside)
         return self._only(met(segment, self.column, named), "segment", f"with {shown_segment(segment)}")
+
+    def narrowed_to(self, recipe: Recipe) -> Evaluation:
+        """Evaluate only the test rows of another Recipe's period and segment."""
+        return replace(
+            self, recipe=self.recipe.replace(period=recipe.period, segment=recipe.segment)
+        ).narrowed()
 
     def narrowed(self) -> Evaluation:
         """Evaluate only the test rows of the Recipe's period and segment."""

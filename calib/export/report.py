@@ -387,6 +387,8 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
 def _events(evaluation: Evaluation) -> str:
     """Number and share of events among all rows and in the test set, as they are in the table."""
     data, tested = evaluation.dataset, evaluation.before or evaluation
+    if evaluation.of_confidence:  # whether a prediction is right is known of test rows alone
+        return _share_of_events(tested.y, tested.weight, "test row")
     whole = _share_of_events(data.y, known_of(data).weights, "row")
     base_rate = evaluation.recipe.base_rate
     adjusted = f"; deployment base rate {percent(base_rate)}" if base_rate else ""

@@ -214,19 +214,18 @@ class Dataset:
     def digest(self) -> str:
         """Sixteen hexadecimal digits over every value, name, type and label: the same data, the same digest."""
         h = hashlib.blake2b(digest_size=8)
-        h.update(repr((self.classes, self.predictions, list(map(str, self.X.columns)))).encode())
+        # Of K classes together, whichever of them is looked at
+        classes = self.classes if self.labels is None else (self.names, dict(self.columns))
+        h.update(repr((classes, self.predictions, list(map(str, self.X.columns)))).encode())
         h.update(repr(list(map(str, self.X.dtypes))).encode())
         h.update(pd.util.hash_pandas_object(self.X, index=False).to_numpy().tobytes())
-        h.update(np.ascontiguousarray(self.y, dtype=np.int64).tobytes())
+        h.update(np.ascontiguousarray(self.coded, dtype=np.int64).tobytes())
         if self.posterior is not None:
             h.update(np.ascontiguousarray(self.posterior, dtype=np.float64).tobytes())
         for name in ("weight", "time", "cluster", "part"):
             values = getattr(self, name)
             if values is not None:
                 h.update(f"{name} {values.dtype}".encode() + np.ascontiguousarray(values).tobytes())
-        if self.labels is not None:
-            h.update(repr((self.names, dict(self.columns))).encode())
-            h.update(np.ascontiguousarray(self.labels, dtype=np.int64).tobytes())
         if self.unlabelled is not None:
             h.update(f"unlabelled {self.unlabelled!r}".encode())
         return h.hexdigest()

@@ -100,6 +100,10 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             self._held[entry.key] = entry
         return entry
 
+    def everything(self) -> dict[str, Entry]:
+        """Return all entries by key, those that are not listed too."""
+        return {**self._all(), **self.unlisted}
+
     @property
     def problems(self) -> tuple[str, ...]:
         """A sentence for each entry point that was left out."""

@@ -13,7 +13,13 @@ from calib.models import (
     svm,
     tuned,
 )
-from calib.models.base import ModelEntry, check_model, class_one_score, gives_probability
+from calib.models.base import (
+    ModelEntry,
+    check_model,
+    class_one_score,
+    class_probabilities,
+    gives_probability,
+)
 from calib.models.calibrated_tree import TreeNode, tree_nodes
 from calib.models.given import GivenScores
 from calib.models.probability_forest import ProbabilityForest
@@ -54,6 +60,7 @@ __all__ = [
     "TreeNode",
     "TunedForest",
     "class_one_score",
+    "class_probabilities",
     "gives_probability",
     "register",
     "tree_nodes",

@@ -141,6 +141,30 @@ def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
     return score_vector(np.ascontiguousarray(scores), "The model's scores")
 
 
+def class_probabilities(estimator: BaseEstimator, X: Any, classes: np.ndarray) -> np.ndarray:
+    """Return a fitted classifier's probabilities of K classes, (n, K); 0 for a class that it never saw.
+
+    Parameters
+    ----------
+    classes : (K,)
+        Labels in sorted order.
+
+    Raises
+    ------
+    InputError
+        If the classifier gives no probabilities.
+    """
+    if not hasattr(estimator, "predict_proba"):
+        raise InputError(
+            f"{model_name(estimator)} gives no probabilities. With more than two classes, choose a classifier with "
+            "predict_proba, or one class against the rest."
+        )
+    given = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    found = np.zeros((len(given), len(classes)))
+    found[:, np.searchsorted(classes, estimator.classes_)] = given
+    return found
+
+
 def fit_takes(estimator: BaseEstimator, name: str) -> bool:
     """Whether the ``fit`` of the model at the end of a pipeline, or of the estimator, has an argument of this name."""
     return name in inspect.signature(last_step(estimator).fit).parameters

@@ -1,7 +1,8 @@
 """From the rows in a node of a tree to a probability: relative frequency, Laplace, m-estimate, curtailment.
 
 With n rows in a leaf, n_1 of class 1: ``n_1/n``, ``(n_1 + 1)/(n + 2)``, and in general ``(n_1 + m·prior)/(n +
-m)`` (Johansson, Löfström, Boström 2019, eq. 2.2–2.3; Laplace is m = 2, prior = ½). Curtailment (Zadrozny and
+m)`` (Johansson, Löfström, Boström 2019, eq. 2.2–2.3; Laplace is m = 2, prior = ½, and of K classes m = K, prior =
+1/K). Curtailment (Zadrozny and
 Elkan 2001) climbs from a leaf to the first ancestor with at least v rows and uses that node instead.
 
 In a forest's tree the rows are those of its bootstrap sample, counted as often as they were drawn; with
@@ -30,16 +31,22 @@ def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
 
 
 def node_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n_1, n) of every node of a fitted ``tree_``, float arrays of shape (nodes,).
+    """Return (n_1, n) of every node of a fitted ``tree_``, float arrays (nodes,); of K > 2 classes n_k, (nodes, K).
 
     ``tree_.value`` holds fractions since scikit-learn 1.3. Where rows are counted, products that are whole
     numbers but for rounding are made whole, so that scores which are equal in exact arithmetic stay equal.
     Sums of weights are rounded themselves: there n_1 is only kept from exceeding n.
     """
-    n = tree.weighted_n_node_samples
-    ones = np.minimum(tree.value[:, 0, 1] * n, n)
+    n, shares = tree.weighted_n_node_samples, tree.value[:, 0]
+    if shares.shape[1] > 2:
+        return _class_counts(shares, n[:, None]), n
+    return _class_counts(shares[:, 1], n), n
+
+
+def _class_counts(shares: np.ndarray, n: np.ndarray) -> np.ndarray:
+    ones = np.minimum(shares * n, n)
     whole = np.rint(ones)
-    return np.where((n == np.rint(n)) & (np.abs(ones - whole) <= 1e-9 * n), whole, ones), n
+    return np.where((n == np.rint(n)) & (np.abs(ones - whole) <= 1e-9 * n), whole, ones)
 
 
 def parents(tree: Any) -> np.ndarray:
@@ -73,18 +80,24 @@ def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
 def node_probabilities(
     tree: Any, leaf: str = "frequency", curtail: int = 0, m: float = 2.0, prior: float | None = None
 ) -> np.ndarray:
-    """Probability of class 1 for rows that end in each node of a fitted ``tree_``; float array (nodes,).
+    """Probability of class 1 for rows that end in each node of a fitted ``tree_``, float array (nodes,).
+
+    Of K > 2 classes, that of each class, (nodes, K).
 
     Parameters
     ----------
     prior
-        Of class 1 in the m-estimate; None takes the share of class 1 among the tree's training rows.
+        Of class 1 in the m-estimate; None takes the share of class 1, or of each class, among the tree's training rows.
     """
     ones, n = node_counts(tree)
+    if ones.ndim == 2:
+        n = n[:, None]
+        if prior is not None:
+            raise checks.InputError("prior is for two classes. Leave it out.")
     if leaf == "frequency":
         p = ones / n
     elif leaf == "laplace":
-        p = (ones + 1) / (n + 2)
+        p = (ones + 1) / (n + (2 if ones.ndim == 1 else ones.shape[1]))
     else:
         p = (ones + m * (ones[0] / n[0] if prior is None else prior)) / (n + m)
     return p if curtail <= 1 else p[curtailed(tree, curtail)]

@@ -62,10 +62,10 @@ def in_bag(ensemble: Any) -> np.ndarray:
 
 
 def tree_voters(ensemble: Any) -> Iterator[Callable[[Any], np.ndarray]]:
-    """Return for each tree the function from rows of ``voting_matrix`` to its votes for class 1."""
+    """Return for each tree the function from rows of ``voting_matrix`` to its votes for class 1, or for K classes."""
     if isinstance(ensemble, BaggingClassifier):
         for member, features in zip(ensemble.estimators_, ensemble.estimators_features_, strict=True):
-            yield partial(_member_vote, member, features)
+            yield partial(_member_vote, member, features, ensemble.n_classes_)
     elif hasattr(ensemble, "node_votes_"):
         for tree, votes in zip(ensemble.estimators_, ensemble.node_votes_, strict=True):
             yield partial(_tree_vote, tree.tree_, votes)
@@ -76,22 +76,27 @@ def tree_voters(ensemble: Any) -> Iterator[Callable[[Any], np.ndarray]]:
 
 
 def _tree_vote(tree: Any, votes: np.ndarray, Z: Any) -> np.ndarray:
-    return votes.take(tree.apply(Z))
+    return votes.take(tree.apply(Z), axis=0)
 
 
-def _member_vote(member: Any, features: np.ndarray, Z: Any) -> np.ndarray:
-    # A BaggingClassifier hands its members the classes as 0 and 1, and one of them may have seen one class
-    # only.
+def _member_vote(member: Any, features: np.ndarray, classes: int, Z: Any) -> np.ndarray:
+    # A BaggingClassifier hands its members the classes as 0, 1 …, and one of them may not have seen all.
     Z = _safe_indexing(Z, features, axis=1)
-    if not hasattr(member, "predict_proba"):
-        return (member.predict(Z) == 1).astype(np.float64)
-    return member.predict_proba(Z)[:, member.classes_ == 1].sum(axis=1)
+    votes = np.zeros((Z.shape[0], classes))
+    if hasattr(member, "predict_proba"):
+        votes[:, member.classes_.astype(np.intp)] = member.predict_proba(Z)
+    else:
+        votes[np.arange(len(votes)), member.predict(Z).astype(np.intp)] = 1.0
+    return votes[:, 1] if classes == 2 else votes
 
 
 def vote_table(ensemble: Any, X: Any) -> np.ndarray:
-    """Every tree's vote for class 1 on the rows X, (n, n_trees); their mean is the ensemble's probability."""
+    """Every tree's vote for class 1 on the rows X, (n, n_trees); their mean is the ensemble's probability.
+
+    Of K > 2 classes (n, n_trees, K).
+    """
     Z = voting_matrix(ensemble, X)
-    return np.column_stack([vote(Z) for vote in tree_voters(ensemble)])
+    return np.stack([vote(Z) for vote in tree_voters(ensemble)], axis=1)
 
 
 def voting_matrix(ensemble: Any, X: Any) -> Any:
@@ -104,7 +109,9 @@ def voting_matrix(ensemble: Any, X: Any) -> Any:
 def mean_out_of_bag(
     ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray, watch: Watch | None = None
 ) -> np.ndarray:
-    """Mean vote for each row over the trees that have not seen its reference row, (m,); NaN if there is none.
+    """Mean vote for each row over the trees that have not seen its reference row, (m,) or, of K > 2 classes, (m, K).
+
+    NaN if there is no such tree.
 
     A running sum, tree by tree, over only the rows a tree has a vote on.
 
@@ -117,7 +124,8 @@ def mean_out_of_bag(
         For each row of X the training row that must be out of bag.
     """
     Z = voting_matrix(ensemble, X)
-    total, count = np.zeros(len(reference)), np.zeros(len(reference), dtype=np.intp)
+    shape = (len(reference),) if len(ensemble.classes_) == 2 else (len(reference), len(ensemble.classes_))
+    total, count = np.zeros(shape), np.zeros(len(reference), dtype=np.intp)
     watch, trees = watch or Watch(), bag.shape[1]
     for t, vote in enumerate(tree_voters(ensemble)):
         watch.step(t / trees, "votes of the trees")
@@ -126,4 +134,4 @@ def mean_out_of_bag(
             total[rows] += vote(Z[rows])
             count[rows] += 1
     with np.errstate(invalid="ignore"):
-        return total / count
+        return total / (count if total.ndim == 1 else count[:, None])

@@ -34,18 +34,19 @@ from calib.models.out_of_bag import (
 from calib.models.probability_tree import (
     LEAF_PARAMETERS,
     depth_parameters,
-    only_two_classes,
-    refuse_other_than_two_classes,
+    one_label,
+    refuse_one_class,
+    rows_of_classes,
 )
 
 VOTES = ("probability", "class")
 
 
 class ProbabilityForest(RandomForestClassifier):
-    """Exactly scikit-learn's RandomForestClassifier, with leaves and votes by choice. Two classes.
+    """Exactly scikit-learn's RandomForestClassifier, with leaves and votes by choice.
 
     The other parameters are scikit-learn's; the same parameters and random_state grow the same trees.
-    ``node_votes_`` holds for each tree the vote of every node, (nodes,).
+    ``node_votes_`` holds for each tree the vote of every node for class 1, (nodes,); of K > 2 classes (nodes, K).
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ class ProbabilityForest(RandomForestClassifier):
             super().fit(X, y, sample_weight=sample_weight)
         else:
             self._fit_watched(X, y, sample_weight, watch)
-        refuse_other_than_two_classes(self, self.n_classes_)
+        refuse_one_class(self)
         self.node_votes_ = [self._node_votes(tree.tree_) for tree in self.estimators_]
         if self.bootstrap:
             self.training_matrix_ = self._validate_X_predict(X).copy()
@@ -198,7 +199,9 @@ class ProbabilityForest(RandomForestClassifier):
 
     def _node_votes(self, tree: Any) -> np.ndarray:
         p = node_probabilities(tree, self.leaf, self.curtail, self.m, self.prior)
-        return (p > 0.5).astype(float) if self.vote == "class" else p
+        if self.vote != "class":
+            return p
+        return (p > 0.5).astype(float) if p.ndim == 1 else np.eye(p.shape[1])[p.argmax(axis=1)]
 
     def with_leaf(self, leaf: str) -> Self:
         """Return the fitted forest with another leaf estimate, without growing its trees again."""
@@ -210,15 +213,18 @@ class ProbabilityForest(RandomForestClassifier):
         return other
 
     def tree_scores(self, X) -> np.ndarray:
-        """Every tree's vote for class 1, (n, n_trees); its mean over the trees is ``predict_proba(X)[:, 1]``."""
+        """Every tree's vote for class 1, (n, n_trees); its mean over the trees is ``predict_proba(X)[:, 1]``.
+
+        Of K > 2 classes (n, n_trees, K).
+        """
         check_is_fitted(self)
         return vote_table(self, X)
 
     def predict_proba(self, X) -> np.ndarray:
         check_is_fitted(self)
         Z = voting_matrix(self, X)
-        p = sum(vote(Z) for vote in tree_voters(self)) / len(self.estimators_)
-        return np.column_stack([1 - p, p])
+        votes = sum(vote(Z) for vote in tree_voters(self))
+        return rows_of_classes(np.asarray(votes) / len(self.estimators_))
 
     def in_bag(self) -> np.ndarray:
         """Whether each training row is in each tree's bootstrap sample, bool (n, n_trees)."""
@@ -226,7 +232,7 @@ class ProbabilityForest(RandomForestClassifier):
         return in_bag(self)
 
     def oob_scores(self) -> np.ndarray:
-        """Mean vote of the trees that did not see the row, (n,); NaN for a row that every tree saw.
+        """Mean vote of the trees that did not see the row, (n,) or (n, K); NaN for a row that every tree saw.
 
         A running sum over the trees: no (n, n_trees) array of numbers is made. InputError where
         bootstrap=False.
@@ -237,7 +243,7 @@ class ProbabilityForest(RandomForestClassifier):
         return mean_out_of_bag(self, self.training_matrix_, in_bag(self), np.arange(n))
 
     def __sklearn_tags__(self):
-        return only_two_classes(super().__sklearn_tags__())
+        return one_label(super().__sklearn_tags__())
 
 
 @contextlib.contextmanager

@@ -20,33 +20,36 @@ from calib.models.base import ModelEntry
 from calib.models.leaves import LEAVES, check_leaf, node_probabilities
 
 
-def only_two_classes(tags: Tags) -> Tags:
-    """scikit-learn's tags of an estimator for one label with two classes."""
-    tags.classifier_tags.multi_class = False
+def one_label(tags: Tags) -> Tags:
+    """scikit-learn's tags of an estimator for one label."""
     tags.classifier_tags.multi_label = False
     tags.target_tags.multi_output = False
     return tags
 
 
-def refuse_other_than_two_classes(model: Any, classes: int) -> None:
-    """Refuse a tree or forest for anything but two classes."""
-    if classes != 2:
-        raise InputError(
-            f"Only binary classification is supported. {type(model).__name__} got {classes} "
-            f"class{'' if classes == 1 else 'es'}. Choose a positive class; the rest become the negative class."
-        )
+def refuse_one_class(model: Any) -> None:
+    """Refuse a tree or forest that was fitted on rows of one class."""
+    if model.n_classes_ < 2:
+        raise InputError(f"{type(model).__name__} got 1 class, but needs rows of at least two.")
+
+
+def rows_of_classes(p: np.ndarray) -> np.ndarray:
+    """Return probabilities of class 1 (m,) as (m, 2); those of K > 2 classes (m, K) as they are."""
+    return np.column_stack([1 - p, p]) if p.ndim == 1 else p
 
 
 class ProbabilityTree(DecisionTreeClassifier):
-    """Exactly scikit-learn's DecisionTreeClassifier, with estimates of the leaves by choice. Two classes.
+    """Exactly scikit-learn's DecisionTreeClassifier, with estimates of the leaves by choice.
 
     The other parameters are scikit-learn's; the same parameters and random_state grow the same tree.
-    ``node_probability_`` (nodes,) is the probability of class 1 for rows that end in each node.
+    ``node_probability_`` (nodes,) is the probability of class 1 for rows that end in each node; of K > 2 classes
+    (nodes, K).
 
     Parameters
     ----------
     leaf
-        "frequency" n_1/n (scikit-learn's own), "laplace" (n_1 + 1)/(n + 2), or "m" (n_1 + m·prior)/(n + m).
+        "frequency" n_1/n (scikit-learn's own), "laplace" (n_1 + 1)/(n + 2), of K classes (n_k + 1)/(n + K), or "m"
+        (n_1 + m·prior)/(n + m).
     curtail
         Climb to the first ancestor with at least this many training rows; 0 or 1 stays in the leaf.
     m, prior
@@ -107,7 +110,7 @@ class ProbabilityTree(DecisionTreeClassifier):
         if y is not None:
             y = column_or_1d(y, warn=True)
         super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
-        refuse_other_than_two_classes(self, self.n_classes_)
+        refuse_one_class(self)
         self.node_probability_ = node_probabilities(self.tree_, self.leaf, self.curtail, self.m, self.prior)
         return self
 
@@ -122,15 +125,14 @@ class ProbabilityTree(DecisionTreeClassifier):
 
     def predict_proba(self, X, check_input=True) -> np.ndarray:
         check_is_fitted(self)
-        p = self.node_probability_.take(self.apply(X, check_input=check_input))
-        return np.column_stack([1 - p, p])
+        return rows_of_classes(self.node_probability_.take(self.apply(X, check_input=check_input), axis=0))
 
     def predict(self, X, check_input=True) -> np.ndarray:
         p = self.predict_proba(X, check_input=check_input)
         return self.classes_.take(np.argmax(p, axis=1))
 
     def __sklearn_tags__(self):
-        return only_two_classes(super().__sklearn_tags__())
+        return one_label(super().__sklearn_tags__())
 
 
 LEAF_PARAMETERS = (

@@ -25,7 +25,7 @@ from calib.models.base import ModelEntry, class_one_score
 from calib.models.leaves import curtailed, node_probabilities
 from calib.models.out_of_bag import voting_matrix
 from calib.models.probability_forest import ProbabilityForest
-from calib.models.probability_tree import only_two_classes, refuse_other_than_two_classes
+from calib.models.probability_tree import one_label
 
 SPACE = {
     "max_depth": [*range(2, 100), None],
@@ -53,7 +53,11 @@ class _ChosenForest(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         watch = watch or Watch()
         classes, counts = np.unique(y, return_counts=True)
-        refuse_other_than_two_classes(self, len(classes))
+        if len(classes) != 2:
+            raise InputError(
+                f"Only binary classification is supported. {type(self).__name__} got {len(classes)} "
+                f"class{'' if len(classes) == 1 else 'es'}. Choose a positive class, or another model."
+            )
         if counts.min() < checks.in_range(self.cv, "cv", 2, integer=True):
             raise InputError(
                 f"The search needs {self.cv} folds of both classes, but the minority class has {counts.min()} rows. "
@@ -83,7 +87,8 @@ class _ChosenForest(ClassifierMixin, BaseEstimator):
         return self.best_estimator_.predict(X)
 
     def __sklearn_tags__(self):
-        tags = only_two_classes(super().__sklearn_tags__())
+        tags = one_label(super().__sklearn_tags__())
+        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 

@@ -22,13 +22,14 @@ from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from calib.calibrators import JointCalibrator, joint_calibrator
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import capital
-from calib.models import class_one_score, gives_probability
+from calib.models import class_one_score, class_probabilities, gives_probability
 from calib.models.base import before_last_step, fit_model, fit_takes, last_step, model_name
 from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
 from calib.splits import SPLITS, RowInfo, Splitter
@@ -37,6 +38,8 @@ from calib.splits import SPLITS, RowInfo, Splitter
 @dataclass(frozen=True, eq=False)
 class Scored:
     """Scores of new rows, float array (m,), and the rows themselves, which some calibrators need besides the score.
+
+    Of K > 2 classes scores are (m, K).
 
     Parameters
     ----------
@@ -57,7 +60,10 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Probability of class 1, (m,); for calibrators with intervals also the pair as it is, and the interval's ends."""
+    """Probability of class 1, (m,); for calibrators with intervals also the pair as it is, and the interval's ends.
+
+    Of K > 2 classes each array is (m, K), and rows of p sum to 1, so that p may lie outside its interval.
+    """
 
     p: np.ndarray
     p0: np.ndarray | None = None
@@ -67,7 +73,7 @@ class Outcome:
 
     @classmethod
     def of_pair(cls, pair: np.ndarray, p: np.ndarray) -> Self:
-        p0, p1 = pair.T
+        p0, p1 = pair[..., 0], pair[..., 1]
         in_order = bool((p0 <= p1).all())  # and then the interval is the pair
         return cls(p, p0, p1, *((p0, p1) if in_order else (np.minimum(p0, p1), np.maximum(p0, p1))))
 
@@ -92,15 +98,16 @@ class Placement(ABC):
     model
         The fitted estimator that scores new rows.
     scores, y, index, weight
-        Calibration scores, their labels 0/1, their positions in X, and their weights or None.
+        Calibration scores (n,), their labels 0/1, their positions in X, and their weights or None. Of K > 2 classes
+        scores are (n, K), and labels 0 … K − 1.
     classes
-        The two labels; class 1 is the later in sorted order.
+        The labels in sorted order; of two, class 1 is the later.
     probability
         Whether scores are probabilities.
     decides
         Whether the model has a decision function.
     model_rate
-        The frequency of class 1 among the rows that trained the model.
+        The frequency of class 1 among the rows that trained the model; of K > 2 classes, of each, (K,).
     notes
         Sentences on what was left out.
     """
@@ -110,13 +117,14 @@ class Placement(ABC):
     help: ClassVar[str]
     fit_share: ClassVar[float] = 0.95  # of the work that fitting and scoring are together, for progress
     scores_trees: ClassVar[bool] = False  # whether there are scores of single trees on rows they did not see
+    for_k: ClassVar[bool] = True  # whether it places more than two classes
 
     model: BaseEstimator
     scores: np.ndarray
     y: np.ndarray
     index: np.ndarray
     weight: np.ndarray | None
-    model_rate: float
+    model_rate: Any
     notes: tuple[str, ...]
 
     def fit(
@@ -131,8 +139,9 @@ class Placement(ABC):
         watch: Watch | None = None,
         rows: RowInfo | None = None,
         split: Splitter | None = None,
+        classes: np.ndarray | None = None,
     ) -> Self:
-        """Train clones of ``estimator`` on X (n rows) and y (n labels of two classes), as the placement asks.
+        """Train clones of ``estimator`` on X (n rows) and y (n labels), as the placement asks.
 
         Parameters
         ----------
@@ -146,13 +155,20 @@ class Placement(ABC):
             The weight, time, cluster and part of the n rows, if they are known.
         split
             How the rows that calibrate are held out; at random by default.
+        classes
+            All labels that may occur, in sorted order; those of y by default.
 
         Raises
         ------
         InputError
             If the data or the estimator do not allow it, with the remedy; Cancelled if cancelled.
         """
-        self.classes, coded = two_classes(y)
+        self.classes, coded = coded_classes(y) if classes is None else (classes, np.searchsorted(classes, y))
+        if self.joint and not self.for_k:
+            raise InputError(
+                f"Only binary classification is supported by placement={self.key!r}. With more than two classes, "
+                "choose 'split', 'cv' or 'oob_whole'."
+            )
         X, coded = indexable(X, coded)
         checks.in_range(calibration_size, "calibration_size", 0, 1, open_ends=True)
         checks.in_range(cv, "cv", 2, integer=True)
@@ -179,11 +195,20 @@ class Placement(ABC):
 
     @abstractmethod
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
-        """Set ``model``, ``scores`` and ``index``; y is coded 0/1."""
+        """Set ``model``, ``scores`` and ``index``; y is coded 0/1, or 0 … K − 1."""
+
+    @property
+    def joint(self) -> bool:
+        """Whether three or more classes are predicted together."""
+        return len(self.classes) > 2
+
+    def scores_of(self, model: BaseEstimator, X: Any) -> np.ndarray:
+        """Return a model's scores of class 1, (n,), or of K > 2 classes its probabilities (n, K)."""
+        return class_probabilities(model, X, self.classes) if self.joint else class_one_score(model, X)
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Score new rows: the expensive part of predicting, once for all calibrators."""
-        return Scored(class_one_score(self.model, X), self._worth_keeping(X))
+        return Scored(self.scores_of(self.model, X), self._worth_keeping(X))
 
     def _worth_keeping(self, X: Any) -> Any:
         """Return the rows if the model may need them later; existing scores do not."""
@@ -232,6 +257,8 @@ class Placement(ABC):
             Where it cannot be.
         """
         self.check_takes(calibrator)
+        if self.joint:
+            return self._fitted(self._for_k(calibrator), self.scores, self.y, self.weight)
         return self._fitted(calibrator, self._input(calibrator, X), self.y, self.weight)
 
     @classmethod
@@ -256,7 +283,14 @@ class Placement(ABC):
         """
         if getattr(calibrator, "key", None) == "none":
             return self.model_rate
-        return float(np.average(self.y, weights=self.weight))
+        return self._rate(self.y, self.weight)
+
+    def _rate(self, y: np.ndarray, weight: np.ndarray | None) -> Any:
+        """Return the frequency of class 1 among labels, or that of each of K > 2 classes, (K,)."""
+        if not self.joint:
+            return float(np.average(y, weights=weight))
+        counts = np.bincount(y, weight, minlength=len(self.classes))
+        return counts / counts.sum()
 
     def _fitted(
         self, calibrator: BaseEstimator, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None
@@ -270,6 +304,8 @@ class Placement(ABC):
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:
         """The answers of a calibrator that ``calibrate`` returned to scored rows."""
+        if self.joint and fitted.gives_interval:
+            return Outcome.of_pair(fitted.predict_interval(tests.scores), fitted.predict(tests.scores))
         if not fitted.gives_interval:
             return Outcome(fitted.predict(self._test_input(fitted, tests)))
         pair = fitted.predict_interval(tests.scores)
@@ -285,11 +321,11 @@ class Placement(ABC):
         """Positions of the rows that trained the model: all of them, or none for an existing model."""
         return np.arange(0 if trained_elsewhere(self.estimator) else self.rows.n)
 
-    def _rate_of_training(self, y: np.ndarray) -> float:
+    def _rate_of_training(self, y: np.ndarray) -> Any:
         """Frequency of class 1 in the model's training data; for an existing model, that of y."""
         learned = self.trained if len(self.trained) else slice(None)
         own = self.rows.weight if self._weighs else None
-        return float(np.average(y[learned], weights=None if own is None else own[learned]))
+        return self._rate(y[learned], None if own is None else own[learned])
 
     @staticmethod
     def fits(cv: int, n: int) -> int:
@@ -330,9 +366,22 @@ class Placement(ABC):
         self.split.check_all_train(self.rows, self.key)
         return self._train(X, y, watch, self.rows.weight)
 
+    def _for_k(self, calibrator: BaseEstimator) -> BaseEstimator:
+        """Return the calibrator of K classes that stands for a two-class one."""
+        made = clone(calibrator)
+        if not isinstance(made, JointCalibrator):
+            made.suit(self.scores, True, False)
+        return joint_calibrator(made)
+
     def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
         """An unfitted clone for the kind of score at hand; refuses margins if probabilities are needed."""
         copy = clone(calibrator)
+        if isinstance(copy, JointCalibrator):
+            if not self.joint:
+                raise InputError(
+                    f"{copy.label} is for three or more classes. Choose another calibrator, or predict all classes."
+                )
+            return copy
         copy.suit(self.scores, self.probability, self.decides)
         if copy.input in ("probability", "features") and not self.probability:
             raise only_margins(copy, model_name(self.estimator))
@@ -389,8 +438,8 @@ def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
     return vote_table(ensemble, before_last_step(model, X))
 
 
-def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return (the two labels in sorted order, y coded as 0 and 1); refuse any other number of classes."""
+def coded_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return (the labels in sorted order, y coded as 0 … K − 1); refuse a single class."""
     if y is None:
         raise InputError("Calibration requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
@@ -398,12 +447,11 @@ def two_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
         return np.arange(2, dtype=y.dtype), y.astype(np.intp, copy=False)  # coded already
     check_classification_targets(y)
     classes, coded = np.unique(y, return_inverse=True)
-    if len(classes) != 2:
-        listed = ", ".join(map(repr, classes[:5].tolist())) + (", …" if len(classes) > 5 else "")
+    if len(classes) < 2:
         raise InputError(
-            f"Only binary classification is supported. y must contain labels of two classes, but contains "
-            f"{len(classes)} class{'' if len(classes) == 1 else 'es'} ({listed}). "
-            "With more than two classes, choose the positive class; the rest become the negative class."
+            f"y must contain labels of at least two classes, but contains 1 class ({classes[0]!r})."
+            if len(classes)
+            else "y contains no labels."
         )
     return classes, coded
 

@@ -8,7 +8,7 @@ folds' pairs are merged (cross Venn–Abers, Vovk, Petej and Fedorova 2015): by 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,12 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 
-from calib.calibrators import merge_pair
+from calib.calibrators import Pairwise, merge_pair
+from calib.calibrators.joint import normalised
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel.checks import InputError
 from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.progress import Watch
-from calib.models import class_one_score
 from calib.placements.base import Outcome, Placement, Scored, rows
 
 
@@ -96,11 +96,11 @@ class CrossFit(Placement):
         cuts = self.split.calibration_folds(self.rows, self.cv, self.random_state)
         self._place([cut.test for cut in cuts], [cut.test_weight for cut in cuts])
         self.fold_models = []
-        self.scores = np.empty(len(self.index))
+        self.scores = np.empty((len(self.index), len(self.classes)) if self.joint else len(self.index))
         for k, (cut, fold) in enumerate(zip(cuts, self.fold_index, strict=True)):
             part = watch.within(k / (self.cv + 1), (k + 1) / (self.cv + 1))
             model = self._train_on(X, y, cut.train, part, cut.train_weight)
-            self.scores[fold] = class_one_score(model, rows(X, cut.test))
+            self.scores[fold] = self.scores_of(model, rows(X, cut.test))
             self.fold_models.append(model)
         self.model, _ = self._train_on_all(X, y, watch.within(self.cv / (self.cv + 1), 1.0))
         if self.fold_index and len(np.unique(self.index)) < len(y):
@@ -122,12 +122,16 @@ class CrossFit(Placement):
             self.weight = np.concatenate(parted)[order]
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
-        by_fold = np.stack([class_one_score(model, X) for model in self.fold_models])
-        return Scored(class_one_score(self.model, X), X, by_fold=by_fold)
+        by_fold = np.stack([self.scores_of(model, X) for model in self.fold_models])
+        return Scored(self.scores_of(self.model, X), X, by_fold=by_fold)
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
-        if not calibrator.gives_interval:
+        if not calibrator.gives_interval or isinstance(
+            calibrator, Pairwise
+        ):  # whose pairs no theorem speaks of
             return super().calibrate(calibrator, X)
+        if self.joint:
+            calibrator = self._for_k(calibrator)
         return FoldCalibrators(
             tuple(
                 self._fitted(
@@ -145,8 +149,9 @@ class CrossFit(Placement):
             return super().predict(fitted, tests)
         assert tests.by_fold is not None
         pairs = [c.predict_interval(scores) for c, scores in zip(fitted.folds, tests.by_fold, strict=True)]
-        p0, p1 = np.moveaxis(np.stack(pairs), 2, 0)
-        return merge_folds(p0, p1, fitted.merge)
+        p0, p1 = np.moveaxis(np.stack(pairs), -1, 0)
+        merged = merge_folds(p0, p1, fitted.merge)
+        return replace(merged, p=normalised(merged.p)) if self.joint else merged
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
         assert tests.by_fold is not None
@@ -162,7 +167,7 @@ def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
 
     Parameters
     ----------
-    p0, p1 : (folds, m)
+    p0, p1 : (folds, m), or (folds, m, K)
         p0 <= p1, p0 < 1 and p1 > 0.
     rule
         "log": p = GM(p1)/(GM(1 − p0) + GM(p1)) over the folds, and the interval's ends are means on the logit
@@ -188,4 +193,4 @@ def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
     else:
         lower, upper = p0.mean(axis=0), p1.mean(axis=0)
         p = merge_pair(p0, p1, rule).mean(axis=0)
-    return Outcome.of_pair(np.column_stack([lower, upper]), np.clip(p, lower, upper))
+    return Outcome.of_pair(np.stack([lower, upper], axis=-1), np.clip(p, lower, upper))

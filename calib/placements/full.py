@@ -42,6 +42,7 @@ class Full(Placement):
     label = "Full (refit per row)"
     help = "Valid intervals without a calibration set, but two model fits per new row."
     fit_share = 0.02
+    for_k = False
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         self.model, _ = self._train_on_all(X, y, watch)

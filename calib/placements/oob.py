@@ -17,7 +17,6 @@ from sklearn.base import BaseEstimator
 from calib.calibrators import Isotonic, Rank, merge_pair
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.models import class_one_score
 from calib.models.base import before_last_step, fit_takes, last_step
 from calib.models.out_of_bag import (
     ensemble_of,
@@ -60,6 +59,7 @@ class OutOfBag(Placement):
     scores_trees = True
     label = "Out of bag"
     help = "Each training row is also a calibration row, scored by the trees that did not see it. Needs a bagged model."
+    for_k = False
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         refuse_without_bagging(last_step(self.estimator))
@@ -68,7 +68,7 @@ class OutOfBag(Placement):
         self._seed = int(np.random.default_rng(_entropy(self.random_state)).integers(2**63))
         bag = in_bag(self.ensemble)
         scores = mean_out_of_bag(self.ensemble, self._matrix, bag, np.arange(len(y)), watch.within(0.9, 1.0))
-        self.index = np.flatnonzero(~np.isnan(scores))
+        self.index = np.flatnonzero(~np.isnan(scores.reshape(len(y), -1)).any(axis=1))
         missing = len(y) - len(self.index)
         if missing == len(y):
             raise InputError(
@@ -116,7 +116,7 @@ class OutOfBag(Placement):
         return Scored(mean_out_of_bag(self.ensemble, matrix, self.bag, reference, watch), X, reference)
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
-        if not isinstance(calibrator, Rank):
+        if self.joint or not isinstance(calibrator, Rank):
             return super().calibrate(calibrator, X)
         scores = self._rank(None, None)
         return RankMap(Isotonic().fit(scores, self.y, sample_weight=self.weight))
@@ -174,13 +174,14 @@ class OutOfBagWhole(OutOfBag):
 
     key = "oob_whole"
     label = "Out of bag, whole ensemble"
+    for_k = True
     help = (
         "Like “Out of bag”, but all trees score each new row. The result is not exactly valid, but often slightly "
         "sharper."
     )
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
-        return Scored(class_one_score(self.model, X), X)
+        return Scored(self.scores_of(self.model, X), X)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ import numpy as np
 
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.models import class_one_score
 from calib.placements.base import Placement, rows, trained_elsewhere, tree_scores
 
 
@@ -46,7 +45,7 @@ class Split(Placement):
         self._held_out = self._worth_keeping(self._held_out)
 
     def _own_scores(self) -> np.ndarray:
-        return class_one_score(self.model, self._held_out)
+        return self.scores_of(self.model, self._held_out)
 
     def _parts(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if trained_elsewhere(self.estimator):

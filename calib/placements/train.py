@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from calib.kernel.progress import Watch
-from calib.models import class_one_score
 from calib.placements.base import Placement
 
 
@@ -32,4 +31,4 @@ class TrainingScores(Placement):
 
     def _fit(self, X: Any, y: np.ndarray, watch: Watch) -> None:
         self.model, _ = self._train_on_all(X, y, watch)
-        self.scores, self.index = class_one_score(self.model, X), np.arange(len(y))
+        self.scores, self.index = self.scores_of(self.model, X), np.arange(len(y))

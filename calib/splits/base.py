@@ -40,9 +40,12 @@ class RowInfo(Rows):
 
     @property
     def rarest(self) -> int:
-        """Rows of the minority class, or what they weigh if that is less: only counted ones can be parted."""
+        """Rows of the minority class, or what they weigh if that is less: only counted ones can be parted.
+
+        Of three or more classes, those of the second largest, since a part may lack the smaller ones.
+        """
         held = [self.weights] if self.counted else [self.weights, None]
-        return int(min(np.bincount(self.y, weights, minlength=2).min() for weights in held))
+        return int(min(np.sort(np.bincount(self.y, weights, minlength=2))[-2] for weights in held))
 
     def take(self, index: np.ndarray, weight: np.ndarray | None = None) -> RowInfo:
         """Some of the rows; ``weight`` takes the place of their own weights."""

@@ -1,7 +1,7 @@
 """By cluster: all rows of one customer, patient or machine are on the same side, and each class in about its share.
 
-Clusters are dealt out the large ones first. Those with the same numbers of both classes are alike: so many of
-them go to a part as bring its two class counts nearest to their share, least squares, and which ones is
+Clusters are dealt out the large ones first. Those with the same numbers of each class are alike: so many of
+them go to a part as bring its class counts nearest to their share, least squares, and which ones is
 drawn.
 """
 
@@ -49,7 +49,7 @@ class ByCluster(Splitter):
 
 
 def _totals(rows: RowInfo, column: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
-    """(the cluster of each row (n,), numbered from 0; rows of each class in every cluster, (clusters, 2))."""
+    """(the cluster of each row (n,), numbered from 0; rows of each class in every cluster, (clusters, K))."""
     _, cluster = np.unique(column, return_inverse=True)
     k = int(cluster.max()) + 1
     if k < parts:
@@ -57,7 +57,8 @@ def _totals(rows: RowInfo, column: np.ndarray, parts: int) -> tuple[np.ndarray, 
             f"cluster: the rows belong to {k} cluster{'' if k == 1 else 's'}, but at least {parts} are needed. "
             "Choose fewer folds, a column with more clusters, or split='random'."
         )
-    sums = [np.bincount(cluster, weights=rows.weights * (rows.y == label), minlength=k) for label in (0, 1)]
+    labels = range(max(2, int(rows.y.max()) + 1))
+    sums = [np.bincount(cluster, weights=rows.weights * (rows.y == label), minlength=k) for label in labels]
     return cluster, np.column_stack(sums)
 
 
@@ -66,9 +67,9 @@ def _deal(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) ->
     kinds, kind = np.unique(totals, axis=0, return_inverse=True)
     shuffled = rng.permutation(len(totals))
     members = np.split(shuffled[np.argsort(kind[shuffled], kind="stable")], np.cumsum(np.bincount(kind))[:-1])
-    # Both classes count alike, however rare one is
+    # All classes count alike, however rare one is
     sizes = kinds / np.where(totals.any(axis=0), totals.sum(axis=0), 1)
-    part, dealt = np.empty(len(totals), dtype=np.intp), np.zeros((len(shares), 2))
+    part, dealt = np.empty(len(totals), dtype=np.intp), np.zeros((len(shares), totals.shape[1]))
     for i in np.argsort(-sizes.sum(axis=1) * rng.uniform(1 - STIR, 1 + STIR, len(sizes)), kind="stable"):
         numbers = _numbers(len(members[i]), sizes[i], dealt, shares)
         dealt += numbers[:, None] * sizes[i]

@@ -7,6 +7,7 @@ multinomial draws), so that the parts are independent and no sample is spelt out
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class AtRandom(Splitter):
         if rows.counted:
             drawn = np.random.default_rng(random_state).binomial(_counts(rows), share)
             return _parted(_counts(rows) - drawn, drawn)
-        classes = rows.y if self.stratified else None
+        classes = _strata(rows.y, ceil(1 / min(share, 1 - share))) if self.stratified else None
         train, test = train_test_split(
             np.arange(rows.n), test_size=share, stratify=classes, random_state=random_state
         )
@@ -46,7 +47,18 @@ class AtRandom(Splitter):
             return [_parted(counts - own, own) for own in drawn.T]
         kind = StratifiedKFold if self.stratified else KFold
         splitter = kind(k, shuffle=True, random_state=random_state)
-        return [Cut(train, test) for train, test in splitter.split(rows.y, rows.y)]
+        return [Cut(train, test) for train, test in splitter.split(rows.y, _strata(rows.y, k))]
+
+
+def _strata(y: np.ndarray, least: int) -> np.ndarray:
+    """Return the classes, those of fewer rows than ``least`` pooled into one if there are more than two."""
+    counts = np.bincount(y)
+    small = counts < least
+    if len(counts) < 3 or not small.any():
+        return y
+    if counts[small].sum() < least and not small.all():
+        small[np.where(small, np.inf, counts).argmin()] = True
+    return np.where(small[y], len(counts), y)
 
 
 def _counts(rows: RowInfo) -> np.ndarray:

@@ -193,6 +193,15 @@ def test_misspelt_settings_are_refused_by_name(settings, name):
         ProbabilityForest(3, **settings).fit(X, Y)
 
 
-def test_three_classes_are_refused():
-    with pytest.raises(InputError, match="Only binary classification is supported"):
-        ProbabilityForest(3).fit(X, np.arange(300) % 3)
+@pytest.mark.parametrize("vote", ["probability", "class"])
+def test_of_three_classes_votes_and_out_of_bag_scores_are_scikit_learns(vote):
+    y = np.argsort(X[:, 0]) % 3
+    forest = ProbabilityForest(40, vote=vote, random_state=0).fit(X, y)
+    theirs = RandomForestClassifier(40, oob_score=True, random_state=0).fit(X, y)
+    if vote == "probability":
+        assert forest.predict_proba(X) == pytest.approx(theirs.predict_proba(X), abs=1e-12)
+        assert forest.oob_scores() == pytest.approx(theirs.oob_decision_function_, abs=1e-12, nan_ok=True)
+    else:
+        decided = np.stack([np.eye(3)[tree.predict(X).astype(int)] for tree in theirs.estimators_])
+        assert forest.predict_proba(X) == pytest.approx(decided.mean(axis=0))
+    assert forest.tree_scores(X[:5]).shape == (5, 40, 3)

@@ -89,12 +89,24 @@ def test_any_two_labels_will_do():
     assert np.array_equal(tree.predict_proba(X), ProbabilityTree(random_state=0).fit(X, Y).predict_proba(X))
 
 
-@pytest.mark.parametrize(("y", "said"), [(np.arange(400) % 3, "3 classes"), (np.zeros(400), "1 class")])
-def test_other_than_two_classes_are_refused(y, said):
-    with pytest.raises(
-        InputError, match=f"Only binary classification is supported. ProbabilityTree got {said}"
-    ):
-        ProbabilityTree().fit(X, y)
+def test_one_class_is_refused():
+    with pytest.raises(InputError, match="ProbabilityTree got 1 class"):
+        ProbabilityTree().fit(X, np.zeros(400))
+
+
+@pytest.mark.parametrize("curtail", [0, 20])
+def test_of_three_classes_leaves_are_counts_of_each(curtail):
+    y = np.arange(len(X)) % 3
+    grown = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
+    frequency = ProbabilityTree(max_depth=4, random_state=0).fit(X, y)
+    assert np.array_equal(frequency.predict_proba(X), grown.predict_proba(X))
+    laplace = ProbabilityTree("laplace", curtail, max_depth=4, random_state=0).fit(X, y)
+    path = grown.decision_path(X[:50]).toarray().astype(bool)
+    seen = grown.decision_path(X).toarray().astype(bool)
+    for i, nodes in enumerate(path):
+        last = max(node for node in np.flatnonzero(nodes) if seen[:, node].sum() >= curtail)
+        counts = np.bincount(y[seen[:, last]], minlength=3)
+        assert laplace.predict_proba(X[i : i + 1])[0] == pytest.approx((counts + 1) / (counts.sum() + 3))
 
 
 def test_refit_forgets():

@@ -1,5 +1,7 @@
 """K classes through CalibratedClassifier, beside scikit-learn's own and by the steps written out."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
@@ -10,8 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from calib import CalibratedClassifier
-from calib.calibrators import JOINT, OneVsRest, Pairwise
+from calib.calibrators import CALIBRATORS, JOINT, OneVsRest, Pairwise
 from calib.kernel.checks import InputError
+from calib.placements.cv import merge_folds
 
 RNG = np.random.default_rng(0)
 NAMES = np.array(["dog", "ant", "cat", "bee"])
@@ -51,8 +54,13 @@ def test_out_of_bag_by_hand():
     assert made.predict_interval(NEW).shape == (50, 4, 2)
 
 
-@pytest.mark.parametrize("placement", ["none", "split", "cv", "oob_whole", "train"])
-@pytest.mark.parametrize("calibrator", ["none", "platt", "venn_abers", *JOINT])
+@pytest.mark.parametrize(
+    ("placement", "calibrator"),
+    [
+        ("none", "none"),
+        *product(["split", "cv", "oob_whole", "train"], ["none", "platt", "venn_abers", *JOINT]),
+    ],
+)
 def test_every_calibrator_in_every_placement(placement, calibrator):
     forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
     made = CalibratedClassifier(forest, calibrator, placement, random_state=0).fit(X, Y)
@@ -64,6 +72,34 @@ def test_every_calibrator_in_every_placement(placement, calibrator):
         np.testing.assert_array_equal(p, made.placed_.model.predict_proba(NEW))
 
 
+def test_pairs_of_folds_are_merged_as_those_of_two_classes():
+    """Cross Venn–Abers of class k against the rest, before rows are divided by their sums."""
+    made = CalibratedClassifier(GaussianNB(), "venn_abers", "cv", cv=4, random_state=1).fit(X, Y)
+    ends = made.predict_interval(NEW)
+    folds = StratifiedKFold(4, shuffle=True, random_state=1)
+    coded = np.searchsorted(made.classes_, Y)
+    for k in range(4):
+        pairs = []
+        for train, test in folds.split(X, coded):
+            model = GaussianNB().fit(X[train], coded[train])
+            own = CALIBRATORS["venn_abers"]().fit(model.predict_proba(X[test])[:, k], coded[test] == k)
+            pairs.append(own.predict_interval(model.predict_proba(NEW)[:, k]))
+        merged = merge_folds(*np.moveaxis(np.stack(pairs), -1, 0))
+        np.testing.assert_allclose(ends[:, k], np.column_stack([merged.p0, merged.p1]), atol=1e-12)
+
+
+@pytest.mark.parametrize("placement", ["split", "cv"])
+def test_a_class_of_one_row_is_on_one_side(placement):
+    y = np.append(Y, "eel")
+    made = CalibratedClassifier(GaussianNB(), "isotonic", placement, random_state=0).fit(
+        np.vstack([X, [9.0, 9.0, 9.0]]), y
+    )
+    p = made.predict_proba(NEW)
+    assert made.classes_.tolist() == sorted([*NAMES, "eel"])
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
+    assert made.placed_.scores.shape == (len(made.placed_.y), 5)
+
+
 def test_clusters_are_not_torn():
     who = np.repeat(np.arange(100), 4)
     made = CalibratedClassifier(GaussianNB(), "temperature", random_state=0).fit(X, Y, groups=who)
@@ -72,16 +108,19 @@ def test_clusters_are_not_torn():
 
 def test_bad_input_is_refused_by_name():
     for call, said in (
-        (lambda: CalibratedClassifier(GaussianNB(), placement="full").fit(X, Y), "'full' is for two classes"),
+        (
+            lambda: CalibratedClassifier(GaussianNB(), placement="full").fit(X, Y),
+            "supported by placement='full'",
+        ),
+        (lambda: CalibratedClassifier(GaussianNB(), "vector", "none").fit(X, Y), "needs calibration scores"),
+        (lambda: CalibratedClassifier(GaussianNB(), "vector").fit(X, CODED > 1), "for three or more classes"),
         (lambda: CalibratedClassifier(GaussianNB(), base_rate=0.2).fit(X, Y), "base_rate is for two classes"),
         (
             lambda: CalibratedClassifier(GaussianNB(), placement="oob_whole").fit(X, Y),
-            "needs a bagged ensemble",
+            "need a bagged ensemble",
         ),
         (lambda: CalibratedClassifier(LinearSVC()).fit(X, Y), "gives no probabilities"),
         (lambda: CalibratedClassifier(GaussianNB(), "vector").fit(X, Y).predict_interval(NEW), "no interval"),
-        (lambda: CalibratedClassifier(GaussianNB()).fit(X, Y).outcome(NEW), "is of two classes"),
-        (lambda: CalibratedClassifier(GaussianNB()).fit(X[:5], list("aabbc")), "smallest class has 1 rows"),
         (lambda: CalibratedClassifier(GaussianNB(), OneVsRest("x")).fit(X, Y), "key must be one of"),
     ):
         with pytest.raises(InputError, match=said):
