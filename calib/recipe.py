@@ -124,6 +124,13 @@ TABLE: dict[str, Parameter] = {
             help="Labels to treat as missing, for example “unknown”.",
         ),
         Parameter(
+            "join_labels",
+            "Merge labels into one class",
+            "names",
+            (),
+            help="Labels that become one class called “other”, for example rare classes.",
+        ),
+        Parameter(
             "drop_repeated",
             "Exclude repeated rows",
             "boolean",

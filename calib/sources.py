@@ -100,10 +100,11 @@ def load_table(recipe: Recipe, uploads: Uploads) -> Table:
     table = _scored(recipe, uploads, _as_read(recipe, uploads))
     options = dict(recipe.data_params)
     merge, drop = options.get("merge_labels", False), options.get("drop_labels", ())
+    join = options.get("join_labels", ())
     if recipe.judge_on is not None:
-        table = table._replace(frame=_joined(recipe, uploads, table, merge, drop))
-    if table.target is not None and (merge or drop):
-        frame, notes = tidy_labels(table.frame, table.target, merge, drop)
+        table = table._replace(frame=_joined(recipe, uploads, table, merge, (*drop, *join)))
+    if table.target is not None and (merge or drop or join):
+        frame, notes = tidy_labels(table.frame, table.target, merge, drop, join)
         table = table._replace(frame=describe(frame, notes=(*about(frame).notes, *notes)))
     return table
 

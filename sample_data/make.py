@@ -28,6 +28,12 @@ def digits() -> pd.DataFrame:
     return frame.assign(target=np.where(bunch.target % 2, "odd", "even"))
 
 
+def all_digits() -> pd.DataFrame:
+    """The digits with all ten classes."""
+    bunch = load_digits(as_frame=True)
+    return bunch.data.astype(int).assign(target=bunch.target)
+
+
 def breast_cancer() -> pd.DataFrame:
     """569 fine-needle aspirates (UCI Breast Cancer Wisconsin, Diagnostic); malignant or benign."""
     bunch = load_breast_cancer(as_frame=True)
@@ -244,6 +250,7 @@ TABLES = {
     f.__name__: f
     for f in (
         digits,
+        all_digits,
         breast_cancer,
         rare_faults,
         loans,

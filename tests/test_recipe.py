@@ -40,6 +40,7 @@ RECIPES = st.builds(
             "merge_labels": st.booleans(),
             "drop_repeated": st.booleans(),
             "drop_labels": st.lists(TEXT, max_size=3),
+            "join_labels": st.lists(TEXT, max_size=3),
             "scores": st.lists(TEXT, max_size=3).map(tuple),
             "gap": st.floats(0, 1000),
         },

@@ -10,7 +10,7 @@ import pytest
 
 from calib import Recipe
 from calib.data import SAMPLES, DataError, Table, TableFile, read_table
-from calib.sources import digest, load, load_table, source
+from calib.sources import digest, judging, load, load_table, source
 from calib.synthetic import SYNTHETIC
 
 sources = importlib.import_module("calib.sources")
@@ -44,7 +44,8 @@ def test_one_changed_bit_gives_another_digest():
 def test_every_sample_is_loaded_with_its_own_label_and_positive_class(key):
     content = "predictions" if SAMPLES[key].predictions else "features"
     dataset = load(Recipe(data=f"sample:{key}", content=content))
-    assert dataset.classes[1] == SAMPLES[key].positive
+    assert dataset.joint == (SAMPLES[key].positive is None)
+    assert dataset.joint or dataset.classes[1] == SAMPLES[key].positive
     assert dataset.predictions == SAMPLES[key].predictions
     assert SAMPLES[key].target not in dataset.X.columns
 
@@ -206,3 +207,18 @@ def test_how_a_file_is_read_is_nothing_to_say_of_a_sample():
         DataError, match="data_params.header is an option for reading a file, but data is sample:digits"
     ):
         load(Recipe(data="sample:digits", data_params={"header": 3}))
+
+
+def test_labels_merged_into_one_class_are_one_class_in_every_file():
+    first = pd.DataFrame({"y": list("aabbccdd") * 3, "x": np.arange(24) % 7})
+    recipe = Recipe(data="upload:00", target="y", data_params={"join_labels": ["c", "d"]})
+    made = load(recipe, {"00": first})
+    assert made.names == ("a", "b", "other")
+    assert "Labels 'c' and 'd' count as 'other': 12 rows." in made.notes
+    second = pd.DataFrame({"y": list("aabbce"), "x": np.arange(6)})
+    both = recipe.replace(
+        **judging("upload:11"), data_params={"join_labels": ["c", "d", "e"]}
+    )  # of a label that only the other file holds, too
+    joined = load(both, {"00": first, "11": second})
+    assert joined.names == ("a", "b", "other")
+    assert (joined.labels[joined.part == 2] == [0, 0, 1, 1, 2, 2]).all()

@@ -1,4 +1,4 @@
-"""A table and its label become a Dataset: typed columns, 0/1 labels, and a sentence for all that was left out."""
+"""A table and its label become a Dataset: typed columns, coded labels, and a sentence for all that was left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from calib.data.matrix import imputations
 from calib.data.repeats import left_out as repeated_left_out
 from calib.data.repeats import repeats
 from calib.data.roles import read_roles, weight_note
-from calib.data.target import choose_classes, coded_labels
+from calib.data.target import Labels, choose_classes, coded_labels
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, quoted, row_numbers
 
@@ -40,7 +40,7 @@ def prepare(
     weight_as: str | None = None,
     drop_repeated: bool = False,
 ) -> Dataset:
-    """Prepare a two-class Dataset from a table; ``X.index`` contains the positions of its rows in the table, from 0.
+    """Prepare a Dataset from a table; ``X.index`` contains the positions of its rows in the table, from 0.
 
     Rows without a label are left out, as are columns that are empty, constant, identifiers or free text;
     infinite values count as missing. ``notes`` says so, and how gaps are filled.
@@ -52,8 +52,9 @@ def prepare(
     target
         The label column.
     positive
-        The positive class, as spelt in the file or as a value; None chooses the minority class (ties: the later in
-        sorted order). With more than two classes it is set against the rest.
+        The positive class, as spelt in the file or as a value; with more than two classes it is set against the
+        rest. None takes three or more classes together (``labels``), or of two the minority class (ties: the later
+        in sorted order).
     exclude
         Columns not to use.
     keep
@@ -75,15 +76,19 @@ def prepare(
     >>> data = prepare(pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": ["b", "g", "g"]}), "y")
     >>> data.classes, data.y.tolist()
     (('g', 'b'), [1, 0, 0])
+    >>> data = prepare(pd.DataFrame({"x": [1.0, 2.0, 4.0, 3.0], "y": ["c", "a", "b", "a"]}), "y")
+    >>> data.names, data.labels.tolist()
+    (('a', 'b', 'c'), [2, 0, 1, 0])
     """
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
     known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
-    classes = choose_classes(label.counts, positive, where=of_both(frame), lines=known.lines)
     rows, left_out = label.there & known.rows, (*_unlabelled(label.there), *known.notes)
     if drop_repeated:
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
+    counts = _counts(label, rows, positive)
+    classes = choose_classes(counts, positive, where=of_both(frame), lines=known.lines, joint=True)
     unused, kept = _asked(typed, exclude, keep)
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
     X, remarks = _features(_rows(typed[[name for name in typed if name not in no_feature]], rows), kept)
@@ -98,8 +103,16 @@ def prepare(
         read=len(frame),
         left_out=left_out,
         unlabelled=known.unlabelled(label.there),
+        names=classes.together,
+        labels=label.among(classes.together)[rows] if classes.together else None,
         **held,
     )
+
+
+def _counts(label: Labels, rows: np.ndarray, positive: object) -> dict[str, int]:
+    """Count the labels; of classes that are taken together only those of ``rows``, bool (n,)."""
+    counts = label.counts
+    return label.of(rows).counts if positive is None and len(counts) > 2 and rows.any() else counts
 
 
 def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:

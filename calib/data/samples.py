@@ -22,12 +22,12 @@ FOLDER = IN_WHEEL if IN_WHEEL.is_dir() else CALIB.parent / "sample_data"
 
 @dataclass(frozen=True)
 class Sample:
-    """A file in ``sample_data/``, its label column, its positive class, and why it is shown."""
+    """A file in ``sample_data/``, its label column, its positive class (None: all classes), and why it is shown."""
 
     key: str
     label: str
     file: str
-    positive: str
+    positive: str | None
     why: str
     target: str = "target"
     predictions: bool = False
@@ -42,6 +42,13 @@ SAMPLES: dict[str, Sample] = {
             "digits.csv.gz",
             "odd",
             "A random forest is nearly always right but very underconfident, so its reliability curve is S-shaped.",
+        ),
+        Sample(
+            "all_digits",
+            "Handwritten digits: all ten classes",
+            "all_digits.csv.gz",
+            None,
+            "Ten classes predicted together. Look at one digit at a time, or at the confidence in the predicted digit.",
         ),
         Sample(
             "breast_cancer",

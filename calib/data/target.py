@@ -1,9 +1,9 @@
-"""Two classes out of a label column: the labels as the file spelt them, and which of them is the positive one."""
+"""The classes of a label column: the labels as the file spelt them, and one against the rest or all together."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,15 @@ from calib.data.about import about, describe
 from calib.data.column_types import MISSING, is_gap, label
 from calib.data.columns import counts, sortable
 from calib.data.errors import DataError
-from calib.kernel.wording import counted
+from calib.kernel.wording import counted, listed
 
 POSITIVE = "Positive class"  # so begins the note that names it
-MOST_CLASSES = 50  # more different labels than this are measurements or names, not classes
+MOST_TRAINED, MOST_PREDICTED = 100, 1_000  # classes that a model is trained on here, or elsewhere
+OTHER = "other"  # the class into which labels are merged
+LIKELY_CLASSES = (
+    50  # more values than this are measurements or names, unless the column is called like a label
+)
+ROWS_EACH = 5  # and unless each has so many rows on average
 # Of labels and hardly anything else
 NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth")
 # Of labels, and of other columns beside them
@@ -65,11 +70,14 @@ NO_LABEL = frozenset(
 
 @dataclass(frozen=True)
 class Classes:
-    """The two classes chosen: their names, and a sentence on the choice."""
+    """The two classes chosen, and a sentence on the choice; of K classes ``together`` the names, and one against the
+    rest.
+    """
 
     names: tuple[str, str]
     positive: str
     note: str
+    together: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +95,15 @@ class Labels:
     def are(self, text: str) -> np.ndarray:
         """Bool (n,), if it is this one."""
         return np.array([*(other == text for other in self.texts), False])[self.codes]
+
+    def among(self, names: Sequence[str]) -> np.ndarray:
+        """Int (n,), the position of the label among these names, −1 for a missing label and for any other."""
+        places = {name: place for place, name in enumerate(names)}
+        return np.array([*(places.get(text, -1) for text in self.texts), -1])[self.codes]
+
+    def of(self, rows: np.ndarray) -> Labels:
+        """Return the labels of some rows, bool (n,)."""
+        return Labels(self.codes[rows], self.texts)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -128,7 +145,7 @@ def _column(frame: pd.DataFrame, target: str) -> pd.Series:
 
 
 def class_counts(frame: pd.DataFrame, target: str) -> dict[str, int]:
-    """Count the rows of each label, in sorted order (numbers by value, words by letter); missing labels are not
+    """Count the rows of each label, in sorted order (numbers by value, then words by letter); missing labels are not
     counted.
 
     Parameters
@@ -152,11 +169,10 @@ def class_counts(frame: pd.DataFrame, target: str) -> dict[str, int]:
 
 
 def _order(names: list[str]) -> Any:
-    try:
-        values = {name: float(name) for name in names}
-    except ValueError:
+    values = {name: _number(name) for name in names}
+    if len(names) <= 2 and None in values.values():
         return str
-    return lambda name: (values[name], name)
+    return lambda name: (values[name] is None, values[name] or 0.0, name)
 
 
 def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
@@ -205,7 +221,11 @@ def folded(name: str) -> str:
 
 
 def tidy_labels(
-    frame: pd.DataFrame, target: str, merge: bool = False, drop: Collection[str] = ()
+    frame: pd.DataFrame,
+    target: str,
+    merge: bool = False,
+    drop: Collection[str] = (),
+    join: Collection[str] = (),
 ) -> tuple[pd.DataFrame, list[str]]:
     """Tidy the label column as chosen; return the table, and one sentence per change.
 
@@ -215,29 +235,64 @@ def tidy_labels(
         Spellings of one label (``spelt_alike``) become one.
     drop
         Labels that count as missing.
+    join
+        Labels that become one class, ``OTHER`` or what the file calls it.
+
+    Raises
+    ------
+    DataError
+        For a label to drop or to join that is not there.
 
     Examples
     --------
     >>> frame, notes = tidy_labels(pd.DataFrame({"y": ["yes", "Yes", "no", "yes", "?!"]}), "y", True, ["?!"])
     >>> frame["y"].tolist(), notes
     (['yes', 'yes', 'no', 'yes', nan], ["Label 'Yes' counts as 'yes'.", "Label '?!' counts as missing: 1 row."])
+    >>> frame, notes = tidy_labels(pd.DataFrame({"y": ["a", "b", "a", "c"]}), "y", join=["b", "c"])
+    >>> frame["y"].tolist(), notes
+    (['a', 'other', 'a', 'other'], ["Labels 'b' and 'c' count as 'other': 2 rows."])
     """
     text = labels(frame, target)
     other = spelt_alike(class_counts(frame, target)) if merge else {}
     notes = [f"Label {name!r} counts as {kept!r}." for name, kept in other.items()]
     text = text.replace(other)
-    counts, drop = text.value_counts(), list(dict.fromkeys(other.get(name, name) for name in drop))
+    counts = text.value_counts()
+    drop = _spelt(drop, other, counts, "excluded")
+    join = [name for name in _spelt(join, other, counts, "merged") if name not in drop]
     for name in drop:
-        if name not in counts:
-            listed = ", ".join(map(repr, list(counts.index)[:MOST_CLASSES]))
-            raise DataError(
-                f"There is no label {name!r}, so it cannot be excluded.", f"The labels are {listed}."
-            )
         notes.append(f"Label {name!r} counts as missing: {counted(int(counts[name]), 'row')}.")
-    tidy = frame.set_axis(list(map(str, frame.columns)), axis=1).assign(
-        **{target: text.mask(text.isin(drop)).to_numpy()}
-    )
+    text = text.mask(text.isin(drop))
+    if join:
+        one = name_of_others(counts.index)
+        rows = counted(int(counts[join].sum()), "row")
+        which = (
+            f"Label {join[0]!r} counts" if len(join) == 1 else f"Labels {listed(list(map(repr, join)))} count"
+        )
+        notes.append(f"{which} as {one!r}: {rows}.")
+        text = text.mask(text.isin(join), one)
+    tidy = frame.set_axis(list(map(str, frame.columns)), axis=1).assign(**{target: text.to_numpy()})
     return describe(tidy, spelling={**about(frame).spelling, target: {}}), notes
+
+
+def _spelt(names: Collection[str], other: Mapping[str, str], counts: pd.Series, what: str) -> list[str]:
+    """Return labels as they are spelt after merging; one that is not there is refused."""
+    found = list(dict.fromkeys(other.get(name, name) for name in names))
+    for name in found:
+        if name not in counts:
+            known = ", ".join(map(repr, list(counts.index)[:LIKELY_CLASSES]))
+            raise DataError(
+                f"There is no label {name!r}, so it cannot be {what}.", f"The labels are {known}."
+            )
+    return found
+
+
+def name_of_others(names: Iterable[str]) -> str:
+    """Return the name of the class into which labels are merged: as the labels spell it, if they do.
+
+    >>> name_of_others(["cat", "Other"]), name_of_others(["cat", "dog"])
+    ('Other', 'other')
+    """
+    return next((name for name in names if folded(name) == OTHER), OTHER)
 
 
 def choose_classes(
@@ -246,6 +301,8 @@ def choose_classes(
     why: str = "as chosen",
     where: str = "",
     lines: str = "rows",
+    joint: bool = False,
+    most: int = MOST_TRAINED,
 ) -> Classes:
     """Choose the two classes: the positive class as asked for, else the rarest (ties: the last), against the rest.
 
@@ -257,11 +314,15 @@ def choose_classes(
         What the note says after "the minority class" if none is given.
     lines
         What the note calls the lines of the table, which may stand for many rows each.
+    joint
+        Whether three or more classes are taken together, if no positive class is given.
+    most
+        How many classes there may be.
 
     Raises
     ------
     DataError
-        For fewer than two classes, more than MOST_CLASSES, or a positive class that is not a label.
+        For fewer than two classes, more than ``most``, or a positive class that is not a label.
 
     Examples
     --------
@@ -269,6 +330,8 @@ def choose_classes(
     ('no', 'yes')
     >>> choose_classes({"a": 3, "b": 2, "c": 4}, "c").names
     ('not c', 'c')
+    >>> choose_classes({"a": 3, "b": 2, "c": 4}, joint=True).note
+    "All 3 classes are predicted together: 'a' (3 rows), 'b' (2 rows) and 'c' (4 rows)."
     """
     names = list(counts)
     if len(names) < 2:
@@ -276,10 +339,11 @@ def choose_classes(
         raise DataError(
             f"The label column contains {got}, but two classes are needed.", "Choose another label column."
         )
-    if len(names) > MOST_CLASSES:
+    if len(names) > _most(sum(counts.values()), most):
         raise DataError(
             f"The label column contains {len(names):,} different values, too many to be classes.",
-            "Choose a column with fewer values, or turn this one into two classes first.",
+            f"Choose a column with fewer values, or merge rare classes. At most {most:,} classes are possible, and "
+            f"more than {LIKELY_CLASSES} only with {ROWS_EACH} rows each on average.",
         )
     chosen = (
         max(names, key=lambda name: (-counts[name], names.index(name)))
@@ -293,10 +357,23 @@ def choose_classes(
         if _number_text(negative) == "1" or _number_text(chosen) == "0":
             note += f" Below, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
+    if joint and positive is None:
+        note = f"All {len(names)} classes are predicted together: {_counted_names(counts, lines)}."
+        return Classes((f"not {chosen}", chosen), chosen, note, tuple(names))
     note = (
         f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."
     )
     return Classes((f"not {chosen}", chosen), chosen, note)
+
+
+def _most(rows: int, most: int) -> int:
+    """How many different values of so many rows may be classes."""
+    return max(LIKELY_CLASSES, min(most, rows // ROWS_EACH))
+
+
+def _counted_names(counts: Mapping[str, int], lines: str, most: int = 6) -> str:
+    """The first few classes with their rows."""
+    return listed([f"{name!r} ({rows:,} {lines})" for name, rows in counts.items()], most)
 
 
 def conventional(names: Collection[str]) -> str | None:
@@ -335,8 +412,8 @@ def match(positive: Any, names: list[str]) -> str:
     alike = [name for name in names if _number(name) is not None and _number(name) == _number(wanted)]
     alike = alike or [name for name in names if name.casefold() == wanted.casefold()]
     if len(alike) != 1:
-        listed = ", ".join(map(repr, names[:MOST_CLASSES]))
-        raise DataError(f"The positive class {wanted!r} is not among the labels.", f"Choose one of {listed}.")
+        known = ", ".join(map(repr, names[:LIKELY_CLASSES]))
+        raise DataError(f"The positive class {wanted!r} is not among the labels.", f"Choose one of {known}.")
     return alike[0]
 
 
@@ -397,24 +474,28 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
 
 
 def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
-    """Column → its different values, of the columns that have from 2 to MOST_CLASSES; of few rows to half of them."""
-    most = min(MOST_CLASSES, max(10, len(frame) // 2))
-    found = {str(name): _distinct(column) for name, column in frame.items()}
-    return {name: values for name, values in found.items() if 2 <= values <= most}
+    """Column → its different values, of the columns whose values may be classes; of few rows up to half of them."""
+    half = max(10, len(frame) // 2)
+    found = {}
+    for name, column in ((str(item[0]), item[1]) for item in frame.items()):
+        most = _most(len(frame), MOST_PREDICTED) if _bare(name) in NAMES else LIKELY_CLASSES
+        if 2 <= (values := _distinct(column, most)) <= min(most, half):
+            found[name] = values
+    return found
 
 
 def _bare(name: str) -> str:
     return re.sub(r"[^a-z_]", "", name.lower())
 
 
-def _distinct(column: pd.Series) -> int:
+def _distinct(column: pd.Series, most: int) -> int:
     """Different values, or of words different labels; a column of many is not counted to its end."""
     for part in (column.iloc[:1000], column) if len(column) > 1000 else (column,):
         try:
             values = counts(part.to_numpy())[1] if sortable(part.dtype) else part.nunique()
         except TypeError:  # unhashable cells
             values = part.astype("str").nunique()
-        if values > MOST_CLASSES:
+        if values > most:
             return values
     return values if sortable(column.dtype) else _meant(column)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +23,12 @@ from calib.data.predictions import (
 from calib.data.repeats import FLATTER, repeats
 from calib.data.roles import propose_roles, read_roles
 from calib.data.target import (
+    MOST_PREDICTED,
+    MOST_TRAINED,
     choose_classes,
     coded_labels,
     guess_target,
+    name_of_others,
     not_known,
     spelt_alike,
     target_candidates,
@@ -32,6 +37,8 @@ from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted
 
 COMFORTABLE = 30  # rows of a class below which a diagram is mostly noise
+ALL_CLASSES = ({"positive": None}, "All classes together")
+FEWEST = 10  # rows of one class of several below which nothing can be said of it
 
 
 def validate(
@@ -82,7 +89,11 @@ def validate(
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
     roles = roles or {}
-    found = [*_target(frame, target, positive, rows_needed), *_roles(frame, typed, target, roles, weight_as)]
+    joint = positive is None and content == "features"
+    found = [
+        *_target(frame, target, positive, rows_needed, joint),
+        *_roles(frame, typed, target, roles, weight_as),
+    ]
     usable = not any(problem.severity == "error" for problem in found)
     columns = {str(name): inspect(column, str(name)) for name, column in typed.items()}
     if content == "predictions":
@@ -208,7 +219,9 @@ def _predictions(
     yield from ranking_problems(data)
 
 
-def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_needed: int) -> Iterator[Problem]:
+def _target(
+    frame: pd.DataFrame, target: str | None, positive: object, rows_needed: int, joint: bool
+) -> Iterator[Problem]:
     if target is None or str(target) not in map(str, frame.columns):
         guess = guess_target(frame)
         likely = [guess] if guess else target_candidates(frame)
@@ -227,17 +240,29 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
         message = f"{missing:,} of {len(frame):,} rows have no label."
         yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
     try:
-        classes = choose_classes(counts, positive)
+        classes = choose_classes(counts, positive, joint=joint)
     except DataError as error:
         yield Problem("error", target, error.message, error.remedy)
+        if joint and 2 < len(counts) <= MOST_PREDICTED:
+            yield from _small_classes(target, counts, MOST_TRAINED)
         return
-    yield from _spelling(target, counts)
-    if len(counts) - len(spelt_alike(counts)) > 2:
-        message = f"The label has {len(counts)} classes ({quoted(list(counts))}), but two are needed."
-        remedy = "Choose the positive class; the rest become the negative class." + (
-            f" The default is the rarest, {classes.positive!r}." if positive is None else ""
+    yield from (spelling := list(_spelling(target, counts)))
+    if classes.together:
+        message = (
+            f"The label has {len(counts)} classes ({quoted(list(counts))}), which are predicted together."
         )
-        yield Problem("warning" if positive is None else "info", target, message, remedy)
+        remedy = "To predict one class against the rest, choose it as the positive class."
+        yield Problem("info", target, message, remedy)
+        if sorted(counts.values())[-2] < rows_needed:
+            message = f"Only one class has {counted(rows_needed, 'row')}, which the split needs of two."
+            yield Problem("error", target, message, "Add rows, or choose a split into fewer parts.")
+        # Spellings of one label are not classes
+        yield from () if spelling else _small_classes(target, counts, len(counts))
+        return
+    if len(counts) - len(spelt_alike(counts)) > 2:
+        message = f"The label has {len(counts)} classes ({quoted(list(counts))}); {classes.positive!r} is predicted "
+        remedy = "To predict all classes together, choose no positive class."
+        yield Problem("info", target, f"{message}against the others.", remedy, *ALL_CLASSES)
     inside = counts[classes.positive]
     for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
         if rows < rows_needed:
@@ -249,6 +274,49 @@ def _target(frame: pd.DataFrame, target: str | None, positive: object, rows_need
             message = f"Class {name!r} has only {rows} rows, so every estimate is uncertain."
             remedy = "Pay attention to bands and intervals, or use cross-validation."
             yield Problem("warning", target, message, remedy)
+
+
+def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterator[Problem]:
+    """Classes of several with hardly any rows; ``most`` is how many classes there may be once they are gone."""
+    few = {name: rows for name, rows in counts.items() if rows < FEWEST}
+    if few:
+        message = f"{_some(few, counts)} fewer than {FEWEST} rows: {_with_rows(few)}."
+        remedy = "These rows are too few to calibrate and evaluate a class. Exclude or merge small classes."
+        found = Problem("warning", target, message, remedy)
+        remedies = list(_remedies(few, counts, most))
+        if remedies:
+            found = replace(found, fix=remedies[0][0], action=remedies[0][1], also=tuple(remedies[1:]))
+        yield found
+    scarce = {name: rows for name, rows in counts.items() if FEWEST <= rows < COMFORTABLE}
+    if scarce:
+        message = f"{_some(scarce, counts)} fewer than {COMFORTABLE} rows: {_with_rows(scarce)}."
+        remedy = "Estimates for such a class are uncertain. Pay attention to bands and intervals."
+        yield Problem("warning", target, message, remedy)
+
+
+def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> Iterator[tuple[Any, str]]:
+    """Excluding small classes, and merging them: with the next larger ones, until all have rows enough."""
+    if 2 <= len(counts) - len(few) <= most:
+        yield {"data_params": {"drop_labels": tuple(few)}}, "Exclude small classes"
+    merged: list[str] = []
+    for name in sorted(counts, key=lambda name: counts[name]):
+        if len(merged) >= max(2, len(few)) and sum(counts[each] for each in merged) >= FEWEST:
+            break
+        merged.append(name)
+    one = name_of_others(counts)
+    merged = [name for name in merged if name != one]
+    left = len(counts) - len(merged) + (one not in counts)
+    if 2 <= left <= most:
+        action = f"Merge {listed([repr(name) for name in merged], 4)} into {one!r}"
+        yield {"data_params": {"join_labels": tuple(merged)}}, action
+
+
+def _some(few: Mapping[str, int], counts: Mapping[str, int]) -> str:
+    return f"{len(few)} of {len(counts)} classes {'has' if len(few) == 1 else 'have'}"
+
+
+def _with_rows(few: Mapping[str, int]) -> str:
+    return listed([f"{name!r} ({rows})" for name, rows in few.items()], 6)
 
 
 def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ from sklearn.preprocessing import minmax_scale
 from calib import sources
 from calib.data import DataError, Table, class_counts, prepare, read_table
 from calib.data.columns import is_number
+from calib.data.target import choose_classes
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.recipe import Recipe
@@ -95,8 +96,11 @@ def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Da
 
 def _dataset(table: Table, name: str, rules: DataRules) -> Dataset:
     frame, target, positive = table.frame, sources.labelled(table), table.positive
+    counts = class_counts(frame, target)
     if rules.positive == "later":  # by all rows: dropping some must not change what is predicted
-        positive = list(class_counts(frame, target))[-1]
+        positive = list(counts)[-1]
+    elif len(counts) > 2:  # one against the rest, as every setup of a study predicts
+        positive = choose_classes(counts, positive).positive
     others = [str(column) for column in frame.columns if str(column) != target]
     if name in rules.drop_duplicates:
         frame = frame.drop_duplicates(subset=others, ignore_index=True)

@@ -154,3 +154,44 @@ def test_words_of_notes():
     assert quoted(list("abcdefg")) == "'a', 'b', 'c', 'd', 'e' …"
     assert row_numbers(np.array([False, True])) == "row 2"
     assert row_numbers(np.ones(12, dtype=bool)) == "rows 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 …"
+
+
+def test_three_and_more_classes_are_labelled_together_and_the_rarest_against_the_rest():
+    label = np.array(["10", "9", "b", None])[[0] * 20 + [1] * 30 + [2] * 9 + [3]]
+    frame = FRAME[["x", "colour"]].assign(target=label)
+    data = prepare(frame, "target")
+    assert data.joint
+    assert data.names == ("9", "10", "b")  # as class_counts orders them
+    known = pd.Series(label).notna()
+    np.testing.assert_array_equal(np.array(data.names)[data.labels], label[known])
+    assert data.classes == ("not b", "b")
+    np.testing.assert_array_equal(data.y, label[known] == "b")
+    note = "All 3 classes are predicted together: '9' (30 rows), '10' (20 rows) and 'b' (9 rows)."
+    assert data.notes[0] == note
+
+
+def test_a_chosen_class_is_set_against_the_rest_and_two_labels_are_two_classes():
+    frame = FRAME[["x", "colour"]].assign(target=np.arange(N) % 3)
+    one = prepare(frame, "target", 1)
+    assert (one.names, one.labels, one.classes) == ((), None, ("not 1", "1"))
+    np.testing.assert_array_equal(one.y, np.arange(N) % 3 == 1)
+    assert prepare(FRAME, "target").labels is None
+
+
+def test_a_class_whose_rows_are_all_left_out_is_no_class():
+    """Rows that a role excludes are not counted, and where two classes are left these are the two."""
+    label, weight = np.arange(N) % 4, np.where(np.arange(N) % 4 == 3, np.nan, 1.5)
+    frame = FRAME[["x", "colour"]].assign(target=label, w=weight)
+    data = prepare(frame, "target", roles={"weight": "w"})
+    assert data.names == ("0", "1", "2")
+    assert data.labels.max() == 2
+    assert "(15 rows)" in data.notes[0]
+    two = prepare(frame.assign(w=np.where(label > 1, np.nan, 1.5)), "target", roles={"weight": "w"})
+    assert (two.joint, two.classes) == (False, ("0", "1"))
+    assert two.n == N // 2
+
+
+def test_data_of_all_classes_and_of_one_against_the_rest_have_their_own_digests():
+    frame = FRAME[["x", "colour"]].assign(target=np.arange(N) % 3)
+    made = [prepare(frame, "target", positive).digest for positive in (None, "0", "1", "2")]
+    assert len(set(made)) == 4

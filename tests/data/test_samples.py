@@ -46,7 +46,8 @@ def calibration_error(y, p):
 @pytest.mark.parametrize("key", SAMPLES)
 def test_a_sample_loads_without_an_error(key):
     data, (frame, target, positive) = load_sample(key), sample_table(key)
-    assert data.classes[1] == positive
+    assert data.joint == (positive is None)
+    assert data.joint or data.classes[1] == positive
     assert set(data.y) == {0, 1}
     assert data.predictions == SAMPLES[key].predictions
     assert not [problem for problem in validate(frame, target, positive) if problem.severity == "error"]
@@ -86,10 +87,24 @@ def test_the_real_ones_are_scikit_learn_s():
     X, y = sklearn.datasets.load_digits(return_X_y=True)
     np.testing.assert_array_equal(frame.drop(columns=target).to_numpy(), X)
     np.testing.assert_array_equal(frame[target] == "odd", y % 2 == 1)
+    np.testing.assert_array_equal(load_sample("all_digits").labels, y)
+    pd.testing.assert_frame_equal(load_sample("all_digits").X, load_sample("digits").X)
     frame, target, _ = sample_table("breast_cancer")
     X, y = sklearn.datasets.load_breast_cancer(return_X_y=True)
     np.testing.assert_array_equal(frame.drop(columns=target).to_numpy(), X)
     np.testing.assert_array_equal(frame[target] == "benign", y == 1)
+
+
+def test_all_digits_show_an_underconfident_model():
+    data = load_sample("all_digits")
+    train, test, train_label, label = train_test_split(
+        data.X, data.labels, test_size=0.3, random_state=0, stratify=data.labels
+    )
+    P = RandomForestClassifier(random_state=0).fit(train, train_label).predict_proba(test)
+    confidence, right = P.max(axis=1), P.argmax(axis=1) == label
+    assert abs(right.mean() - 0.97) < 0.01
+    assert abs(confidence.mean() - 0.76) < 0.01
+    assert right[confidence > 0.6].all()
 
 
 def test_the_first_sample_shows_miscalibration_at_first_sight():

@@ -16,6 +16,8 @@ def test_labels_are_counted_in_sorted_order():
     assert list(class_counts(frame, "y").items()) == [("-1", 1), ("2", 2), ("10", 3)]
     frame = pd.DataFrame({"y": ["b", "a", "10", " a "]})
     assert list(class_counts(frame, "y").items()) == [("10", 1), ("a", 2), ("b", 1)]
+    frame = pd.DataFrame({"y": ["other", "10", "9", "-1", "+", "Z"]})  # numbers by value, then words
+    assert list(class_counts(frame, "y")) == ["-1", "9", "10", "+", "Z", "other"]
 
 
 def test_gaps_are_no_labels():
@@ -42,6 +44,22 @@ def test_the_rarest_class_is_positive_and_ties_go_to_the_later_label(sizes):
     negative = classes.names[0]
     assert negative == f"not {expected}" if len(sizes) > 2 else negative in counts and negative != expected
     assert repr(expected) in classes.note
+
+
+@given(st.lists(st.integers(1, 30), min_size=3, max_size=100))
+def test_three_and_more_classes_are_taken_together_if_none_is_chosen(sizes):
+    counts = {f"c{i}": size for i, size in enumerate(sizes)}
+    if len(sizes) > 50 and sum(sizes) < 5 * len(sizes):
+        return
+    classes = choose_classes(counts, joint=True)
+    assert classes.together == tuple(counts)
+    assert classes.names == choose_classes(counts).names
+    assert choose_classes(counts, "c1", joint=True).together == ()
+    assert f"All {len(sizes)} classes" in classes.note
+
+
+def test_two_classes_are_never_taken_together():
+    assert choose_classes({"a": 3, "b": 7}, joint=True) == choose_classes({"a": 3, "b": 7})
 
 
 def test_a_chosen_class_is_positive():
@@ -88,12 +106,19 @@ def test_a_positive_class_that_is_no_label_is_refused_with_the_labels(positive, 
     [
         ({}, "no labels"),
         ({"a": 5}, "only the label 'a'"),
-        ({str(i): 1 for i in range(51)}, "51 different values"),
+        ({str(i): 4 for i in range(51)}, "51 different values"),  # hardly any of them twice
+        ({str(i): 50 for i in range(101)}, "101 different values"),
     ],
 )
 def test_labels_that_are_not_two_or_a_few_classes_are_refused(counts, said):
     with pytest.raises(DataError, match=said):
         choose_classes(counts)
+
+
+def test_up_to_a_hundred_classes_of_some_rows_are_classes():
+    counts = {str(i): 5 for i in range(100)}
+    assert len(choose_classes(counts, joint=True).together) == 100
+    assert choose_classes({**counts, "100": 5}, "7", most=1000).positive == "7"
 
 
 def test_a_column_that_is_not_there_is_refused():
@@ -113,6 +138,9 @@ def test_a_column_that_is_not_there_is_refused():
         ({"target": [1, 1], "sick": [1, 0]}, "sick"),  # one value only is no label
         ({"x": [[1], [2]]}, "x"),
         ({"x": np.arange(60.0)}, None),
+        ({"label": np.arange(400) % 80, "x": np.arange(400.0)}, "label"),  # many classes, but called so
+        ({"label": np.arange(400) % 81, "x": np.arange(400.0)}, None),  # hardly any value is repeated
+        ({"price": np.arange(400) % 80, "x": np.arange(400.0)}, None),
         ({"x": [1, 1]}, None),
         ({"lesion": [0, 1, 1], "surgery": [1, 0, 1], "outcome": [1, 2, 3]}, None),  # asked for
         ({"lesion": [0, 1, 1], "surgery": [1, 0, 1]}, None),
@@ -178,6 +206,17 @@ def test_tidy_labels_change_the_label_alone():
     pd.testing.assert_frame_equal(frame, before)
     with pytest.raises(DataError, match=r"no label 'c'.*'b'"):
         tidy_labels(frame, "y", drop=["c"])
+
+
+def test_labels_are_joined_into_one_class_called_other():
+    frame = pd.DataFrame({"y": ["a", "b", "B", "c", None, "d", "a"]})
+    tidy, notes = tidy_labels(frame, "y", merge=True, drop=["d"], join=["B", "c", "d"])
+    assert tidy["y"].fillna("").tolist() == ["a", "other", "other", "other", "", "", "a"]
+    assert notes[-1] == "Labels 'B' and 'c' count as 'other': 3 rows."
+    with pytest.raises(DataError, match=r"no label 'z', so it cannot be merged.*'b'"):
+        tidy_labels(frame, "y", join=["z"])
+    there = pd.DataFrame({"y": ["Other", "a", "b"]})
+    assert tidy_labels(there, "y", join=["b"])[0]["y"].tolist() == ["Other", "a", "Other"]
 
 
 def test_numbers_keep_the_spelling_of_the_file():

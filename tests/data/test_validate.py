@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.data import read_table, tidy_labels, validate
+from calib.data import class_counts, read_table, tidy_labels, validate
 
 N = 200
 RNG = np.random.default_rng(0)
@@ -46,7 +46,7 @@ def test_a_good_table_has_no_problems():
         ("target", ["yes"] * N, "error", "only the label 'yes'"),
         ("target", [None] * N, "error", "no labels"),
         ("target", ["maybe", None, *GOOD["target"][2:]], "warning", "1 of 200 rows have no label"),
-        ("target", np.where(np.arange(N) < 40, "maybe", GOOD["target"]), "warning", "3 classes"),
+        ("target", np.where(np.arange(N) < 40, "maybe", GOOD["target"]), "info", "3 classes"),
         ("target", GOOD["x"], "error", "200 different values"),
         ("target", np.where(np.arange(N) < 2, "yes", "no"), "error", "2 rows; the split needs 3"),
         ("target", np.where(np.arange(N) < 12, "yes", "no"), "warning", "only 12 rows"),
@@ -70,12 +70,70 @@ def test_a_positive_class_that_is_no_label_is_a_problem():
     assert "'no', 'yes'" in problem.remedy
 
 
-def test_more_than_two_classes_offer_the_positive_class():
+def test_more_than_two_classes_are_predicted_together_unless_one_is_chosen():
     frame = GOOD.assign(target=np.where(np.arange(N) < 40, "maybe", GOOD["target"]))
-    problem = found(frame)[("warning", "target")]
-    assert "positive class" in problem.remedy
-    assert "'maybe'" in problem.remedy
-    assert found(frame, positive="yes").keys() == {("info", "target")}
+    (together,) = validate(frame, "target")
+    assert (together.severity, together.fixes) == ("info", ())
+    assert "3 classes ('maybe', 'no', 'yes'), which are predicted together" in together.message
+    (one,) = validate(frame, "target", "yes")
+    assert "'yes' is predicted against the others" in one.message
+    assert one.fix == {"positive": None}
+
+
+def classes_of(**rows):
+    """A table with so many rows of each class."""
+    return pd.DataFrame({"target": [name for name, n in rows.items() for _ in range(n)]}).assign(
+        x=lambda frame: RNG.normal(size=len(frame))
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "drop", "join"),
+    [
+        ({"a": 40, "b": 35, "c": 9}, "1 of 3 classes has fewer than 10 rows: 'c' (9).", ("c",), ("c", "b")),
+        ({"a": 40, "b": 35, "c": 33, "d": 6, "e": 4}, "'d' (6) and 'e' (4)", ("d", "e"), ("e", "d")),
+        ({"a": 40, "b": 35, "c": 33, "d": 3, "e": 4}, "'d' (3) and 'e' (4)", ("d", "e"), ("d", "e", "c")),
+        ({"a": 40, "other": 9, "c": 4, "d": 35}, "'c' (4) and 'other' (9)", ("c", "other"), ("c",)),
+        ({"a": 40, "b": 9, "c": 4}, "'b' (9) and 'c' (4)", None, ("c", "b")),
+        ({"a": 4, "b": 4, "c": 4}, "3 of 3 classes have", None, None),
+    ],
+)
+def test_small_classes_are_named_and_can_be_excluded_or_merged(rows, said, drop, join):
+    frame = classes_of(**rows)
+    (problem,) = [p for p in validate(frame, "target") if p.severity == "warning"]
+    assert said in problem.message
+    options = [fix["data_params"] for fix, _ in problem.fixes]
+    wanted = [{"drop_labels": drop}] if drop else []
+    assert options == wanted + ([{"join_labels": join}] if join else [])
+    for option in options:  # the click leaves at least two classes, and none that is small
+        tidy, _ = tidy_labels(
+            frame, "target", drop=option.get("drop_labels", ()), join=option.get("join_labels", ())
+        )
+        left = class_counts(tidy, "target")
+        assert len(left) >= 2
+        assert min(left.values()) >= 10
+
+
+def test_of_classes_together_two_need_rows_for_every_part():
+    assert "error" not in {p.severity for p in validate(classes_of(a=3, b=3, c=1), "target")}
+    (error,) = [p for p in validate(classes_of(a=30, b=2, c=1), "target") if p.severity == "error"]
+    assert "Only one class has 3 rows" in error.message
+
+
+def test_classes_of_few_rows_are_named_where_all_are_predicted_together():
+    (told, few) = validate(classes_of(a=90, b=29, c=30, d=10), "target")[::-1]
+    assert (told.severity, few.severity) == ("info", "warning")
+    assert "2 of 4 classes have fewer than 30 rows: 'b' (29) and 'd' (10)." in few.message
+    assert [p.severity for p in validate(classes_of(a=90, b=29, c=30, d=10), "target", "c")] == ["info"]
+
+
+def test_too_many_classes_can_be_merged_where_most_are_small():
+    rows = {f"c{i:03d}": 12 for i in range(90)} | {f"d{i}": 3 for i in range(20)}
+    refused, small, _ = validate(classes_of(**rows), "target")
+    assert refused.severity == "error"
+    assert "110 different values" in refused.message
+    assert [len(*fix["data_params"].values()) for fix, _ in small.fixes] == [20, 20]
+    assert validate(classes_of(**{f"c{i:03d}": 12 for i in range(110)}), "target")[1].fixes == ()
 
 
 def test_the_rows_needed_are_those_of_the_split_asked_for():

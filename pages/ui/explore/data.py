@@ -22,7 +22,7 @@ from calib.data import (
 )
 from calib.data.column_types import typed_frame
 from calib.data.limits import UPLOAD_LIMIT
-from calib.data.target import MOST_CLASSES, spelt_alike
+from calib.data.target import LIKELY_CLASSES, spelt_alike
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
@@ -522,7 +522,7 @@ def _ask_for_label(table: pd.DataFrame) -> None:
     if not likely:
         st.info(
             "No column looks like a label: a label has at least 2 and at most "
-            f"{MOST_CLASSES} different values. Choose the label column above, or upload another file."
+            f"{LIKELY_CLASSES} different values. Choose the label column above, or upload another file."
         )
         return
     st.info("Choose the label column, which holds the class of each row. Several columns could be the label.")
