@@ -252,7 +252,8 @@ def _target(
             f"The label has {len(counts)} classes ({quoted(list(counts))}), which are predicted together."
         )
         remedy = "To predict one class against the rest, choose it as the positive class."
-        yield Problem("info", target, message, remedy)
+        if len(counts) - len(spelt_alike(counts)) > 2:
+            yield Problem("info", target, message, remedy)
         if sorted(counts.values())[-2] < rows_needed:
             message = f"Only one class has {counted(rows_needed, 'row')}, which the split needs of two."
             yield Problem("error", target, message, "Add rows, or choose a split into fewer parts.")
