@@ -42,7 +42,7 @@ from calib.analysis.watch.table import as_record, rows_of, sentences
 from calib.analysis.watch.watcher import ALPHA
 from calib.dashboard import show_file
 from calib.data import TableFile, guess_target, read_table, target_candidates
-from calib.data.target import POSITIVE
+from calib.data.target import POSITIVE, TOGETHER
 from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
 from calib.experiments import EXPERIMENTS, Experiment
 from calib.export import (
@@ -543,7 +543,9 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 
 def _how_to_change(note: str, recipe: Recipe, dataset: Dataset) -> str:
-    """Add to the note on the positive class how to choose another, if the Recipe names none."""
+    """Add to the note on the classes how to choose another positive class, if the Recipe names none."""
+    if dataset.joint and TOGETHER in note:
+        return f'{note} To predict one class against the rest, set "positive": "LABEL" in the Recipe.'
     if recipe.positive is not None or not note.startswith(POSITIVE):
         return note
     negative = dataset.classes[0]

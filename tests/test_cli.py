@@ -318,7 +318,11 @@ def test_it_says_which_class_is_taken_and_how_to_take_another(files, capsys):
     three = table.assign(target=np.where(table.index % 5, table["target"], "third"))
     three.to_csv(files / "three.csv", index=False)
     assert run(files, recipe=RECIPE, data="three.csv") == 0
-    assert '. To choose another, set "positive": "LABEL" in the Recipe.' in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "note: All 3 classes are predicted together" in said
+    assert '. To predict one class against the rest, set "positive": "LABEL" in the Recipe.' in said
+    assert run(files, recipe=RECIPE.replace(positive="third"), data="three.csv") == 0
+    assert "note: Positive class: 'third', as chosen" in capsys.readouterr().err
 
 
 def test_a_calibrator_without_a_result_is_an_error_and_the_others_are_printed(files, capsys):

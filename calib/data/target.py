@@ -17,6 +17,7 @@ from calib.data.errors import DataError
 from calib.kernel.wording import counted, listed
 
 POSITIVE = "Positive class"  # so begins the note that names it
+TOGETHER = "are predicted together"  # so says the note on all classes
 MOST_TRAINED, MOST_PREDICTED = 100, 1_000  # classes that a model is trained on here, or elsewhere
 OTHER = "other"  # the class into which labels are merged
 LIKELY_CLASSES = (
@@ -358,7 +359,7 @@ def choose_classes(
             note += f" Below, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
     if joint and positive is None:
-        note = f"All {len(names)} classes are predicted together: {_counted_names(counts, lines)}."
+        note = f"All {len(names)} classes {TOGETHER}: {_counted_names(counts, lines)}."
         return Classes((f"not {chosen}", chosen), chosen, note, tuple(names))
     note = (
         f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."
