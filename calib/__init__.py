@@ -21,7 +21,13 @@ def _drawn(name: str) -> Any:
     return lambda *args, **options: getattr(import_module("calib.export.notebook"), name)(*args, **options)
 
 
-HOOKS.update(verdict=verdict_of, recommendation=recommendation, figure=_drawn("figure"), html=_drawn("html"))
+HOOKS.update(
+    verdict=verdict_of,
+    recommendation=recommendation,
+    figure=_drawn("figure"),
+    plot=_drawn("plot"),
+    html=_drawn("html"),
+)
 
 __all__ = [
     "EXPERIMENTS",

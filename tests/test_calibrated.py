@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -55,6 +56,52 @@ def test_platt_is_scikit_learns_sigmoid_and_on_the_score_where_asked():
     for calibrator in ("platt", Platt(), Platt(on="log-odds")):
         np.testing.assert_allclose(said(calibrator), theirs.predict_proba(NEW)[:, 1], atol=1e-6)
     assert np.abs(said(Platt(on="score")) - said("platt")).max() > 0.001
+
+
+def test_a_change_of_scikit_learns_sigmoid_is_noticed():
+    """Without a decision function it fits the probabilities themselves, which it discusses (scikit-learn #34312).
+
+    If this fails on a new version, it may fit log-odds: see "Platt scaling: probabilities or log-odds?"
+    in docs/measurements.md.
+    """
+    naive = GaussianNB().fit(X[:80], Y[:80])
+    theirs = CalibratedClassifierCV(FrozenEstimator(naive), method="sigmoid").fit(X[80:], Y[80:])
+    p, new = naive.predict_proba(X[80:])[:, 1], naive.predict_proba(NEW)[:, 1]
+    expected = theirs.predict_proba(NEW)[:, 1]
+    np.testing.assert_allclose(Platt(on="score").fit(p, Y[80:]).predict(new), expected, atol=1e-6)
+    assert np.abs(Platt(on="log-odds").fit(p, Y[80:]).predict(new) - expected).max() > 0.01
+    ours = CalibratedClassifier(FrozenEstimator(naive), Platt(on="score")).fit(X[80:], Y[80:])
+    np.testing.assert_allclose(ours.predict_proba(NEW)[:, 1], expected, atol=1e-6)
+
+
+def test_a_pipeline_within_is_searched_and_the_best_is_refitted():
+    """Its calibrator and the step of its pipeline are found by name, scored on folds with its own probabilities."""
+    inner = make_pipeline(StandardScaler(), LogisticRegression())
+    options = {"calibrator": ["platt", "isotonic"], "estimator__logisticregression__C": [0.01, 1.0]}
+    search = GridSearchCV(
+        CalibratedClassifier(inner, random_state=0), options, scoring="neg_log_loss", cv=StratifiedKFold(3)
+    )
+    search.fit(X, WORDS)
+    losses = {}
+    for calibrator in options["calibrator"]:
+        for C in options["estimator__logisticregression__C"]:
+            model = CalibratedClassifier(
+                make_pipeline(StandardScaler(), LogisticRegression(C=C)), calibrator, random_state=0
+            )
+            p = cross_val_predict(model, X, WORDS, cv=StratifiedKFold(3), method="predict_proba")
+            folds = [test for _, test in StratifiedKFold(3).split(X, WORDS)]
+            parts = [log_loss(WORDS[test], p[test], labels=["no", "yes"]) for test in folds]
+            losses[calibrator, C] = -np.mean(parts)
+    found = search.cv_results_["params"]
+    expected = [losses[each["calibrator"], each["estimator__logisticregression__C"]] for each in found]
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], expected)
+    again = clone(search.best_estimator_).fit(X, WORDS)
+    assert np.array_equal(search.predict_proba(NEW), again.predict_proba(NEW))
+    piped = make_pipeline(StandardScaler(), CalibratedClassifier(LogisticRegression(), random_state=0))
+    scaled = StandardScaler().fit(X)
+    alone = CalibratedClassifier(LogisticRegression(), random_state=0).fit(scaled.transform(X), WORDS)
+    expected_p = alone.predict_proba(scaled.transform(NEW))
+    assert np.array_equal(piped.fit(X, WORDS).predict_proba(NEW), expected_p)
 
 
 def test_parameters_are_stored_and_cloned():

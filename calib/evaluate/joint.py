@@ -251,6 +251,10 @@ class JointEvaluation:
         """Draw a figure of the confidence, or of class k against the rest; see ``Evaluation.figure``."""
         return self.of(k).figure(key, **view)
 
+    def plot(self, ax: Any = None, k: int | str = TOP, **view: Any) -> Any:
+        """Draw the reliability diagram of the confidence, or of class k, in an axis; see ``Evaluation.plot``."""
+        return self.of(k).plot(ax, **view)
+
     def _repr_html_(self) -> str:
         """Verdict, scores and diagram of the confidence, and the table of classes, for notebooks."""
         table = self.by_class().style.format(precision=3).to_html()

@@ -30,7 +30,7 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS
 
 HOOKS: dict[str, Callable[..., Any]] = {}
-"""Functions of higher floors behind methods of an Evaluation: verdict, recommendation, figure and html.
+"""Functions of higher floors behind methods of an Evaluation: verdict, recommendation, figure, plot and html.
 
 ``calib/__init__.py`` fills it, so that this file imports nothing from above."""
 
@@ -113,6 +113,13 @@ class Evaluation:
     def figure(self, key: str = "reliability", **view: Any) -> Any:
         """Draw a Plotly figure of ``FIGURES``; ``view`` are options of its ``prepare``, such as ``bins``."""
         return HOOKS["figure"](self, key, **view)
+
+    def plot(self, ax: Any = None, **view: Any) -> Any:
+        """Draw the reliability diagram in a matplotlib axis and return the axis; without ``ax``, in a new figure.
+
+        ``view`` are options of its ``prepare``, such as ``bins``. matplotlib must be installed.
+        """
+        return HOOKS["plot"](self, ax, **view)
 
     def _repr_html_(self) -> str:
         """Verdict, table and diagram, for notebooks."""

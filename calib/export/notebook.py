@@ -1,4 +1,4 @@
-"""An Evaluation in a notebook: its figures by name, and verdict, table and diagram as HTML that loads nothing."""
+"""An Evaluation in a notebook: figures by name, a matplotlib axis, and a summary as HTML that loads nothing."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
+from calib.export.axis import axis_of, draw_on
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.figures.theme import MARKS
 from calib.kernel.checks import InputError, one_of
@@ -47,6 +48,39 @@ def figure(
     except TypeError as error:
         raise InputError(f"figure: {key!r} does not support these options ({error}).") from None
     return entry.draw(record, theme)
+
+
+def plot(evaluation: Evaluation, ax: Any = None, *, theme: Theme = LIGHT, **view: Any) -> Any:
+    """Draw the reliability diagram in a matplotlib axis, for a figure of your own.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw; by default a new square figure.
+    theme
+        ``LIGHT`` or ``DARK``.
+    view
+        Of the figure's ``prepare``: ``calibrators``, ``bins``, ``binning``, ``curve``, ``band``, ``axes``, ``faint``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Coordinates are probabilities, or their log-odds ln(p / (1 − p)) if the diagram's axes are in log-odds.
+
+    Raises
+    ------
+    InputError
+        For an unknown option, for something that is not an axis, or without matplotlib.
+
+    Examples
+    --------
+    >>> from calib import check
+    >>> check([0, 1], [0.2, 0.7]).plot(bins=10).get_xlabel()
+    'Predicted probability'
+    """
+    axis = axis_of(ax)
+    draw_on(axis, figure(evaluation, "reliability", theme=theme, **view), theme)
+    return axis
 
 
 def html(evaluation: Evaluation) -> str:
