@@ -3,7 +3,8 @@
 A column is reported when it alone ranks the classes almost perfectly, AUC of at least ``NEARLY`` either way
 round, and the rows are enough to say so: the lower end of its interval, at a level shared among all columns
 (Bonferroni), exceeds ``AT_LEAST``. So of many columns of noise on few rows none is, and hardly ever an honest
-one. Levels of a category count by the share of class 1 among the *other* rows of the level, so that a name
+one. Of K classes a column is reported when it does so for all pairs of them, or when it has two values that mark
+one class. Levels of a category count by the share of class 1 among the *other* rows of the level, so that a name
 for every row gives nothing away. Gaps count in the middle of the values and, once more, by where they are.
 """
 
@@ -11,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +26,8 @@ SCREENED = 2_000  # rows of each class that a column is looked at first
 WORTH_MORE = 0.95  # AUC on these from which on all rows are asked
 TOGETHER = 500  # columns whose ranks are worked out in one go
 FEWEST = 5  # rows that a dummy must mark to count
+IN_ALL_PAIRS = 12  # of many classes, whose pairs are thousands
+FEW_OF_CLASS = 10  # of several classes, smaller ones say nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +36,7 @@ class Leak:
 
     columns: tuple[str, ...]
     auc: float
+    separates: str = "the classes"
 
 
 def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Leak]:
@@ -64,6 +70,63 @@ def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Lea
             found.append(Leak((column.name,), area))
     alone = {leak.columns[0] for leak in found}
     return [*found, *_together(typed, y, [column for column in usable if column.name not in alone])]
+
+
+def leaks_of_classes(typed: pd.DataFrame, labels: np.ndarray, columns: list[Column]) -> list[Leak]:
+    """Find columns of a table that give K > 2 classes away.
+
+    Parameters
+    ----------
+    typed : (n, d)
+        A typed table.
+    labels : int (n,)
+        0 … K − 1.
+    columns
+        Those that are looked at.
+
+    Examples
+    --------
+    >>> label = np.repeat([0, 1, 2], 40)
+    >>> table = pd.DataFrame({"x": np.arange(120) % 7, "code": label * 10.0, "third": label == 2})
+    >>> known = [Column("x", "number", 0, 7), Column("code", "number", 0, 3), Column("third", "boolean", 0, 2)]
+    >>> [(leak.columns, leak.separates) for leak in leaks_of_classes(table, label, known)]
+    [(('code',), 'the classes'), (('third',), 'one class from the others')]
+    """
+    rows = np.bincount(labels)
+    by_size = [k for k in np.argsort(-rows, kind="stable") if rows[k] >= FEW_OF_CLASS]
+    left, areas = {column.name: column for column in columns}, dict[str, float]()
+    for one, other in _pairs(by_size):
+        both = (labels == one) | (labels == other)
+        y = (labels[both] == one).astype(np.intp)
+        found = [leak for leak in leaks(typed.loc[both], y, list(left.values())) if len(leak.columns) == 1]
+        areas = {leak.columns[0]: min(leak.auc, areas.get(leak.columns[0], 1.0)) for leak in found}
+        left = {name: left[name] for name in areas}
+        if not left:
+            break
+    marks = _marks(typed, labels, [column for column in columns if column.name not in areas])
+    return [*(Leak((name,), area) for name, area in areas.items()), *marks]
+
+
+def _pairs(classes: list[Any]) -> Iterator[tuple[Any, Any]]:
+    """Each class and the next one, since hardly a column separates all of these; then all pairs of the first few."""
+    yield from pairwise(classes)
+    for i, one in enumerate(classes[:IN_ALL_PAIRS]):
+        yield from ((one, other) for other in classes[i + 2 : IN_ALL_PAIRS])
+
+
+def _marks(typed: pd.DataFrame, labels: np.ndarray, columns: list[Column]) -> Iterator[Leak]:
+    """Columns of two values, one of which marks the rows of one class."""
+    rows = np.bincount(labels).astype(float)
+    two = [column for column in columns if column.usable and column.distinct == 2 and not column.missing]
+    level = 1 - 0.05 / max(1, len(two))
+    for column in two:
+        marked = coded(typed[column.name])[0] == 1
+        inside = np.bincount(labels[marked], minlength=len(rows))
+        outside = (marked.sum() - inside) / (len(labels) - rows)
+        areas = (1 + np.abs(inside / np.maximum(rows, 1) - outside)) / 2
+        k = int(np.argmax(areas))
+        if areas[k] >= NEARLY and auc_interval(areas[k], rows[k], len(labels) - rows[k], level)[0] > AT_LEAST:
+            yield Leak((column.name,), float(areas[k]), "one class from the others")
 
 
 def _worth_more(

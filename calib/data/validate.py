@@ -13,7 +13,7 @@ from calib.data.about import about
 from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.errors import DataError
-from calib.data.leakage import leaks
+from calib.data.leakage import leaks, leaks_of_classes
 from calib.data.predictions import (
     prepare_predictions,
     ranking_problems,
@@ -176,15 +176,21 @@ def _leaks(
     """Columns that give the label away."""
     label = coded_labels(frame, target)
     try:
-        classes = choose_classes(label.counts, positive)
+        classes = choose_classes(label.counts, positive, joint=True)
     except DataError:
         return
     there = label.there
-    y = label.are(classes.positive)[there].astype(np.intp)
-    for leak in leaks(typed if there.all() else typed.loc[there], y, features):
-        alone = "alone separates the classes" if len(leak.columns) == 1 else "together separate the classes"
-        auc = number(leak.auc)
-        message = f"{alone[0].upper()}{alone[1:]} (AUC {auc}), so the values may have been recorded after the outcome."
+    known = typed if there.all() else typed.loc[there]
+    if classes.together:
+        found = leaks_of_classes(known, label.among(classes.together)[there], features)
+    else:
+        found = leaks(known, label.are(classes.positive)[there].astype(np.intp), features)
+    for leak in found:
+        alone = "Alone separates" if len(leak.columns) == 1 else "Together separate"
+        message = (
+            f"{alone} {leak.separates} (AUC {number(leak.auc)}), so the values may have been recorded after "
+        )
+        message += "the outcome."
         remedy = "Exclude this, unless it is known before the outcome."
         yield Problem("warning", listed(leak.columns), message, remedy, {"exclude": leak.columns}, "Exclude")
 

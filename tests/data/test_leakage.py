@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from calib.data import prepare, read_table, validate
 from calib.data.column_types import typed_frame
 from calib.data.columns import inspect
-from calib.data.leakage import NEARLY, _best, _known, leaks
+from calib.data.leakage import NEARLY, _best, _known, leaks, leaks_of_classes
 from tests import shared
 
 STATED = shared.data_sets()
@@ -128,3 +128,66 @@ def test_of_the_real_sets_only_the_one_with_its_sisters_as_columns_is_suspected(
         if "the classes" in p.message
     ]
     assert said == (["V28, V29, V30, V31, V32 and V33"] if name == "SPF" else [])
+
+
+LABEL = np.repeat(np.arange(4), [120, 60, 90, 30])
+OF_CLASSES = {
+    "code": LABEL * 1.0 + RNG.normal(0, 0.05, 300),
+    "name": pd.Series(LABEL).map(dict(enumerate(["red", "blue", "green", "pink"]))),
+    "dummy": LABEL == 3,
+    "dummy, the other way": np.where(LABEL == 1, 0, 1),
+}
+HONEST_OF_CLASSES = {
+    "one class": np.where(LABEL == 0, 5.0, 0.0) + RNG.normal(size=300),  # and nothing of the other three
+    "half": (LABEL > 1) + RNG.normal(0, 0.01, 300),  # two and two
+    "noise": RNG.normal(size=300),
+    "a name for every row": [f"n{i}" for i in range(300)],
+    "good": LABEL + RNG.normal(0, 0.5, 300),
+    "nearly a dummy": np.where(RNG.random(300) < 0.1, 1, LABEL == 3),
+}
+
+
+def found_of_classes(frame, label=LABEL):
+    typed = typed_frame(frame)
+    return leaks_of_classes(typed, label, [inspect(typed[name], name) for name in typed.columns])
+
+
+@pytest.mark.parametrize("what", OF_CLASSES)
+def test_a_column_can_give_all_classes_or_one_of_them_away(what):
+    (leak,) = found_of_classes(pd.DataFrame({"x": HONEST_OF_CLASSES["noise"], "it": OF_CLASSES[what]}))
+    assert leak.columns == ("it",)
+    assert leak.separates == ("one class from the others" if "dummy" in what else "the classes")
+    if "dummy" in what:
+        k = 3 if what == "dummy" else 1
+        assert leak.auc == pytest.approx(abs(roc_auc_score(k == LABEL, OF_CLASSES[what]) - 0.5) + 0.5)
+
+
+@pytest.mark.parametrize("what", HONEST_OF_CLASSES)
+def test_what_separates_some_of_several_classes_is_left_in_peace(what):
+    assert found_of_classes(pd.DataFrame({"it": HONEST_OF_CLASSES[what]})) == []
+
+
+def test_classes_of_hardly_any_rows_say_nothing():
+    label = np.r_[LABEL, [4, 4, 5]]
+    frame = pd.DataFrame({"code": np.r_[OF_CLASSES["code"], [9.0, 0.0, 0.0]]})
+    assert [leak.columns for leak in found_of_classes(frame, label)] == [("code",)]
+    few = np.arange(6)
+    assert found_of_classes(pd.DataFrame({"x": few * 1.0}), few) == []
+
+
+def test_validate_names_a_copy_of_the_label_of_several_classes():
+    frame = pd.DataFrame({"x": HONEST_OF_CLASSES["noise"], "copy": OF_CLASSES["name"], "target": LABEL})
+    (problem,) = [p for p in validate(frame, "target") if "separates" in p.message]
+    assert problem.column == "copy"
+    assert problem.message.startswith("Alone separates the classes (AUC 1.00)")
+    assert problem.fix == {"exclude": ("copy",)}
+
+
+def test_no_column_of_real_sets_of_several_classes_is_suspected():
+    """The best features of these sets separate one class, such as the sky of image.csv, and not all of them."""
+    folder = shared.path("datasets/multiclass/yeast.csv").parent
+    files = [file for file in sorted(folder.glob("*.csv")) if file.name != "sources.csv"]
+    assert len(files) == 12
+    for file in files:
+        found = [p for p in validate(read_table(file), "target") if "Alone separates" in p.message]
+        assert found == [], file.name
