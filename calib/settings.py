@@ -94,6 +94,16 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             choices=DETAILS,
             help="What to show under the diagram.",
         ),
+        Parameter(
+            "classes_of",
+            "Calibrator of the table of classes",
+            "choice",
+            None,
+            choices=CALIBRATORS.everything,
+            optional=True,
+            about="class",
+            help="With three or more classes: whose classes are listed. If unset, those of the recommended calibrator.",
+        ),
         Parameter("all_metrics", "All metrics", "boolean", False),
         Parameter(
             "more_metrics",

@@ -5,7 +5,7 @@ import streamlit as st
 import pages.ui.everything
 from calib.analysis.recommendation.advice import recommend
 from pages.ui import evaluations, frame, headings, tables
-from pages.ui.explore import reliability
+from pages.ui.explore import classes, reliability
 
 recipe = frame.open_page("pages/explore_reliability.py")
 reliability.to_groups(recipe)
@@ -31,5 +31,6 @@ with place.words:
 found = reliability.intervals(evaluation)
 with numbers:  # last, so that intervals that take long keep nobody from the picture
     tables.headline(evaluation, recommend(evaluation).choice, found)
+classes.show(evaluation)
 reliability.details(evaluation, found)
 frame.notes(evaluation.notes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,14 +36,42 @@ from calib.metrics import (
 
 TOP = "top"
 MOST_NAMED = 20  # classes that a refusal lists
-SCORES: dict[str, Callable[..., float]] = {
-    "log_loss": log_loss,
-    "brier": brier_score,
-    "accuracy": accuracy,
-    "auc": auc,
-    "confidence_ece": confidence_calibration_error,
-    "top_label_ece": top_label_calibration_error,
-    "classwise_ece": classwise_calibration_error,
+
+
+class Score(NamedTuple):
+    """A score of all classes together: its name for people, its function of (y, P), and which end is better."""
+
+    label: str
+    function: Callable[..., float]
+    higher_is_better: bool
+    help: str
+
+
+SCORES: dict[str, Score] = {
+    "log_loss": Score("Log loss", log_loss, False, "Mean of −ln of the probability of the class that came."),
+    "brier": Score(
+        "Brier score, all classes", brier_score, False, "Summed over the classes: for two, twice the usual one."
+    ),
+    "accuracy": Score("Accuracy", accuracy, True, "Share of rows whose most probable class came."),
+    "auc": Score("AUC, mean of classes", auc, True, "Mean over the classes of the AUC of each against the rest."),
+    "confidence_ece": Score(
+        "Confidence ECE",
+        confidence_calibration_error,
+        False,
+        "Calibration error of the highest probability of each row, in 15 bins.",
+    ),
+    "top_label_ece": Score(
+        "Top-label ECE",
+        top_label_calibration_error,
+        False,
+        "The same within the rows of each predicted class.",
+    ),
+    "classwise_ece": Score(
+        "Class-wise ECE",
+        classwise_calibration_error,
+        False,
+        "Mean over the classes of the calibration error of each against the rest.",
+    ),
 }
 
 
@@ -210,7 +238,7 @@ class JointEvaluation:
 
     def _scored(self, scores: Iterable[str]) -> pd.DataFrame:
         rows = {
-            name: {key: SCORES[key](self.y, P, sample_weight=self.sample_weight) for key in scores}
+            name: {key: SCORES[key].function(self.y, P, sample_weight=self.sample_weight) for key in scores}
             for name, P in self.predictions.items()
         }
         return pd.DataFrame.from_dict(rows, orient="index")

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from calib import sources
-from calib.calibrators import CALIBRATORS, label_of
+from calib.calibrators import CALIBRATORS, TABLES, label_of
 from calib.data import SAMPLES, about
 from calib.data.predictions import ranking_problems
 from calib.kernel.checks import InputError
@@ -18,7 +18,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.period import shown_period
 from calib.kernel.records import Parameter, that_matter
 from calib.kernel.segment import shown_segment
-from calib.kernel.wording import counted, listed, percent
+from calib.kernel.wording import class_named, counted, listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
@@ -53,6 +53,7 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
         (its settings alone), calibrators, base_rate, bins, axes, curve, layout.
     """
     _data(recipe)
+    _classes(recipe)
     if "model" in parts:
         if recipe.content == "features":
             _model(recipe, "depths" in parts)
@@ -63,7 +64,7 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
         _calibrators(recipe)
         if recipe.placement != "none" or "placement" not in parts:  # without calibration rows none is fitted
             _calibrator_settings(recipe)
-    if "base_rate" in parts:
+    if "base_rate" in parts and not evaluations.joint(recipe):  # of which there is one per class
         _base_rate(recipe)
     _view(recipe, parts)
 
@@ -118,6 +119,36 @@ def _data(recipe: Recipe) -> None:
         st.caption(f"Evaluated on {plain(recipe.judge_file or recipe.judge_on)}")
     if recipe.onnx is not None:
         st.caption(f"Scored by {plain(recipe.onnx_file or recipe.onnx)}")
+
+
+def _classes(recipe: Recipe) -> None:
+    """With three or more classes: all together or one against the rest, and what is looked at of all."""
+    names = evaluations.class_names(recipe)
+    if len(names) < 3 and not evaluations.joint(recipe):
+        return
+    control(
+        st.selectbox,
+        "positive",
+        recipe.positive or "",
+        "Classes",
+        ["", *names],
+        key="classes_together",
+        store=lambda name: name or None,
+        format_func=lambda name: f"{name} against the rest" if name else f"All {len(names)} classes",
+        and_then=sources.with_positive,
+        help="Whether the model predicts all classes together, or one class against the rest.",
+    )
+    if recipe.positive is None:
+        control(
+            st.selectbox,
+            "view_class",
+            recipe.view_class or "",
+            "Shown",
+            ["", *names],
+            store=lambda name: name or None,
+            format_func=lambda name: class_named(name) if name else "Confidence of the prediction",
+            help=recipe.parameter("view_class").help,
+        )
 
 
 VARIED = ("max_depth", "leaf")  # settings of trees that the page of depths varies itself
@@ -290,6 +321,7 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         key
         for key in PLACEMENTS
         if key != "full" and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
+        and (PLACEMENTS[key].for_k or not evaluations.joint(recipe))
     ]
     refused = {key: why for key in keys if (why := SPLITS[recipe.split].refuses(key, fixed))}
     keys = [key for key in keys if key not in refused]
@@ -373,13 +405,20 @@ def _calibrators(recipe: Recipe) -> None:
         "calibrators",
         list(recipe.calibrators),
         recipe.label("calibrators"),
-        list(CALIBRATORS),
+        _offered_calibrators(recipe),
         and_then=partial(with_calibrators, recipe),
         format_func=lambda key: CALIBRATORS[key].label,
         label_visibility="collapsed",
         placeholder="Choose calibrators",
         help=recipe.parameter("calibrators").help,
     )
+
+
+def _offered_calibrators(recipe: Recipe) -> list[str]:
+    """Calibrators of two classes; of more, also those of all classes together, without those that need more scores."""
+    if not evaluations.joint(recipe):
+        return list(dict.fromkeys([*CALIBRATORS, *recipe.calibrators]))
+    return [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
 
 
 def _calibrator_settings(recipe: Recipe) -> None:

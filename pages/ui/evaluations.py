@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from calib import sources
-from calib.data import Table
+from calib.data import Table, class_counts
 from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit, fits_every_row
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
@@ -37,6 +37,27 @@ def _read(recipe: Recipe) -> Dataset:
         if recipe.data.startswith("synthetic:"):
             return sources.load(recipe)
         return sources.dataset(recipe, table(recipe))
+
+
+def joint(recipe: Recipe) -> bool:
+    """Whether the Recipe's data have three or more classes that are predicted together."""
+    try:
+        return load(recipe).joint
+    except InputError:
+        return False  # the page itself says why
+
+
+def class_names(recipe: Recipe) -> tuple[str, ...]:
+    """The classes of the Recipe's label column, also where one is set against the rest; none where there is no table."""
+    try:
+        data = load(recipe)
+        if data.joint or recipe.positive is None or recipe.data.startswith("synthetic:"):
+            return data.names
+        held = table(recipe)
+        assert held.target is not None
+        return of_data("classes", MOST_TABLES, recipe, lambda: tuple(class_counts(held.frame, str(held.target))))
+    except InputError:
+        return ()
 
 
 def table(recipe: Recipe) -> Table:

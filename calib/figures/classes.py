@@ -1,0 +1,47 @@
+"""Tables of three or more classes as people read them: scores of all together, and one line per class."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from calib.calibrators import label_of
+from calib.evaluate.joint import SCORES, JointEvaluation
+from calib.figures.metrics import BEST
+from calib.kernel.wording import number, percent, with_interval
+
+WORST = 6  # classes of which a diagram is shown
+
+
+def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
+    """One row per calibrator, one column per score of all classes; the best value of a column has a star.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.dirichlet([1, 1, 1], 500)
+    >>> found = JointEvaluation.from_predictions([rng.choice(3, p=row) for row in P], {"none": P, "even": P * 0 + 1 / 3})
+    >>> formatted_scores(found)["Log loss"].tolist()
+    ['0.748 ★', '1.1']
+    """
+    table, shown = joint.metrics, {}
+    for key, score in SCORES.items():
+        texts = [number(value) for value in table[key]]
+        best = number(table[key].max() if score.higher_is_better else table[key].min())
+        one = len(set(texts)) == 1
+        shown[score.label] = [text + BEST * (text == best and not one and best != "∞") for text in texts]
+    return pd.DataFrame(shown, index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
+
+
+def formatted_classes(table: pd.DataFrame) -> pd.DataFrame:
+    """``JointEvaluation.by_class`` in words, the largest gap first."""
+    return pd.DataFrame(
+        {
+            "Class": [str(name) for name in table.index],
+            "Rows": [f"{rows:,}" for rows in table["rows"]],
+            "Observed": list(map(percent, table["observed"])),
+            "Predicted": list(map(percent, table["predicted"])),
+            "Gap, in points": [
+                with_interval(100 * line.gap, 100 * line.low, 100 * line.high) for line in table.itertuples()
+            ],
+            "ECE": list(map(number, table["ece"])),
+        }
+    )

@@ -1,0 +1,95 @@
+"""With three or more classes: the scores of all together, one line per class, and the diagrams of the worst."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from calib.analysis.recommendation.advice import recommend
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.evaluate.joint import SCORES
+from calib.export import safe_csv
+from calib.figures.classes import WORST, formatted_classes, formatted_scores
+from calib.kernel.wording import class_named, counted
+from pages.ui import headings, state, tables
+from pages.ui.grid import grid
+from pages.ui.text import plain
+from pages.ui.widget import shown
+
+
+def show(evaluation: Evaluation) -> None:
+    """All classes together, then each of them; a click on a class makes every page that class's."""
+    if evaluation.joint is None:
+        return
+    joint = evaluation.joint
+    headings.heading(f"All {len(joint.names)} classes together")
+    grid(formatted_scores(joint), width="stretch", key="joint_scores", alt="Scores of all classes")
+    st.caption(
+        f"{evaluation.judged_by}. ★ marks the best value of a column. Intervals of single classes and of the confidence "
+        "are in the tables below and on the other pages."
+    )
+    with st.expander("What the scores mean"):
+        for score in SCORES.values():
+            st.markdown(f"**{score.label}**: {score.help}")
+    headings.heading("One class at a time")
+    key = _calibrator(evaluation)
+    table = joint.by_class(key)
+    _table(table)
+    st.caption(
+        f"{label_of(key)}, largest gap first. The gap is the mean prediction minus the observed share, in percentage "
+        "points, with its 95 % interval. Select a class to see it on every page."
+    )
+    with st.container(horizontal=True):
+        tables.download("Classes (CSV)", lambda: safe_csv(table, index=True), "classes.csv")
+        tables.download("Scores (CSV)", lambda: safe_csv(joint.metrics, index=True), "scores.csv")
+    _worst(evaluation, key, list(table.index[:WORST]))
+
+
+def _calibrator(evaluation: Evaluation) -> str:
+    """The calibrator whose classes are listed: the recommended one, unless another is chosen."""
+    keys = list(evaluation.predictions)
+    choice = recommend(evaluation).choice
+    name = "reliability.classes_of"
+    chosen = evaluation.recipe.setting(name)
+    begin = chosen if chosen in keys else choice if choice in keys else keys[0]
+    return state.control(st.selectbox, name, begin, "Calibrator", keys, format_func=label_of, width=280)
+
+
+def _table(table: Any) -> None:
+    def chosen() -> None:
+        rows = st.session_state["classes"].selection.rows
+        if rows:
+            state.update(view_class=str(table.index[rows[0]]))
+
+    grid(
+        formatted_classes(table),
+        width="stretch",
+        hide_index=True,
+        key="classes",
+        on_select=chosen,
+        selection_mode="single-row",
+        alt="One line per class",
+    )
+
+
+def _worst(evaluation: Evaluation, key: str, names: list[str]) -> None:
+    """Small diagrams of the classes with the largest gaps, the uncalibrated model behind."""
+    with st.expander(f"Diagrams of the {counted(len(names), 'class', 'classes')} with the largest gaps"):
+        if not shown(st.toggle, "worst_classes", False, lambda _: None, "Draw them"):
+            return
+        joint = evaluation.joint
+        views = {class_named(name): joint.of(joint.column(name)).with_view(evaluation.recipe) for name in names}
+        behind = [name for name in ("none",) if name in evaluation.predictions and name != key]
+        tables.diagrams(views, [[*behind, key]] * len(views))
+
+
+def note(evaluation: Evaluation) -> None:
+    """What is looked at, in one line."""
+    if evaluation.joint is None:
+        return
+    if evaluation.of_confidence:
+        st.caption("Shown: the class that the model predicts, and the probability of that class (the confidence).")
+    else:
+        st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")
