@@ -84,6 +84,7 @@ from calib.study.runner import BACKENDS
 from calib.study.store import StoredPredictions
 
 REPORT = ("title", "purpose", "author")  # of the report, settings of the Recipe as well
+ALL = "_all_classes"  # of K classes, after the name of a score of all of them
 MOST_ROWS = 60  # of a longer table only both ends are printed
 MOST_FAILURES = 10  # printed one by one for a study
 SECONDS_A_LINE = 5  # between lines of a study's progress, if a line cannot be updated
@@ -520,6 +521,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     _say_price(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
     table = evaluation.measured(keys) if keys else evaluation.metrics
+    if evaluation.joint is not None and not keys:
+        table = pd.concat([evaluation.joint.metrics.add_suffix(ALL), table], axis=1)
     print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output is the table's alone
     print(print_metrics(table, args.format, clipped(evaluation, table)))
     for note in evaluation.notes:

@@ -21,6 +21,7 @@ place = headings.finding(beside=recipe.setting("reliability.layout") != "side")
 with place.picture:
     reliability.diagram(evaluation, place.sentence)
 with place.words:
+    classes.note(evaluation)
     reliability.verdict(evaluation)
     reliability.recommended(evaluation)
     numbers = st.container()

@@ -6,6 +6,7 @@ from pages.ui.explore import trees
 
 recipe = frame.open_page("pages/explore_trees.py")
 evaluations.needs_features(recipe, trees.WITHOUT_FEATURES)
+recipe = evaluations.of_one_class(recipe, "Trees are grown here for one class against the rest.")
 
 grown = trees.depth_sweep(recipe)
 trees.not_grown(recipe, grown)

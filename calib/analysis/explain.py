@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from calib.calibrators.venn_abers import Explanation, VennAbers
-from calib.evaluate import Evaluation, Fitted
+from calib.evaluate import Evaluation, Fitted, scored_class
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError, moved_rows, place_of
 from calib.placements.adjusted import unadjusted
@@ -140,7 +140,9 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
         label,
         evaluation.dataset.classes[label],
         part.placed.explain(
-            unadjusted(calibrator), part.tests, position - int(ends[number]) + len(part.test)
+            unadjusted(calibrator),
+            scored_class(evaluation, part.tests),
+            position - int(ends[number]) + len(part.test),
         ),
         *answer,
         moved,

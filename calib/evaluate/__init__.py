@@ -14,7 +14,7 @@ from calib.evaluate.fitting import (
     score_column,
     split,
 )
-from calib.evaluate.joint import JointEvaluation
+from calib.evaluate.joint import JointEvaluation, scored_class
 from calib.evaluate.record import HOOKS, Evaluation
 
 __all__ = [
@@ -37,5 +37,6 @@ __all__ = [
     "make_calibrator",
     "make_estimator",
     "score_column",
+    "scored_class",
     "split",
 ]

@@ -33,6 +33,7 @@ from calib.metrics import (
     log_loss,
     top_label_calibration_error,
 )
+from calib.placements import Scored
 
 TOP = "top"
 MOST_NAMED = 20  # classes that a refusal lists
@@ -50,10 +51,15 @@ class Score(NamedTuple):
 SCORES: dict[str, Score] = {
     "log_loss": Score("Log loss", log_loss, False, "Mean of −ln of the probability of the class that came."),
     "brier": Score(
-        "Brier score, all classes", brier_score, False, "Summed over the classes: for two, twice the usual one."
+        "Brier score, all classes",
+        brier_score,
+        False,
+        "Summed over the classes: for two, twice the usual one.",
     ),
     "accuracy": Score("Accuracy", accuracy, True, "Share of rows whose most probable class came."),
-    "auc": Score("AUC, mean of classes", auc, True, "Mean over the classes of the AUC of each against the rest."),
+    "auc": Score(
+        "AUC, mean of classes", auc, True, "Mean over the classes of the AUC of each against the rest."
+    ),
     "confidence_ece": Score(
         "Confidence ECE",
         confidence_calibration_error,
@@ -210,6 +216,14 @@ class JointEvaluation:
             raise InputError(f"view_class must be one of the classes {shown}{more}, but is {name!r}.")
         return self.names.index(name)
 
+    def frame(self) -> pd.DataFrame:
+        """One line per row: its class, and each name's probabilities of all classes in columns "name: class"."""
+        names = np.asarray(self.names or range(self.classes))
+        columns = {
+            f"{name}: {each}": P[:, k] for name, P in self.predictions.items() for k, each in enumerate(names)
+        }
+        return pd.DataFrame({"class": names[self.y], **columns})
+
     def at(self, places: np.ndarray) -> JointEvaluation:
         """Evaluate only the test rows at these positions."""
         assert self.whole is not None
@@ -328,6 +342,15 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
             for fold, own in zip(found.flow, tested, strict=True)
         ),
     )
+
+
+def scored_class(evaluation: Evaluation, tests: Scored) -> Scored:
+    """Return scored rows as the view of an Evaluation has them: of K classes, the scores of the class shown."""
+    if evaluation.joint is None:
+        return tests
+    k = evaluation.joint.column(evaluation.recipe.view_class)
+    by_fold = None if tests.by_fold is None else tests.by_fold[:, :, k]
+    return replace(tests, scores=tests.scores[:, k], by_fold=by_fold)
 
 
 def _most_probable(P: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -28,8 +28,8 @@ def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
         if method.beyond:
             ways.setdefault(method.beyond, []).append(name_of(method.key))
     scored = [(part.placed.scores, part.tests.scores) for part in fitted.parts if len(part.placed.scores)]
-    if not ways or not scored or fitted.recipe.placement == "full":
-        return  # full: the calibrators of a row have seen its score
+    if not ways or not scored or fitted.recipe.placement == "full" or fitted.dataset.joint:
+        return  # full: the calibrators of a row have seen its score; of K classes each has its own range
     ends = [(float(old.min()), float(old.max())) for old, _ in scored]
     outside = sum(count_outside(new, *end) for (_, new), end in zip(scored, ends, strict=True))
     if outside:

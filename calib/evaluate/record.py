@@ -410,7 +410,10 @@ class Evaluation:
         return beside.iloc[data.row_numbers[self.rows] - 1]
 
     def frame(self) -> pd.DataFrame:
-        """One line per test row: its number (row 1 is the first below the header), label, score, p and intervals."""
+        """One line per test row: its number (row 1 is the first below the header), label, score, p and intervals.
+
+        Of K classes also ``class`` and, of each calibrator and class, the probability.
+        """
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
         if self.weight is not None:
             table["weight"] = self.weight
@@ -420,7 +423,7 @@ class Evaluation:
             table[key] = predictions.p
             if predictions.lower is not None:
                 table[f"{key}_lower"], table[f"{key}_upper"] = predictions.lower, predictions.upper
-        return table
+        return table if self.joint is None else pd.concat([table, self.joint.frame()], axis=1)
 
 
 def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from calib.figures.audit import AUDIT, AUDIT_SIZES, AUDIT_WALK
 from calib.figures.base import FigureEntry
+from calib.figures.class_intervals import CLASS_INTERVALS
 from calib.figures.compared import COMPARED
 from calib.figures.costs import COSTS, formatted_costs
 from calib.figures.critical_difference import CRITICAL_DIFFERENCE
@@ -56,6 +57,7 @@ _OWN: dict[str, FigureEntry] = {
         EXPLAINED,
         STEP_CURVES,
         WIDTH_BY_SCORE,
+        CLASS_INTERVALS,
         WIDTHS,
         INTERVAL_MEANS,
         INTERVAL_BINS,

@@ -18,8 +18,9 @@ def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> P = rng.dirichlet([1, 1, 1], 500)
-    >>> found = JointEvaluation.from_predictions([rng.choice(3, p=row) for row in P], {"none": P, "even": P * 0 + 1 / 3})
-    >>> formatted_scores(found)["Log loss"].tolist()
+    >>> y = [rng.choice(3, p=row) for row in P]
+    >>> joint = JointEvaluation.from_predictions(y, {"none": P, "even": P * 0 + 1 / 3})
+    >>> formatted_scores(joint)["Log loss"].tolist()
     ['0.748 ★', '1.1']
     """
     table, shown = joint.metrics, {}

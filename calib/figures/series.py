@@ -60,7 +60,7 @@ def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
             key,
             e.recipe.placement,
             each,
-            max(1, e.calibration_size // len(e.calibrators[key])),
+            max(1, e.calibration_size // len(e.flow)),
             sampling_effect(e, key),
             e.counts,
         )

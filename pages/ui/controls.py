@@ -320,7 +320,8 @@ def _placement(recipe: Recipe, whole: bool) -> None:
     keys = [
         key
         for key in PLACEMENTS
-        if key != "full" and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
+        if key != "full"
+        and (MODELS[recipe.model].bagged or key not in bagging.NEEDED_BY)
         and (PLACEMENTS[key].for_k or not evaluations.joint(recipe))
     ]
     refused = {key: why for key in keys if (why := SPLITS[recipe.split].refuses(key, fixed))}

@@ -18,12 +18,14 @@ from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit, fi
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
+from calib.kernel.wording import class_named
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
 from pages.ui import bagging, jobs, session_cache, stage, state, style
 from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
+MOST_BUTTONS = 12  # classes offered as buttons; the sidebar has all
 AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress being shown
 
 
@@ -48,14 +50,16 @@ def joint(recipe: Recipe) -> bool:
 
 
 def class_names(recipe: Recipe) -> tuple[str, ...]:
-    """The classes of the Recipe's label column, also where one is set against the rest; none where there is no table."""
+    """The classes of the Recipe's label column, also where one is set against the rest."""
     try:
         data = load(recipe)
         if data.joint or recipe.positive is None or recipe.data.startswith("synthetic:"):
             return data.names
         held = table(recipe)
         assert held.target is not None
-        return of_data("classes", MOST_TABLES, recipe, lambda: tuple(class_counts(held.frame, str(held.target))))
+        return of_data(
+            "classes", MOST_TABLES, recipe, lambda: tuple(class_counts(held.frame, str(held.target)))
+        )
     except InputError:
         return ()
 
@@ -105,6 +109,26 @@ def needs_features(recipe: Recipe, why: str) -> None:
     if recipe.content == "predictions":
         st.info(why)
         _end_with_data(recipe)
+
+
+def of_one_class(recipe: Recipe, why: str) -> Recipe:
+    """The Recipe of one class against the rest, for a page that cannot show all classes together.
+
+    Of K classes that is the class shown; where none is, the page ends here with ``why`` and a choice.
+    """
+    if not joint(recipe):
+        return recipe
+    names = class_names(recipe)
+    if recipe.view_class is not None:
+        st.caption(
+            f"{plain(why)} Shown: a model of {plain(class_named(recipe.view_class))} against the rest."
+        )
+        return recipe.replace(**sources.with_positive(recipe.view_class), view_class=None)
+    st.info(plain(f"{why} Choose a class:"))
+    with st.container(horizontal=True):
+        for name in names[:MOST_BUTTONS]:
+            st.button(plain(name), key=f"one_{name}", on_click=state.update, kwargs={"view_class": name})
+    st.stop()
 
 
 def evaluations_of(

@@ -12,7 +12,7 @@ from calib.evaluate import Evaluation
 from calib.evaluate.joint import SCORES
 from calib.export import safe_csv
 from calib.figures.classes import WORST, formatted_classes, formatted_scores
-from calib.kernel.wording import class_named, counted
+from calib.kernel.wording import class_named
 from pages.ui import headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
@@ -27,8 +27,7 @@ def show(evaluation: Evaluation) -> None:
     headings.heading(f"All {len(joint.names)} classes together")
     grid(formatted_scores(joint), width="stretch", key="joint_scores", alt="Scores of all classes")
     st.caption(
-        f"{evaluation.judged_by}. ★ marks the best value of a column. Intervals of single classes and of the confidence "
-        "are in the tables below and on the other pages."
+        f"{evaluation.judged_by}. ★ marks the best value of a column; small differences may be sampling variability."
     )
     with st.expander("What the scores mean"):
         for score in SCORES.values():
@@ -76,11 +75,13 @@ def _table(table: Any) -> None:
 
 def _worst(evaluation: Evaluation, key: str, names: list[str]) -> None:
     """Small diagrams of the classes with the largest gaps, the uncalibrated model behind."""
-    with st.expander(f"Diagrams of the {counted(len(names), 'class', 'classes')} with the largest gaps"):
+    with st.expander("Diagrams of the classes with the largest gaps"):
         if not shown(st.toggle, "worst_classes", False, lambda _: None, "Draw them"):
             return
         joint = evaluation.joint
-        views = {class_named(name): joint.of(joint.column(name)).with_view(evaluation.recipe) for name in names}
+        views = {
+            class_named(name): joint.of(joint.column(name)).with_view(evaluation.recipe) for name in names
+        }
         behind = [name for name in ("none",) if name in evaluation.predictions and name != key]
         tables.diagrams(views, [[*behind, key]] * len(views))
 
@@ -90,6 +91,8 @@ def note(evaluation: Evaluation) -> None:
     if evaluation.joint is None:
         return
     if evaluation.of_confidence:
-        st.caption("Shown: the class that the model predicts, and the probability of that class (the confidence).")
+        st.caption(
+            "Shown: whether the predicted class came, by the probability of that class (the confidence)."
+        )
     else:
         st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")

@@ -200,7 +200,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "base_rate": base_rate.show,
     }
     recipe = evaluation.recipe
-    offered = [name for name in DETAILS if name != GROUPS]
+    offered = [name for name in DETAILS if name != GROUPS and not (name == "base_rate" and evaluation.joint)]
     controls.choice(
         "reliability.details", recipe, offered=offered, label_visibility="collapsed", width="stretch"
     )

@@ -120,12 +120,28 @@ def details(recipe: Recipe, result: Evaluation, row: int) -> None:
 
 
 def _explained(result: Evaluation, row: int) -> None:
-    explanation(result, row)
+    if result.joint is not None:
+        chart.show("class_intervals", result, calibrator=shown_method(result), row=row)
+    if not _of_all_classes(result):
+        explanation(result, row)
     rows(result, row)
+
+
+def _of_all_classes(result: Evaluation) -> bool:
+    """Say, where no class is chosen, why there is no calibration set to be looked into."""
+    if result.of_confidence:
+        st.info(
+            "Each class has calibration rows of its own. Choose a class in the sidebar to see them. The intervals here "
+            "are those of the predicted class. They are valid for each class against the rest, but not for a class "
+            "that was picked as the most probable."
+        )
+    return result.of_confidence
 
 
 def _steps(result: Evaluation, row: int) -> None:
     """What the calibration rows show."""
+    if _of_all_classes(result):
+        return
     left, right = stage.side_by_side([0.5, 0.5])
     with left:
         chart.show("step_curves", result, row=row)
@@ -304,7 +320,11 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
     own, beside = result.recipe.placement, recipe.setting("venn_abers.beside")
     placements = [*KINDS, *(key for key in PLACEMENTS if key not in KINDS and key != "none")]
     options = [
-        key for key in placements if key != "oob_whole" and (MODELS[recipe.model].bagged or key != "oob")
+        key
+        for key in placements
+        if key != "oob_whole"
+        and (PLACEMENTS[key].for_k or result.joint is None)
+        and (MODELS[recipe.model].bagged or key != "oob")
     ]
     state.control(
         st.pills,

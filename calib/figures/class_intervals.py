@@ -1,0 +1,135 @@
+"""One row of three or more classes: the interval and the probability of each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.analysis.explain import METHOD, position_of, widest_row
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, as_text
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import class_named, number, percent
+
+MOST = 20  # classes drawn, those with the largest probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class ClassIntervals:
+    """Classes of a row by probability, the largest first.
+
+    Attributes
+    ----------
+    table
+        Columns class, p0, p1, p (rows of which sum to 1) and uncalibrated; index from 0.
+    came
+        The row's own class.
+    """
+
+    calibrator: str
+    row: int
+    table: pd.DataFrame
+    came: str
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a class."""
+        return self.table
+
+
+def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = None) -> ClassIntervals:
+    """Return the intervals of all classes for one test row, by its number; the widest of the view by default.
+
+    Raises
+    ------
+    InputError
+        Of two classes, for a row outside the test set, or for a calibrator without intervals.
+    """
+    joint = evaluation.joint
+    if joint is None:
+        raise InputError("There are only two classes, so one interval says all.")
+    found = joint.whole.predictions.get(calibrator)
+    if found is None or found.p0 is None:
+        raise InputError(f"{label_of(calibrator)} gives no intervals here.")
+    row = widest_row(evaluation) if row is None else row
+    at = position_of(evaluation, row)
+    table = pd.DataFrame(
+        {
+            "class": joint.names,
+            "p0": found.p0[at],
+            "p1": found.p1[at],
+            "p": found.p[at],
+            "uncalibrated": joint.whole.scores[at],
+        }
+    ).sort_values("p", ascending=False, ignore_index=True, kind="stable")
+    first, came = table.iloc[0], joint.names[joint.y[at]]
+    rest = len(table) - MOST
+    ends = f"[{number(first.p0)}, {number(first.p1)}]"
+    return ClassIntervals(
+        calibrator,
+        row,
+        table,
+        came,
+        f"Row {row}: {class_named(first['class'])} with {percent(first.p)}, interval {ends}; "
+        + ("it came" if came == first["class"] else f"{class_named(came)} came"),
+        f"Each line is the interval of a class from p0 to p1 by {label_of(calibrator)}. Filled marks are the "
+        "calibrated probabilities. They are divided by their sum, so a mark can lie outside its interval. Hollow "
+        "marks are the probabilities of the uncalibrated model. Each interval is valid for its class against the "
+        "rest; nothing is guaranteed for probabilities that were divided by their sum."
+        + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
+        f"Intervals of row {row}: "
+        + "; ".join(
+            f"{line['class']} {number(line.p0)} to {number(line.p1)}" for _, line in table[:MOST].iterrows()
+        )
+        + f". The row is of {class_named(came)}.",
+    )
+
+
+def draw(record: ClassIntervals, theme: Theme = LIGHT) -> go.Figure:
+    """Draw one line per class, the most probable at the top."""
+    shown = record.table[:MOST]
+    names = [as_text(name) + (" (came)" if name == record.came else "") for name in shown["class"]]
+    color = MARKS[record.calibrator].color
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=120 + 30 * len(shown),
+            margin={"l": 12, "r": 12, "t": 24, "b": 60},
+            xaxis={"title": {"text": "Probability"}, "range": [-0.02, 1.02]},
+            yaxis={"autorange": "reversed", "automargin": True, "type": "category"},
+            showlegend=False,
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=np.column_stack([shown["p0"], shown["p1"], np.full(len(shown), np.nan)]).ravel(),
+            y=np.repeat(names, 3),
+            mode="lines",
+            line={"color": color, "width": 6},
+            opacity=0.45,
+            hoverinfo="skip",
+        )
+    )
+    for column, symbol, key in (("uncalibrated", "circle-open", "none"), ("p", "circle", record.calibrator)):
+        figure.add_trace(
+            go.Scatter(
+                x=shown[column],
+                y=names,
+                mode="markers",
+                marker={"symbol": symbol, "size": 10, "color": MARKS[key].color},
+                customdata=shown[["p0", "p1"]].to_numpy(),
+                hovertemplate=label_of(key)
+                + " %{x:.3f}<br>interval %{customdata[0]:.3f} to %{customdata[1]:.3f}<extra></extra>",
+            )
+        )
+    return figure
+
+
+CLASS_INTERVALS = FigureEntry("class_intervals", "Intervals of all classes", prepare, draw)

@@ -1,0 +1,64 @@
+"""Every page with a label of three classes: all of them together, then one class, by a click."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from pages.ui import current
+from tests.pages.app import bring, faults, go, messages, page, settled, titles
+
+EXPLORE = [one.script.removeprefix("pages/").removesuffix(".py") for one in current.PAGES["Explore"]]
+ONE_CLASS = {"explore_trees", "explore_out_of_bag"}
+
+
+def wine() -> bytes:
+    table = load_wine(as_frame=True).frame
+    table["target"] = np.array(["barolo", "grignolino", "barbera"])[table["target"]]
+    return table.to_csv(index=False).encode()
+
+
+@pytest.fixture(scope="module")
+def opened():
+    return settled(bring(page("explore_data"), "wine.csv", wine()))
+
+
+def test_every_page_shows_all_classes_and_then_one(opened):
+    at = go(opened, "explore_reliability")
+    assert at.selectbox(key="classes_together").value == ""
+    assert "All 3 classes together" in titles(at)
+    for stem in EXPLORE:
+        at = go(at, stem)
+        assert faults(at) == [], stem
+        assert any("Choose a class" in message for message in messages(at)) == (
+            stem in {*ONE_CLASS, "explore_venn_abers"}
+        )
+    at = go(at, "explore_trees")
+    at = settled(at.button(key="one_barolo").click().run())
+    assert at.query_params["view_class"] in ("barolo", ["barolo"])
+    for stem in EXPLORE:
+        at = go(at, stem)
+        assert faults(at) == [], stem
+    at = go(at, "explore_reliability")
+    assert at.selectbox(key="view_class").value == "barolo"
+    assert not any("base_rate" in (field.key or "") for field in at.number_input)
+
+
+def test_one_class_against_the_rest_is_a_model_of_two_classes(opened):
+    at = go(opened, "explore_reliability")
+    at = settled(at.selectbox(key="classes_together").set_value("grignolino").run())
+    assert faults(at) == []
+    assert not any(select.key == "view_class" for select in at.selectbox)
+    assert "All 3 classes together" not in titles(at)
+    at = settled(at.selectbox(key="classes_together").set_value("").run())
+    assert "All 3 classes together" in titles(at)
+
+
+def test_calibrators_of_all_classes_are_offered_where_there_are_some(opened):
+    at = go(opened, "explore_reliability")
+    chosen = at.multiselect(key="calibrators")
+    assert "Dirichlet calibration" in chosen.options
+    assert "Rank calibration" not in chosen.options
+    at = settled(chosen.set_value(["none", "dirichlet", "pairwise"]).run())
+    assert faults(at) == []
+    two = page("explore_reliability")
+    assert "Dirichlet calibration" not in two.multiselect(key="calibrators").options
