@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from calib import lessons
 from calib.analysis import explain
 from calib.analysis.audit.search import DEEPEST, FEWEST_REDRAWS, MIN_EVENTS, MIN_ROWS, MOST_REDRAWS
+from calib.analysis.class_decision import HIGHEST, check_cost_text
 from calib.analysis.curves import FEW
 from calib.analysis.decision import COSTS, FALSE_ALARM, MISS
 from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAVES, check_depth
@@ -275,6 +276,27 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             MISS,
             *COSTS,
             help="The cost of not acting on a row of the positive class (false negative).",
+        ),
+        Parameter(
+            "costs",
+            "Costs of decisions among classes",
+            "names",
+            (),
+            about="label",
+            help="With three or more classes: costs of mistakes that are not 1. I>J=COST is the cost of deciding for "
+            "class J when class I comes, by their numbers from 0.",
+            extra={"each": check_cost_text},
+        ),
+        Parameter(
+            "reject",
+            "Cost of an undecided row",
+            "number",
+            None,
+            0.0,
+            HIGHEST,
+            optional=True,
+            help="With three or more classes: rows whose least expected cost is higher are left undecided.",
+            extra={"unset": "every row is decided"},
         ),
         Parameter("interval", "Intervals of", "choice", explain.METHOD, choices=interval_methods),
         Parameter(

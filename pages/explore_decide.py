@@ -15,6 +15,11 @@ if not evaluation.predictions:
     st.info("None of the chosen calibrators works on these scores. Choose another calibrator in the sidebar.")
     st.stop()
 
+if evaluation.of_confidence:
+    decide.among_classes(evaluation)
+    frame.notes(evaluation.notes)
+    st.stop()
+
 decided = decision.decide(evaluation, **recipe.given("decide", "cost_false_alarm", "cost_miss"))
 place = headings.finding()
 with place.words:

@@ -39,7 +39,7 @@ TOP = "top"
 MOST_NAMED = 20  # classes that a refusal lists
 
 
-class Score(NamedTuple):
+class JointScore(NamedTuple):
     """A score of all classes together: its name for people, its function of (y, P), and which end is better."""
 
     label: str
@@ -48,31 +48,33 @@ class Score(NamedTuple):
     help: str
 
 
-SCORES: dict[str, Score] = {
-    "log_loss": Score("Log loss", log_loss, False, "Mean of −ln of the probability of the class that came."),
-    "brier": Score(
+SCORES: dict[str, JointScore] = {
+    "log_loss": JointScore(
+        "Log loss", log_loss, False, "Mean of −ln of the probability of the class that came."
+    ),
+    "brier": JointScore(
         "Brier score, all classes",
         brier_score,
         False,
         "Summed over the classes: for two, twice the usual one.",
     ),
-    "accuracy": Score("Accuracy", accuracy, True, "Share of rows whose most probable class came."),
-    "auc": Score(
+    "accuracy": JointScore("Accuracy", accuracy, True, "Share of rows whose most probable class came."),
+    "auc": JointScore(
         "AUC, mean of classes", auc, True, "Mean over the classes of the AUC of each against the rest."
     ),
-    "confidence_ece": Score(
+    "confidence_ece": JointScore(
         "Confidence ECE",
         confidence_calibration_error,
         False,
         "Calibration error of the highest probability of each row, in 15 bins.",
     ),
-    "top_label_ece": Score(
+    "top_label_ece": JointScore(
         "Top-label ECE",
         top_label_calibration_error,
         False,
         "The same within the rows of each predicted class.",
     ),
-    "classwise_ece": Score(
+    "classwise_ece": JointScore(
         "Class-wise ECE",
         classwise_calibration_error,
         False,

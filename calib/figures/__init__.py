@@ -6,7 +6,7 @@ from calib.figures.audit import AUDIT, AUDIT_SIZES, AUDIT_WALK
 from calib.figures.base import FigureEntry
 from calib.figures.class_intervals import CLASS_INTERVALS
 from calib.figures.compared import COMPARED
-from calib.figures.costs import COSTS, formatted_costs
+from calib.figures.costs import CLASS_COSTS, COSTS, formatted_costs
 from calib.figures.critical_difference import CRITICAL_DIFFERENCE
 from calib.figures.cumulative import CUMULATIVE
 from calib.figures.depth import DEPTH
@@ -66,6 +66,7 @@ _OWN: dict[str, FigureEntry] = {
         TREE,
         SETUPS,
         COSTS,
+        CLASS_COSTS,
         NET_BENEFIT,
         COMPARED,
         CRITICAL_DIFFERENCE,

@@ -83,6 +83,8 @@ def of_intervals_on_axes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
 
 def of_decision(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     """A report's figure of the decision at the costs that the Recipe gives."""
+    if evaluation.of_confidence:
+        raise InputError("A decision is for one class or among all.")
     return decide(evaluation, **evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")), {}
 
 

@@ -7,18 +7,21 @@ in ``calib.analysis.decision``.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from calib.analysis.class_decision import ClassDecision, decide_class
 from calib.analysis.decision import Decision
 from calib.calibrators import label_of, name_of
-from calib.figures.base import FigureEntry, of_decision
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, as_text, of_decision
 from calib.figures.ink import reach
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, capital, change, moved, number, percent, with_interval
+from calib.kernel.wording import brief, capital, change, class_named, moved, number, percent, with_interval
 
 FAR, LEAST = 4, 250  # widths of the axis within which the dearer rule is drawn, too; pixels of few lines
 NOTHING = "There is no probability to decide by: choose a calibrator that works here."
@@ -26,21 +29,23 @@ NOTHING = "There is no probability to decide by: choose a calibrator that works 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Expected and realised cost per row, one line per calibrator, from ``Decision.table``."""
+    """Expected and realised cost per row, one line per calibrator, from ``Decision.table``.
+
+    Attributes
+    ----------
+    rules
+        The realised cost per row of rules that ask no model, by their names, and more columns of the table.
+    """
 
     table: pd.DataFrame
-    never: float
-    always: float
+    rules: pd.DataFrame
     title: str
     caption: str
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
         """One row a calibrator, then the two rules that ask no model."""
-        rules = pd.DataFrame(
-            {"realised": [self.never, self.always], "acted": [0.0, 1.0]}, ["act on none", "act on all"]
-        )
-        return pd.concat([self.table, rules]).rename_axis("calibrator").reset_index()
+        return pd.concat([self.table, self.rules]).rename_axis("calibrator").reset_index()
 
 
 def prepare(decision: Decision) -> Costs:
@@ -68,15 +73,43 @@ def prepare(decision: Decision) -> Costs:
     )
     return Costs(
         table,
-        decision.never,
-        decision.always,
+        pd.DataFrame(
+            {"realised": [decision.never, decision.always], "acted": [0.0, 1.0]},
+            ["act on none", "act on all"],
+        ),
         _finding(decision),
         caption,
         f"Realised and expected costs per row. {summary}.",
     )
 
 
-def _finding(decision: Decision) -> str:
+def prepare_classes(decision: ClassDecision) -> Costs:
+    """Costs of deciding among three or more classes, by every calibrator.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
+    table, (name, cost) = decision.table, decision.constant
+    if table.empty:
+        raise InputError(NOTHING)
+    summary = "; ".join(
+        f"{label_of(k)} {number(r.realised)}, expected {number(r.expected)}" for k, r in table.iterrows()
+    )
+    return Costs(
+        table,
+        pd.DataFrame({"realised": [cost]}, [f"always {name}"]),
+        _finding(decision),
+        "Filled marks show realised costs per test row; hollow marks show the costs expected from the probabilities. "
+        "Bars are 95 % intervals. Each row is decided for the class of least expected cost. If the hollow mark lies "
+        f"left of the filled mark, the model underestimates the cost. Always deciding for {class_named(name)} costs "
+        f"{number(cost)} per row (dashed, if not far to the right).",
+        f"Realised and expected costs per row. {summary}.",
+    )
+
+
+def _finding(decision: Decision | ClassDecision) -> str:
     """Write the result in one sentence; a difference whose interval includes 0 may be sampling variability."""
     table, best = decision.table, decision.cheapest
     cost = float(table.realised[best])
@@ -92,10 +125,10 @@ def _finding(decision: Decision) -> str:
 def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
     """One line a calibrator, the first at the top; realised above expected."""
     keys = list(record.table.index)
-    rules = sorted([(record.never, "act on none"), (record.always, "act on all")], key=lambda rule: rule[0])
+    rules = [(cost, name) for name, cost in record.rules["realised"].sort_values(kind="stable").items()]
     end = 1.06 * max(rules[0][0], record.table[["expected_upper", "realised_upper"]].to_numpy().max())
-    if rules[1][0] <= FAR * end:
-        end = max(end, 1.06 * rules[1][0])
+    if rules[-1][0] <= FAR * end:
+        end = max(end, 1.06 * rules[-1][0])
     figure = go.Figure(
         layout=layout(
             theme,
@@ -124,7 +157,7 @@ def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
             xanchor="right" if cost > end / 2 else "left",
             showarrow=False,
             font={"color": theme.muted},
-            text=rule,
+            text=as_text(rule),
         )
     for name, shift, filled in (("realised", 0.13, True), ("expected", -0.13, False)):
         for i, key in enumerate(reversed(keys)):
@@ -152,18 +185,23 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
     )
 
 
-def formatted_costs(decision: Decision) -> pd.DataFrame:
+def formatted_costs(decision: Decision | ClassDecision) -> pd.DataFrame:
     """The table as people read it; the lowest realised cost carries a star.
 
     Parameters
     ----------
     decision
-        What ``decide`` returned.
+        What ``decide`` or ``decide_class`` returned.
     """
     table = decision.table
     shown = pd.DataFrame(index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
-    shown["Acted on"] = [percent(share) for share in table["acted"]]
-    shown["False alarms"], shown["Misses"] = table["false_alarms"].to_numpy(), table["misses"].to_numpy()
+    if isinstance(decision, ClassDecision):
+        shown["Undecided"], shown["Correct"] = (
+            list(map(percent, table[name])) for name in ("undecided", "correct")
+        )
+    else:
+        shown["Acted on"] = [percent(share) for share in table["acted"]]
+        shown["False alarms"], shown["Misses"] = table["false_alarms"].to_numpy(), table["misses"].to_numpy()
     lowest = table["realised"] == table["realised"].min()
     for name, label in (("realised", "Realised cost"), ("expected", "Expected cost")):
         stars = [BEST if name == "realised" and star else "" for star in lowest]
@@ -180,4 +218,12 @@ def formatted_costs(decision: Decision) -> pd.DataFrame:
     return shown
 
 
+def _of_classes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
+    given = evaluation.recipe.given("decide", "costs", "reject")
+    return decide_class(evaluation if evaluation.of_confidence else evaluation.of("top"), **given), {}
+
+
 COSTS = FigureEntry("costs", "Costs of acting", prepare, draw, reported=of_decision)
+CLASS_COSTS = FigureEntry(
+    "class_costs", "Costs of deciding among classes", prepare_classes, draw, reported=_of_classes
+)

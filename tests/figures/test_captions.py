@@ -8,6 +8,7 @@ import pytest
 
 from calib import Recipe, check, evaluate
 from calib.analysis.audit.told import Audited, audited
+from calib.analysis.class_decision import decide_class
 from calib.analysis.decision import decide
 from calib.analysis.depth import grow
 from calib.analysis.explain import explain, widest_row
@@ -21,6 +22,7 @@ from tests.analysis.audit.test_told import planted
 from tests.experiments.simulated import record as simulated
 from tests.figures import depths
 from tests.figures.evaluations import evaluation, fitted
+from tests.test_joint_recipe import WHOLE
 
 MOST = 20  # words
 NAMES = ["VAP-oob", "Platt-cal", "IR-oob"]
@@ -55,6 +57,8 @@ OTHERS = {  # key → what a figure is made of, if not of an Evaluation
     "tree": lambda: grown_tree(Recipe(), grow(Recipe(), depths.DATA, "tree", 3)[0]),
     "setups": setups,
     **dict.fromkeys(("audit", "audit_sizes", "audit_walk"), searched),
+    "class_costs": lambda: decide_class(WHOLE),
+    "class_intervals": lambda: WHOLE,
     "grouping_loss": lambda: searched().evaluation,
     **dict.fromkeys(
         ("watch_evidence", "watch_moved", "watch_periods"), lambda: over_time(evaluation(), "none")

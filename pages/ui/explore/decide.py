@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
+from calib.analysis.class_decision import HIGHEST, ClassDecision, decide_class, write_costs
 from calib.analysis.decision import COSTS, Decision, decide
 from calib.analysis.recommendation.rare import thresholds_in_use
 from calib.calibrators import interval_methods, label_of, name_of
@@ -25,13 +27,16 @@ from calib.kernel.wording import (
 )
 from calib.metrics.confidence import why_missing
 from calib.recipe import Recipe
-from pages.ui import headings, state
+from calib.sources import digest
+from pages.ui import chart, headings, state
+from pages.ui.controls import parameter_control
 from pages.ui.grid import grid
 from pages.ui.tables import changed, difference, download
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
 MOST_LISTED = 200
+MOST_EDITED = 12  # classes whose costs fit a table on the page
 DIFFERENCE = ["difference", "difference_lower", "difference_upper"]
 # A thousandth apart where events are rare; what is proposed is narrower than half of the whole range
 STEPS = (*(1e-4, 2e-4, 5e-4), *(k / 1000 for k in range(10)), *(k / 100 for k in range(1, 101)))
@@ -54,6 +59,83 @@ def controls(recipe: Recipe) -> None:
                 width=190,
                 help=f"{parameter.help} Use any unit: only the ratio of the two costs moves the threshold.",
             )
+
+
+def among_classes(evaluation: Evaluation) -> None:
+    """Three or more classes: a cost for each pair of classes, and what the decisions cost."""
+    recipe = evaluation.recipe
+    decision = decide_class(evaluation, **recipe.given("decide", "costs", "reject"))
+    place = headings.finding()
+    with place.words:
+        _class_costs(decision)
+        reject = SETTINGS["decide.reject"]
+        parameter_control(reject, "decide.reject", recipe.setting("decide.reject"))
+        _class_headline(decision)
+    with place.picture:
+        chart.show("class_costs", decision, sentence=place.sentence)
+    headings.heading("Costs on the test rows")
+    grid(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
+    st.caption(
+        f"Costs per row, with 95 % intervals over {evaluation.judged_by}. “Correct” is the share of the decided rows. "
+        "★ marks the lowest realised cost."
+    )
+    download("Costs (CSV)", lambda: safe_csv(decision.table, index=True), "costs.csv")
+
+
+def _class_costs(decision: ClassDecision) -> None:
+    """The matrix of costs, one line per class that comes; cells can be edited."""
+    names = [short_class(name) for name in decision.evaluation.joint.names]
+    if len(names) > MOST_EDITED:
+        st.caption(
+            f"Every mistake costs 1. With at most {MOST_EDITED} classes, each cost can be changed here."
+        )
+        return
+    st.markdown("**What does a decision cost?** One line per class that comes, one column per decision.")
+    key = f"class_costs_{digest(repr((names, write_costs(decision.costs))).encode())[:8]}"
+
+    def edited() -> None:
+        costs = decision.costs.copy()
+        for line, cells in st.session_state[key]["edited_rows"].items():
+            for name, value in cells.items():
+                costs[int(line), int(name)] = 0.0 if value is None else value
+        state.update(**{"decide.costs": write_costs(costs)})
+
+    table = pd.DataFrame(decision.costs, columns=[str(j) for j in range(len(names))])
+    table.insert(0, "class", names)
+    columns = {
+        str(j): st.column_config.NumberColumn(name, min_value=0.0, max_value=HIGHEST, format="%g")
+        for j, name in enumerate(names)
+    }
+    st.data_editor(
+        table,
+        key=key,
+        on_change=edited,
+        hide_index=True,
+        disabled=["class"],
+        column_config={"class": "Class that comes", **columns},
+    )
+
+
+def _class_headline(decision: ClassDecision) -> None:
+    best = decision.cheapest
+    line = decision.table.loc[best]
+    with headings.rows():
+        st.metric(
+            "Realised cost",
+            brief(line.realised),
+            **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
+            help=f"Cost per test row by {label_of(best)}, the cheapest. The number beside it is the difference from "
+            f"{name_of(decision.reference)} with its 95 % interval.",
+        )
+        st.metric(
+            "Expected cost",
+            brief(line.expected),
+            **difference(line.expected - line.realised),
+            help="The cost that the probabilities predict. The number beside it is the difference from the realised "
+            "cost, which is near 0 if the probabilities are calibrated.",
+        )
+        if decision.reject is not None:
+            st.metric("Undecided rows", brief_percent(line.undecided), help="Left to somebody else.")
 
 
 def range_of_thresholds(evaluation: Evaluation) -> None:

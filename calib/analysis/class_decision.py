@@ -1,0 +1,215 @@
+"""Decisions among three or more classes: the class of least expected cost, and what it costs (Elkan 2001; Chow 1970).
+
+With P(class i) = p_i and the cost c_ij of deciding for class j when class i comes, deciding for j is expected to cost
+Σ_i p_i c_ij. The decision is the j of least expected cost; with a cost of leaving a row undecided, rows whose least
+expected cost is higher are left to somebody else (Chow's rule).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calib.analysis.differences import reference_of
+from calib.evaluate import Evaluation
+from calib.kernel import checks
+from calib.kernel.checks import InputError
+from calib.metrics.confidence import mean_interval
+from calib.metrics.losses import mean
+
+UNDECIDED = -1
+FROM, COST = ">", "="
+HIGHEST = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class ClassDecision:
+    """Costs per test row of deciding by each calibrator's probabilities.
+
+    Attributes
+    ----------
+    costs : (K, K)
+        Row: the class that comes; column: the class decided for.
+    reject
+        The cost of leaving a row undecided, or None.
+    decided
+        Calibrator → int (m,), the class decided for, −1 for an undecided row.
+    table
+        One line per calibrator: undecided (share), correct (share of the decided rows), expected, realised and
+        difference to ``reference``, each with _lower and _upper, the ends of its 95 % interval.
+    constant
+        (class, realised cost) of always deciding for the class that is cheapest on these test rows.
+    """
+
+    evaluation: Evaluation
+    costs: np.ndarray
+    reject: float | None
+    decided: Mapping[str, np.ndarray]
+    table: pd.DataFrame
+    reference: str
+    constant: tuple[str, float]
+
+    @property
+    def cheapest(self) -> str:
+        """Return the calibrator with the lowest realised cost, the first on a tie."""
+        return str(self.table["realised"].idxmin())
+
+
+def read_costs(stated: Sequence[str], names: Sequence[str]) -> np.ndarray:
+    """Return the cost matrix (K, K): 1 for every mistake and 0 for a correct decision, but for those stated.
+
+    Parameters
+    ----------
+    stated
+        Texts "i>j=cost": deciding for class j, by its number, when class i comes.
+
+    Raises
+    ------
+    InputError
+        For another form, a class that is not there, or a cost outside 0 … 10⁹.
+
+    Examples
+    --------
+    >>> read_costs(["0>2=5"], ["dog", "cat", "owl"])
+    array([[0., 1., 5.],
+           [1., 0., 1.],
+           [1., 1., 0.]])
+    """
+    costs = 1.0 - np.eye(len(names))
+    for text in stated:
+        i, j, cost = check_cost(text, "costs")
+        if max(i, j) >= len(names):
+            raise InputError(f"costs: {text!r} names class {max(i, j)}, but there are {len(names)} classes.")
+        costs[i, j] = cost
+    return costs
+
+
+def write_costs(costs: np.ndarray) -> tuple[str, ...]:
+    """Return the texts of a cost matrix that ``read_costs`` reads.
+
+    >>> write_costs(np.array([[0, 1, 5], [1, 0, 1], [1, 1, 0]]))
+    ('0>2=5',)
+    """
+    usual = 1.0 - np.eye(len(costs))
+    return tuple(f"{i}{FROM}{j}{COST}{costs[i, j]:g}" for i, j in np.argwhere(costs != usual))
+
+
+def check_cost(text: str, name: str) -> tuple[int, int, float]:
+    """Return (i, j, cost) of a text "i>j=cost"; refuse any other."""
+    which, _, cost = str(text).partition(COST)
+    i, _, j = which.partition(FROM)
+    try:
+        return int(i), int(j), float(checks.in_range(float(cost), name, 0, HIGHEST))
+    except ValueError:
+        raise InputError(
+            f"{name}: a cost is written I>J=COST, such as 0>2=5, with a cost from 0 to {HIGHEST:g}, but is "
+            f"{checks.shown(text)}."
+        ) from None
+
+
+def check_cost_text(text: str, name: str) -> str:
+    """Return a text "i>j=cost" as it is; refuse any other."""
+    check_cost(text, name)
+    return text
+
+
+def decide_class(
+    evaluation: Evaluation, costs: Sequence[str] = (), reject: float | None = None
+) -> ClassDecision:
+    """Decide for the class of least expected cost, by every calibrator's probabilities.
+
+    Intervals are those of means over the test rows (``calib.metrics.confidence.mean_interval``).
+
+    Parameters
+    ----------
+    evaluation
+        Of three or more classes.
+    costs
+        As for ``read_costs``.
+    reject
+        The cost of leaving a row undecided, at least 0; None decides every row.
+
+    Raises
+    ------
+    InputError
+        Of two classes, or for costs that cannot be read.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from calib import Recipe, evaluate
+    >>> from calib.kernel.records import Dataset
+    >>> X, y = load_iris(return_X_y=True)
+    >>> data = Dataset("iris", X, y == 0, labels=y, names=("setosa", "versicolor", "virginica"))
+    >>> found = decide_class(evaluate(Recipe(model="naive_bayes", calibrators=("none", "isotonic")), data))
+    >>> bool(np.isclose(found.table.realised["none"], 1 - found.table.correct["none"]))    # each mistake costs 1
+    True
+    """
+    joint = evaluation.joint
+    if joint is None:
+        raise InputError("These costs are for three or more classes.")
+    matrix = read_costs(costs, joint.names)
+    if reject is not None:
+        checks.in_range(reject, "reject", 0)
+    keys = list(joint.predictions)
+    reference, weight = reference_of(keys), evaluation.weight
+    decided, lines, own = {}, {}, {}
+    for key, P in joint.predictions.items():
+        decided[key], promised = least_cost(P, matrix, reject)
+        own[key] = realised_class_costs(joint.y, decided[key], matrix, reject)
+        there = decided[key] != UNDECIDED
+        right = (decided[key] == joint.y)[there]
+        lines[key] = {
+            "undecided": mean((~there).astype(float), weight),
+            "correct": mean(right.astype(float), None if weight is None else weight[there])
+            if there.any()
+            else np.nan,
+            **_with_ends(evaluation, "expected", promised),
+            **_with_ends(evaluation, "realised", own[key]),
+        }
+    for key in keys:
+        nothing = {"difference": 0.0, "difference_lower": 0.0, "difference_upper": 0.0}
+        lines[key] |= (
+            nothing if key == reference else _with_ends(evaluation, "difference", own[key] - own[reference])
+        )
+    always = np.array([mean(matrix[joint.y, j], weight) for j in range(len(matrix))])
+    return ClassDecision(
+        evaluation,
+        matrix,
+        reject,
+        decided,
+        pd.DataFrame.from_dict(lines, orient="index").rename_axis("calibrator"),
+        reference,
+        (joint.names[int(always.argmin())], float(always.min())),
+    )
+
+
+def least_cost(
+    P: np.ndarray, costs: np.ndarray, reject: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the decision of least expected cost, int (m,), −1 for undecided, and that cost (m,).
+
+    >>> least_cost(np.array([[0.5, 0.3, 0.2], [0.9, 0.1, 0.0]]), 1 - np.eye(3), reject=0.4)
+    (array([-1,  0]), array([0.4, 0.1]))
+    """
+    expected = P @ costs
+    decided, least = expected.argmin(axis=1), expected.min(axis=1)
+    if reject is None:
+        return decided, least
+    return np.where(least > reject, UNDECIDED, decided), np.minimum(least, reject)
+
+
+def realised_class_costs(
+    y: np.ndarray, decided: np.ndarray, costs: np.ndarray, reject: float | None
+) -> np.ndarray:
+    """Return what each decision cost, (m,)."""
+    own = costs[y, decided]
+    return own if reject is None else np.where(decided == UNDECIDED, reject, own)
+
+
+def _with_ends(evaluation: Evaluation, name: str, values: np.ndarray) -> dict[str, float]:
+    found = mean_interval(evaluation.sample, values)
+    return dict(zip((name, f"{name}_lower", f"{name}_upper"), map(float, found), strict=True))
