@@ -20,6 +20,7 @@ from calib.lessons import Lesson, Question, Step
 # page (DESK) is narrower, too, so that nothing is stretched
 WIDTH, HEIGHT, DESK = 1528, 740, 940
 GUESSED = 540  # pixels of the height of an empty picture, in which a guess is drawn
+NARROW = 800  # pixels of the width up to which an empty picture leaves room for text beside it
 SQUARE = 0.84  # of the height of a reliability diagram and its histogram: all the width that they need
 PRINTED = 0.42  # of that size: 24 pixels are 7.5 points then
 LETTERS = "ABCDEFGH"
@@ -33,6 +34,7 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
         words = {"title": step.title, "text": step.text, "point": step.point, "finding": chart.record.title}
         drawing = {"figure": _on_paper(figure), "alt": chart.record.alt, "before": _before(step, figure)}
         drawing["square"] = _is_square(figure)
+        drawing["narrow"] = bool(drawing["before"]) and drawing["before"].layout.width <= NARROW
         parts.append(words | drawing | _asked(step))
     told: dict[str, Any] = {"parts": parts, "questions": lesson.questions, "printed": PRINTED}
     return page("handout.html", lesson.title, theme, summary=lesson.summary, **told)
@@ -70,8 +72,15 @@ def _before(step: Step, figure: go.Figure) -> go.Figure | None:
     if "all" in asked.shows:
         return _on_paper(figure, highest)
     if asked.kind in ("mark", "curve") or asked.shows:
-        return _on_paper(go.Figure(without_data(figure.to_dict(), kept=asked.shows)), highest)
+        empty = go.Figure(without_data(figure.to_dict(), kept=asked.shows))
+        return _on_paper(_alone(empty) if _is_square(empty) else empty, GUESSED)
     return None
+
+
+def _alone(figure: go.Figure) -> go.Figure:
+    """A reliability diagram as high as the picture, without the histogram below it: a guess needs the room."""
+    figure.data = [trace for trace in figure.data if trace.yaxis in (None, "y")]
+    return figure.update_layout(yaxis_domain=[0, 1], yaxis2_visible=False, xaxis_anchor="y")
 
 
 def _experiment(step: Step) -> Experiment | None:

@@ -232,7 +232,7 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         }
     )
     few, middle = int(table["rows"].min()), int(table["rows"].median())
-    told = ", ".join(
+    told = " or ".join(
         f"{100 * detectable_gap(made.found, size):.0f} points in {size:,} rows"
         for size in dict.fromkeys((few, middle))
     )
@@ -241,7 +241,8 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         table,
         curves,
         drawn,
-        f"These rows would usually show a gap of {told}",
+        f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {told} would usually "
+        "be found",
         "Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
         "Dashed: the threshold of the search for the average row. Dotted: the smallest gap that is found in 80 of 100 "
         "cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. If such a diamond is inside "

@@ -62,7 +62,8 @@ class Step:
     controls
         Names of fields or settings whose controls stand in the step, such as bins or decide.cost_miss.
     moving
-        Whether the page draws the model's reliability diagram by a script, in which the marks move into their places.
+        Whether the page draws the reliability diagram of the model, and of its first calibrator, by a script, in which
+        the marks move into their places.
     """
 
     page: str
@@ -170,8 +171,8 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         recipe = Recipe(**values["recipe"])
         _known(controls, recipe)
         own = None if asked is None else question(asked, "question")
-        if moving and not (values["page"] == "explore_reliability" and own and own.kind == "mark"):
-            raise InputError("moving needs the page explore_reliability and a question of the kind mark.")
+        if moving and not (values["page"] == "explore_reliability" and own and own.kind != "panel"):
+            raise InputError("moving needs the page explore_reliability and a question of another kind than panel.")
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
     return Step(

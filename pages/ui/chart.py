@@ -209,6 +209,7 @@ def _pictures(
     with st.container(key=f"{block}_{widget}"):
         places = [place for _ in starts for place in st.columns(columns)]
     room = (len(starts), role == "beside") if state.presenter() else None
+    shared = role == "beside" and len(starts) > 1 and room is None  # rows that share the window beside a text
     ghost = headings.ghost() if block == "strip" else None
     _let_data_come_in(widget)
     for i, panel in enumerate(panels):
@@ -219,7 +220,7 @@ def _pictures(
             content = placing.with_ghost(content, ghost, current.theme().ink, i, len(panels))
         figure = ReadyFigure(content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
-        follows = _follows(figure, role, room)
+        follows = f"beside_in_{len(starts)}" if shared else _follows(figure, role, room)
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(
@@ -244,7 +245,8 @@ def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> s
     if room is not None:
         rows, fills = room
         return f"projected_in_{rows}" if fills and figure.height <= PROJECTED else "projected_page" * fits
-    return "_".join([role] * bool(fits and role) + ["square"] * figure.square_above)
+    bare = figure.square_above and not figure.has_legend
+    return "_".join([role] * bool(fits and role) + ["square"] * figure.square_above + ["bare"] * bare)
 
 
 def _in_words(entry: FigureEntry, panel: Any) -> str:

@@ -6,9 +6,11 @@ from typing import Any
 
 import streamlit as st
 
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.export.playground import CALIBRATED, STYLE, marks_of, script
-from pages.ui import headings, placing
+from calib.lessons import place
+from pages.ui import headings, placing, state
 
 LOW = 40  # units of the histogram's height, so that a room sees a diagram as large as possible
 # Another run of the page leaves the picture as it is. Plotly's is hidden, also from the keyboard (styles/page.css).
@@ -18,8 +20,8 @@ export default function ({ data, parentElement }) {
     const root = parentElement.querySelector(".root"), now = JSON.stringify(data), before = OPEN.get(root)
     root.closest(".st-key-moving").dataset.drawn = "here"
     if (before?.now === now) return
-    OPEN.set(root, { now, empty: !data.p })
-    calibrated(root, { ...data, arriving: before?.empty && data.p })
+    OPEN.set(root, { now, lines: data.p?.length ?? 0 })
+    calibrated(root, { ...data, before: before?.lines })
 }"""
 
 
@@ -40,10 +42,19 @@ def over_the_chart(told: dict[str, Any]) -> None:
 
 
 def in_step(evaluation: Evaluation, alt: str) -> None:
-    """Draw the model's marks in a lesson's step, and only axes while the question is open."""
+    """Draw the marks of the model, and by a switch those of its calibrator, in a lesson's step.
+
+    While the question is open, only what it shows is drawn. If the model is shown then, the calibrator is the answer.
+    """
+    lesson, number = place(state.lesson_open())
+    shows = lesson.steps[number - 1].question.shows
+    keys = list(evaluation.predictions)[:2]
+    if headings.empty():
+        keys = [key for key in keys if {label_of(key), "all"} & set(shows)]
     told: dict[str, Any] = {"alt": alt}
-    if not headings.empty():
-        told = marks_of(evaluation, list(evaluation.predictions)[:1])
-        if ghost := headings.ghost():
-            told["guess"] = {"at": ghost.question.at, "value": ghost.guess, "label": placing.LABEL}
+    if keys:
+        names = {"calibrates": label_of(keys[-1]), "words": ["", f"Dotted: {label_of(keys[0]).lower()}."]}
+        told = marks_of(evaluation, keys) | names | {"on": bool(shows)}
+    if ghost := headings.ghost():
+        told["guess"] = placing.drawn(ghost)
     over_the_chart(told | {"under": LOW})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,18 +101,33 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
     return {**figure, "data": [*figure["data"], *data], "layout": layout}
 
 
+def drawn(ghost: Ghost) -> dict[str, Any]:
+    """Return a guess of a mark or a curve as ``calibrated.js`` takes it."""
+    if ghost.question.kind == "mark":
+        return {"at": ghost.question.at, "value": ghost.guess, "label": LABEL}
+    x, guess, truth = ghost.question.between(ghost.guess)
+    around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
+    return {"curve": ghost.guess, "area": around, "gap": _widest(x, guess, truth), "label": LABEL}
+
+
 def _gap(
     ghost: Ghost, ink: str, style: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The area between the guess and the truth, and in its widest place, if words fit, which of them is higher."""
+    """The area between the guess and the truth, and the words in it."""
     x, guess, truth = ghost.question.between(ghost.guess)
     edge = {"x": x, **style, "line": {"width": 0}}
     area = [edge | {"y": truth}, edge | {"y": guess, "fill": "tonexty", "fillcolor": rgba(ink, 0.12)}]
+    words = _widest(x, guess, truth)
+    return area, [words | {"xref": "x", "yref": "y"}] if words else []
+
+
+def _widest(x: Sequence[float], guess: Sequence[float], truth: Sequence[float]) -> dict[str, Any] | None:
+    """Where a guess is furthest from the truth, and in words whether it is too high; None if words do not fit."""
     at = max(range(len(x)), key=lambda i: abs(guess[i] - truth[i]))
-    higher = guess[at] > truth[at]
-    middle = {"x": x[at], "y": (guess[at] + truth[at]) / 2, "xref": "x", "yref": "y"}
-    words = [middle | {"text": "too high" if higher else "too low"}]
-    return area, words if abs(guess[at] - truth[at]) > WIDE else []
+    if abs(guess[at] - truth[at]) <= WIDE:
+        return None
+    text = "too high" if guess[at] > truth[at] else "too low"
+    return {"x": x[at], "y": (guess[at] + truth[at]) / 2, "text": text}
 
 
 def _frame(chosen: int, panel: int, panels: int) -> dict[str, str]:

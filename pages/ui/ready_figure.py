@@ -29,3 +29,8 @@ class ReadyFigure(BaseFigure):
         """Whether it is a square diagram above a histogram."""
         axes = self._content["layout"]
         return "scaleanchor" in axes.get("yaxis", {}) and "yaxis2" in axes
+
+    @property
+    def has_legend(self) -> bool:
+        """Whether a legend takes room below the axes."""
+        return self._content["layout"].get("showlegend", True)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
-from calib.analysis.curves import curve_of
+from calib.analysis.curves import FEW, curve_of
 from calib.evaluate import evaluate
 from calib.export.cards import picture
 from calib.kernel.wording import percent
@@ -90,6 +90,39 @@ def test_nothing_tells_before_the_guess_and_then_the_marks_move_in_beside_it(new
     if width == 1366:  # asked again, it is as empty as before
         tab.press("Ask me again")
         expect(svg.locator("g:not(.axes, .diagonal) *")).to_have_count(0)
+
+
+def test_the_calibrator_s_marks_move_from_those_of_the_model_and_the_switch_leads_back(tab):
+    step = next(one for one in STEPS if one.question.shows == ("Uncalibrated",))
+    tab.open(step.page, **step.recipe.to_query(), lesson=step.place)
+    evaluation = evaluate(step.recipe, load(step.recipe))
+    curves = [curve_of(evaluation, key) for key in evaluation.predictions]
+    before, after = (
+        [place(p, q) for p, q, n in zip(one.mean_p, one.observed, one.count, strict=True) if n >= FEW]
+        for one in curves
+    )
+    marks = tab.page.locator(".moving .marks circle")
+
+    def arrived(where):
+        until(lambda: marks.evaluate_all(CENTRES) == [pytest.approx(at, abs=0.01) for at in where], "there")
+
+    arrived(before)
+    assert "Platt" not in tab.page.locator("svg.moving").get_attribute("aria-label")
+    assert tab.page.get_by_role("switch", name="Platt scaling").count() == 0, "it is the answer"
+    tab.page.evaluate(WATCH)
+    point = tab.page.get_by_role("slider", name="your guess")
+    point.focus()
+    for key in (*["ArrowLeft"] * 20, *["ArrowRight"] * 19, "Enter"):
+        tab.page.keyboard.press(key)
+    tab.page.locator(".moving .guessed .area").wait_for(state="attached")
+    arrived(after)
+    first = tab.page.evaluate("heights")[0]
+    assert first == pytest.approx(before[0][1], abs=0.01), "from where the model's marks were"
+    switch = tab.page.get_by_role("switch", name="Platt scaling")
+    expect(switch).to_be_checked()
+    switch.uncheck()
+    arrived(before)
+    assert tab.faults() == []
 
 
 def test_other_settings_are_drawn_by_plotly(tab):

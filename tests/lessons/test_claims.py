@@ -620,7 +620,12 @@ def test_fair_on_average_the_audit_finds_the_one_group_and_names_it():
     assert found.found >= 1
     assert found.conditions[0] == (("age", "60 to 79"), ("employment", "self-employed"))
     np.testing.assert_array_equal(found.members(0), hidden(evaluation))
-    assert all(hidden(evaluation)[found.members(i)].mean() > 0.2 for i in range(found.found)), "one cause"
+    first, second = found.segments.iloc[0], found.members(1)
+    assert (first["rows"], round(100 * (first["observed"] - first["predicted"]))) == (476, 16)
+    assert (second == (evaluation.column("age") >= 60)).all(), "everybody of 60 and over"
+    y, p, others = evaluation.y, evaluation.predictions["none"].p, second & ~hidden(evaluation)
+    z = (y - p)[others].sum() / np.sqrt((p * (1 - p))[others].sum())
+    assert abs(z) < 1.96, "right without the first"
 
 
 def test_fair_on_average_the_same_prediction_means_more_in_the_group_and_the_bank_calls_too_few():

@@ -494,11 +494,13 @@ def test_fair_on_average_1_and_4_the_mark_at_42_percent(number):
     )
 
 
-def test_fair_on_average_3_the_audit_finds_one_group():
-    """Of one cause: the segments found hold rows of one group."""
-    evaluation = of("fair_on_average", 3)
-    lines = len(audited(evaluation, "none").causes)
-    assert [lines == 0, lines == 1, lines > 5].index(True) + 1 == STEPS["fair_on_average", 3].question.right
+def test_fair_on_average_3_two_groups_of_one_cause_lie_beyond_chance():
+    made = audited(of("fair_on_average", 3), "none")
+    question = STEPS["fair_on_average", 3].question
+    assert len(made.found.segments) == 196
+    assert [0, 2, 10].index(made.found.found) + 1 == question.right
+    assert round(0.05 * 196) == 10, "alarms of tests one by one"
+    assert len(made.causes) == 1
 
 
 def test_fair_on_average_5_only_multicalibration_closes_the_gap():

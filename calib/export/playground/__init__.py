@@ -18,6 +18,7 @@ import numpy as np
 from calib.analysis.curves import FEW, BinnedCurve
 from calib.analysis.recommendation.mark import MarkedBin, sentence_after
 from calib.analysis.selection import selected_rows
+from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures import FIGURES
 from calib.figures.reliability import near, shape_of
@@ -66,7 +67,7 @@ def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[
         The calibrator.
     """
     told = marks_of(evaluation, [mark.calibrator, key], mark.selection)
-    return told | {"words": ["", sentence_after(evaluation, mark, key)]}
+    return told | {"calibrates": "Calibrate", "words": ["", sentence_after(evaluation, mark, key)]}
 
 
 def marks_of(evaluation: Evaluation, keys: Sequence[str], selection: Sequence[str] = ()) -> dict[str, Any]:
@@ -96,22 +97,24 @@ def marks_of(evaluation: Evaluation, keys: Sequence[str], selection: Sequence[st
             _points(np.r_[s.x, s.x[::-1]], np.r_[s.consistency[1], s.consistency[0][::-1]]) for s in banded
         ],
         "colours": [MARKS[one].color for one in keys],
-        "alt": f"{record.alt} {_in_words(record.bins[keys[0]])}",
+        "alt": " ".join([record.alt, *(_in_words(one, record.bins[one]) for one in keys)]),
     }
 
 
-def _in_words(bins: BinnedCurve) -> str:
-    """The marks of the diagram, for a screen reader."""
+def _in_words(key: str, bins: BinnedCurve) -> str:
+    """The marks of a calibrator in the diagram, for a screen reader."""
     marks = [
         f"predicted {percent(p)}, observed {percent(q)}, {counted(n, 'row')}"
         for p, q, n in zip(bins.mean_p, bins.observed, bins.count, strict=True)
         if n >= FEW
     ]
-    return f"Marks: {'; '.join(marks)}."
+    return f"{label_of(key)}: {'; '.join(marks)}."
 
 
 def _points(*columns: Array) -> list[list[float]]:
-    return np.column_stack(columns).tolist()
+    """The points, without those of empty bins, which are nowhere."""
+    points = np.column_stack(columns)
+    return points[np.isfinite(points).all(axis=1)].tolist()
 
 
 def playground_html(settings: Mapping[str, Any] | None = None) -> bytes:

@@ -5,8 +5,9 @@ const REACH = 30  // units around a mark in which a pointer finds it
 
 // ``told`` holds the labels ``y``; predictions ``p`` before and, if there is a switch, after a calibrator; of each ``curves``
 // and ``bands`` (points), ``colours`` and ``words``; the number of ``bins`` and the positions of the ``ringed`` rows.
-// Without ``p`` only axes are drawn. ``arriving``: the data come in; ``guess``: where the reader expected a mark.
-// ``under`` is the height of the histogram.
+// ``calibrates`` names the switch, and ``on`` tells whether it is on at first. Without ``p`` only axes are drawn.
+// ``before`` is the number of predictions that were drawn before, from which the others come in; ``guess``: the mark or the
+// curve that the reader expected. ``under`` is the height of the histogram.
 function calibrated(root, told) {
     const layers = ["band", "diagonal", "guessed", "ghost", "curve", "marks", "ring", "histogram", "values"]
     const { svg, parts, most } = diagram(layers, { role: "img", "aria-label": told.alt, class: "moving" }, told.under)
@@ -22,7 +23,8 @@ function calibrated(root, told) {
     const enough = cells => cells.filter(({ rows }) => rows >= FEW)
     const ringed = p => ({ p: told.ringed.map(i => p[i]), y: told.ringed.map(i => told.y[i]) })
     const rise = (x, y) => x + risen * (y - x)  // from the diagonal
-    let share = 0, risen = 1, drawn = []
+    const through = points => path(points.map(([x, y]) => [across(x), up(y)]))
+    let share = told.on && told.p.length > 1 ? 1 : 0, risen = 1, drawn = []
 
     function paint() {
         const [before, after = before] = told.p, last = share < 0.5 ? 0 : told.p.length - 1
@@ -36,7 +38,7 @@ function calibrated(root, told) {
         })))
         strongPath.setAttribute("d", share % 1 || risen < 1 ? "" : strong(told.curves[share]))
         const band = told.bands[last] ?? []
-        bandPath.setAttribute("d", band.length && risen === 1 ? path(band.map(([x, y]) => [across(x), up(y)])) + "Z" : "")
+        bandPath.setAttribute("d", band.length && risen === 1 ? through(band) + "Z" : "")
         marks(parts.marks, drawn.map(cell => ({ ...cell, ones: rise(cell.sum, cell.ones) })))
         barPath.setAttribute("d", bars(cells, scale, told.under))
         if (ring) {
@@ -46,7 +48,7 @@ function calibrated(root, told) {
             ringedPath.setAttribute("d", bars(binned(ringed(p), told.bins), scale, told.under))
         }
         most.textContent = highest.toLocaleString("en")
-        ghostPath.setAttribute("d", share ? path(told.curves[0].map(([x, y]) => [across(x), up(y)])) : "")
+        ghostPath.setAttribute("d", share ? through(told.curves[0]) : "")
         parts.values.replaceChildren()
     }
 
@@ -71,23 +73,31 @@ function calibrated(root, told) {
     svg.addEventListener("pointerleave", event => { if (event.pointerType === "mouse") parts.values.replaceChildren() })
     svg.addEventListener("click", tell)  // a finger that swipes scrolls the page
 
-    if (told.guess) {
+    if (told.guess?.curve) {
+        const { curve, area, gap, label } = told.guess, [x, y] = curve.at(-1), left = x > 0.5
+        parts.guessed.append(element("path", { class: "area", d: `${through(area)}Z` }), element("path", { d: through(curve) }),
+            element("text", { x: across(x), y: up(y) - 8, "text-anchor": left ? "end" : "start" }, label))
+        if (gap) parts.guessed.append(element("text", { x: across(gap.x), y: up(gap.y) + 4, "text-anchor": "middle" }, gap.text))
+    } else if (told.guess) {
         const { at, value, label } = told.guess, left = at < 0.5, end = across(left ? 1 : 0) + (left ? -4 : 4)
         parts.guessed.append(element("path", { d: `M${across(0)} ${up(value)}H${across(1)}` }),
             element("circle", { cx: across(at), cy: up(value), r: 8 }),
             element("text", { x: end, y: up(value) - 6, "text-anchor": left ? "end" : "start" }, label))
     }
+    const move = (from, to) => glide(part => { share = part === 1 ? to : from + part * (to - from); paint() })
     if (told.p.length > 1) {
         const input = element("input", { type: "checkbox", role: "switch" }), said = element("p", { role: "status" })
-        picture.append(element("div", { class: "below" }, element("label", {}, input, element("span", {}, "Calibrate")), said))
+        picture.append(element("div", { class: "below" }, element("label", {}, input, element("span", {}, told.calibrates)), said))
+        input.checked = share === 1
         input.addEventListener("change", () => {
-            const from = share, to = input.checked ? 1 : 0
-            glide(part => { share = part === 1 ? to : from + part * (to - from); paint() })
+            const to = input.checked ? 1 : 0
+            move(share, to)
             said.textContent = told.words[to]
         })
-        said.textContent = told.words[0]
+        said.textContent = told.words[share]
     }
-    if (told.arriving) glide(part => { risen = part; paint() })
+    if (told.before === 0) glide(part => { risen = part; paint() })
+    else if (told.before < told.p.length && share) move(0, 1)
     else paint()
 }
 

@@ -13,6 +13,7 @@ from calib.analysis.differences import (
     Differences,
     OtherSplits,
     differences,
+    reference_of,
     repeat_splits,
 )
 from calib.analysis.optimism import optimism, random_recipe
@@ -69,7 +70,10 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         st.caption(PICK)
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
-        finding = verdict_of(evaluation).headline
+        lines = evaluation.recipe.setting("reliability.lines")
+        # The verdict is about the model, which is grey if a reader asks for other lines
+        of_the_model = not lines or reference_of(list(evaluation.predictions)) in lines
+        finding = verdict_of(evaluation).headline if of_the_model else None
         told: dict[str, Any] = {"sentence": sentence, "finding": finding, "hint": PICK}
         chart.show(
             "reliability", evaluation, moving=partial(moving.in_step, evaluation), **told, **view, **pick
@@ -117,13 +121,12 @@ def verdict(evaluation: Evaluation) -> None:
 
 
 def recommended(evaluation: Evaluation) -> None:
-    """Which calibrator to use, in one sentence with one reason; all of it where a lesson names it."""
+    """Which calibrator to use, in one sentence with one reason; a lesson that names it has room for two."""
     found = recommend(evaluation)
     with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
-        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(found.reasons[:1]))}")
-        if on_stage and not state.presenter():  # a room would have to scroll
-            _grounds(found)
+        reasons = found.reasons[: 2 if on_stage and not state.presenter() else 1]
+        st.markdown(f"**{plain(found.answer)}** {plain(' '.join(reasons))}")
 
 
 def reasons(evaluation: Evaluation) -> None:
