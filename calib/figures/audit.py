@@ -241,8 +241,8 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         table,
         curves,
         drawn,
-        f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {told} would usually "
-        "be found",
+        f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {told} would "
+        "usually be found",
         "Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
         "Dashed: the threshold of the search for the average row. Dotted: the smallest gap that is found in 80 of 100 "
         "cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. If such a diamond is inside "

@@ -172,7 +172,9 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         _known(controls, recipe)
         own = None if asked is None else question(asked, "question")
         if moving and not (values["page"] == "explore_reliability" and own and own.kind != "panel"):
-            raise InputError("moving needs the page explore_reliability and a question of another kind than panel.")
+            raise InputError(
+                "moving needs the page explore_reliability and a question of another kind than panel."
+            )
     except (TypeError, InputError) as error:
         raise InputError(f"step {number}: {error}") from None
     return Step(

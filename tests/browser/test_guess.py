@@ -71,7 +71,9 @@ def test_a_curve_is_drawn_by_the_pointer_and_nothing_is_there_to_accept_before(t
     assert show.is_enabled()
     tab.press("Show the data")
     tab.by_key("asked").get_by_text("On average your curve is").wait_for()
-    picture = tab.by_key("lesson").locator(".moving .guessed" if step.moving else ".js-plotly-plot .annotation")
+    picture = tab.by_key("lesson").locator(
+        ".moving .guessed" if step.moving else ".js-plotly-plot .annotation"
+    )
     picture.get_by_text("too high", exact=True).wait_for()
 
 
