@@ -105,9 +105,12 @@ def drawn(ghost: Ghost) -> dict[str, Any]:
     """Return a guess of a mark or a curve as ``calibrated.js`` takes it."""
     if ghost.question.kind == "mark":
         return {"at": ghost.question.at, "value": ghost.guess, "label": LABEL}
-    x, guess, truth = ghost.question.between(ghost.guess)
-    around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
-    return {"curve": ghost.guess, "area": around, "gap": _widest(x, guess, truth), "label": LABEL}
+    told = {"curve": ghost.guess, "area": [], "gap": None, "label": LABEL}
+    if ghost.question.truth:
+        x, guess, truth = ghost.question.between(ghost.guess)
+        around = [*zip(x, guess, strict=True), *zip(x[::-1], truth[::-1], strict=True)]
+        told |= {"area": around, "gap": _widest(x, guess, truth)}
+    return told
 
 
 def _gap(

@@ -29,6 +29,7 @@ def asks(monkeypatch):
     def give(question, key="why_calibrate", controls=()):
         lesson = LESSONS[key]
         first = replace(lesson.steps[0], question=question, controls=controls, beside=("brier",))
+        first = replace(first, moving=question.kind != "panel")  # a script draws no panels
         asked = replace(lesson, steps=(first, *lesson.steps[1:]))
         read = Lessons.__getitem__
         monkeypatch.setattr(

@@ -75,7 +75,7 @@ function calibrated(root, told) {
 
     if (told.guess?.curve) {
         const { curve, area, gap, label } = told.guess, [x, y] = curve.at(-1), left = x > 0.5
-        parts.guessed.append(element("path", { class: "area", d: `${through(area)}Z` }), element("path", { d: through(curve) }),
+        parts.guessed.append(element("path", { class: "area", d: area.length ? `${through(area)}Z` : "" }), element("path", { d: through(curve) }),
             element("text", { x: across(x), y: up(y) - 8, "text-anchor": left ? "end" : "start" }, label))
         if (gap) parts.guessed.append(element("text", { x: across(gap.x), y: up(gap.y) + 4, "text-anchor": "middle" }, gap.text))
     } else if (told.guess) {
