@@ -155,6 +155,7 @@ __all__ = [
     "StructuredVector",
     "Temperature",
     "Uncalibrated",
+    "Unchanged",
     "VectorScaling",
     "Venn",
     "VennAbers",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from calib.calibrators.base import TABLES, IntervalCalibrator, ScoreCalibrator
-from calib.calibrators.joint import JointCalibrator, normalised
+from calib.calibrators.joint import JointCalibrator, normalised, normalised_terms
+from calib.calibrators.merge import MERGE_RULES
 from calib.kernel.checks import Array, InputError
+from calib.kernel.fields import Fields
+from calib.kernel.formula import Expression
 
 
 class FromTwoClasses(JointCalibrator):
@@ -26,12 +29,16 @@ class FromTwoClasses(JointCalibrator):
         self.key = key  # type: ignore[misc]
 
     @property
+    def method(self) -> str:
+        return self._new().key
+
+    @property
     def gives_interval(self) -> bool:  # type: ignore[override]
         """Whether the two-class calibrator gives intervals."""
         return issubclass(self._method(), IntervalCalibrator)
 
     @property
-    def merge(self) -> str:
+    def merge(self) -> Any:  # type: ignore[override]
         """How the two-class calibrator merges a pair."""
         return self._new().merge  # type: ignore[attr-defined]
 
@@ -94,6 +101,7 @@ class OneVsRest(FromTwoClasses):
     """
 
     label = "One against the rest"
+    kind = "one_vs_rest"
     source = "Zadrozny and Elkan 2002"
 
     def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
@@ -109,6 +117,40 @@ class OneVsRest(FromTwoClasses):
         if self.n_classes_ == 2:
             found[:, 0] = 1 - found[:, 1]
         return normalised(found)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"calibrators": [{"class": k, **_map_of(one)} for k, one in self.calibrators_.items()]}
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        each = fields.objects("calibrators")
+        if len(each) != len(present):
+            raise fields.refuse(
+                "calibrators", f"must hold {len(present)} calibrators, one per class with rows"
+            )
+        read = [_read_map(one) for one in each]
+        for k, one in zip(present.tolist(), each, strict=True):
+            one.choice("class", [k])
+        made = cls(clone(read[0]))
+        made.calibrators_ = dict(zip(present.tolist(), read, strict=True))
+        return made
+
+    def formula(self, *P: Expression) -> dict[str, Expression]:
+        answers = super().formula(*P)
+        if not self.gives_interval:
+            return answers
+        for k, calibrator in self.calibrators_.items():
+            each = calibrator.formula(P[k])
+            answers |= {f"{end}_{k}": each[end] for end in ("p0", "p1")}
+        return answers
+
+    def _formula_all(self, P: Sequence[Expression]) -> list[Expression]:
+        found = list(P)
+        for k, calibrator in self.calibrators_.items():
+            found[k] = calibrator.formula(P[k])["p"].clip(0.0, 1.0)
+        if self.n_classes_ == 2:
+            found[0] = 1 - found[1]
+        return normalised_terms(found)
 
     def _intervals(self, P: Array) -> Array:
         pairs = {k: calibrator.predict_interval(P[:, k]) for k, calibrator in self.calibrators_.items()}
@@ -139,6 +181,7 @@ class Pairwise(FromTwoClasses):
     """
 
     label = "Pairwise Venn–Abers"
+    kind = "pairwise"
     complexity = 7
     source = "Manokhin 2017; Price et al. 1995"
 
@@ -148,6 +191,30 @@ class Pairwise(FromTwoClasses):
             rows = (y == i) | (y == j)
             some = None if weights is None else weights[rows]
             self.calibrators_[i, j] = self._new().fit(_share(P[rows], i, j), y[rows] == i, some)
+
+    @property
+    def method(self) -> str:
+        return "pairwise"
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            "calibrators": [
+                {"first": i, "second": j, **_map_of(one)} for (i, j), one in self.calibrators_.items()
+            ]
+        }
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        pairs, each = list(combinations(range(len(present)), 2)), fields.objects("calibrators")
+        if len(each) != len(pairs):
+            raise fields.refuse("calibrators", f"must hold {len(pairs)} calibrators, one per pair of classes")
+        read = [_read_map(one) for one in each]
+        for (i, j), one in zip(pairs, each, strict=True):
+            one.choice("first", [i])
+            one.choice("second", [j])
+        made = cls(clone(read[0]))
+        made.calibrators_ = dict(zip(pairs, read, strict=True))
+        return made
 
     def _map(self, P: Array) -> Array:
         inverse = np.zeros(P.shape)
@@ -165,6 +232,19 @@ class Pairwise(FromTwoClasses):
             inverse[:, i] += _inverse(pair)
             inverse[:, j] += _inverse(1 - pair[:, ::-1])
         return _coupled(inverse)
+
+
+def _map_of(calibrator: ScoreCalibrator) -> dict[str, Any]:
+    """Return a two-class calibrator as JSON-able fields."""
+    merge = getattr(calibrator, "merge", None)
+    return {"method": calibrator.key, "merge": merge, "map": calibrator.to_map()}
+
+
+def _read_map(fields: Fields) -> ScoreCalibrator:
+    method = FromTwoClasses.methods[fields.choice("method", list(FromTwoClasses.methods))]
+    made = method.from_map(fields.object("map"))
+    merge = fields.choice("merge", list(MERGE_RULES) if method.gives_interval else [None])
+    return made.set_params(merge=merge) if method.gives_interval else made
 
 
 def one_class(fitted: Any, k: int) -> Any:

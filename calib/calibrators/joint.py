@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,6 +20,8 @@ from calib.kernel.checks import (
     setting,
     weight_vector,
 )
+from calib.kernel.fields import Fields
+from calib.kernel.formula import Expression, function, steps
 from calib.kernel.records import Parameter
 from calib.kernel.weights import effective_weights
 from calib.kernel.wording import listed
@@ -33,6 +36,21 @@ def normalised(P: Array) -> Array:
     """Divide each row (n, K) by its sum; a row of zeros becomes 1/K each, as in scikit-learn."""
     total = P.sum(axis=1, keepdims=True)
     return np.divide(P, total, out=np.full(P.shape, 1 / P.shape[1]), where=total > 0)
+
+
+LEAST_SHARE = 1e-300  # smaller sums of probabilities are none
+
+
+def normalised_terms(terms: Sequence[Expression]) -> list[Expression]:
+    """Divide formulas of numbers from 0 to 1 by their sum, like ``normalised``."""
+    total = sum(terms[1:], terms[0])
+    none = steps(total, np.array([LEAST_SHARE]), np.array([1.0, 0.0]))
+    return [(each + none / len(terms)) / (total + none) for each in terms]
+
+
+def log_terms(P: Sequence[Expression], least: float = CLIP) -> list[Expression]:
+    """Return the logarithms of formulas, like ``log_probabilities``."""
+    return [function("ln", each.clip(least, 1.0)) for each in P]
 
 
 class JointCalibrator(BaseEstimator):
@@ -66,6 +84,8 @@ class JointCalibrator(BaseEstimator):
         None  # no score is beyond those of the fit: the map is of all rows of the simplex
     )
     kind: ClassVar[str] = "softmax"
+    merge: Any = None
+    takes: ClassVar[str] = "probability"
 
     def fit(self, P: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the map from the calibration rows; nothing of an earlier fit remains.
@@ -117,6 +137,68 @@ class JointCalibrator(BaseEstimator):
         """
         return np.minimum(self._map_all(self._read(P)), 1.0)  # rounding can exceed 1
 
+    @property
+    def columns(self) -> int:
+        """Return how many probabilities a row has."""
+        return self.n_classes_
+
+    def formula(self, *P: Expression) -> dict[str, Expression]:
+        """Return the calibrated probabilities p_0, p_1 … as formulas of the K probabilities, which sum to 1.
+
+        Raises
+        ------
+        InputError
+            For a calibrator that cannot be written so.
+        """
+        check_is_fitted(self)
+        return {f"p_{k}": each.clip(0.0, 1.0) for k, each in enumerate(self._formula_all(P))}
+
+    def _formula_all(self, P: Sequence[Expression]) -> list[Expression]:
+        """Do what ``_map_all`` does, with formulas."""
+        found, among = list(P), [P[k] for k in self.present_]
+        if len(among) == len(found):
+            return self._formula(among)
+        total = sum(among[1:], among[0]).clip(0.0, 1.0)
+        shares = [each / total.clip(LEAST_SHARE, 1.0) for each in among]
+        for k, each in zip(self.present_, self._formula([one.clip(0.0, 1.0) for one in shares]), strict=True):
+            found[k] = total * each
+        return found
+
+    def _formula(self, P: list[Expression]) -> list[Expression]:
+        raise InputError(f"{self.label} cannot be written as SQL, ONNX or a program.")
+
+    @property
+    def method(self) -> str:
+        """Return the key by which a file or a Recipe names it."""
+        return self.key
+
+    def to_map(self) -> dict[str, Any]:
+        """Return the fitted map as JSON-able fields for a file."""
+        check_is_fitted(self)
+        return {"present": self.present_.tolist(), **self._fields()}
+
+    @classmethod
+    def from_map(cls, fields: Fields, classes: int) -> Self:
+        """Read the fitted calibrator of so many classes from the fields that ``to_map`` wrote."""
+        present = fields.numbers("present", increasing=True)
+        if (
+            len(present) < 2
+            or (present != present.astype(int)).any()
+            or present[0] < 0
+            or present[-1] >= classes
+        ):
+            raise fields.refuse("present", f"must hold at least two whole numbers from 0 to {classes - 1}")
+        made = cls._read_fields(fields, present.astype(np.intp))
+        made.n_classes_, made.present_, made.notes_ = classes, present.astype(np.intp), ()
+        return made
+
+    def _fields(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        return cls()
+
     def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
         """Learn from the classes that have rows, as if there were no others."""
         self._learn(normalised(P[:, self.present_]), np.searchsorted(self.present_, y), weights)
@@ -167,12 +249,16 @@ class Unchanged(JointCalibrator):
     label = "Uncalibrated"
     source = "the model's own probabilities"
     complexity = 0
+    kind = "unchanged"
 
     def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
         pass
 
     def _map_all(self, P: Array) -> Array:
         return P
+
+    def _formula_all(self, P: Sequence[Expression]) -> list[Expression]:
+        return list(P)
 
     def _absent_notes(self) -> tuple[str, ...]:
         return ()

@@ -9,14 +9,17 @@ after temperature scaling (Holzmüller et al. 2025, probmetrics' SVS and SMS).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from calib.calibrators.joint import JointCalibrator, log_probabilities
+from calib.calibrators.joint import JointCalibrator, log_probabilities, log_terms
+from calib.calibrators.log_odds import CLIP
 from calib.calibrators.temperature import joint_temperature
 from calib.kernel.checks import Array
+from calib.kernel.fields import Fields, plain
+from calib.kernel.formula import Expression, Number, softmax_terms
 from calib.kernel.records import Parameter
 from calib.kernel.softmax import SoftmaxFit, fit_softmax
 from calib.kernel.weights import or_ones
@@ -40,6 +43,24 @@ class Scaling(JointCalibrator):
 
     def _map(self, P: Array) -> Array:
         return softmax(log_probabilities(P) @ self.W_.T + self.b_, axis=1)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"W": plain(self.W_), "b": plain(self.b_), "least": CLIP}
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        made, k = cls(), len(present)
+        fields.number("least", CLIP, CLIP)
+        made.W_, made.b_ = fields.matrix("W", (k, k)), fields.numbers("b", length=k)
+        return made
+
+    def _formula(self, P: list[Expression]) -> list[Expression]:
+        z = log_terms(P)
+        logits = [
+            sum((float(w) * each for w, each in zip(row, z, strict=True)), Number(float(b)))
+            for row, b in zip(self.W_, self.b_, strict=True)
+        ]
+        return softmax_terms(logits)
 
     def _notes(self) -> tuple[str, ...]:
         return (SEPARATES,) if self.bounded_ else ()
@@ -214,6 +235,7 @@ class _Structured(Scaling):
     """Temperature scaling, mixed with the uniform distribution at weight 1/(n + 1), and then a penalised map."""
 
     diagonal: ClassVar[bool]
+    kind = "structured_softmax"
 
     def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
         counts = or_ones(weights, len(y))
@@ -223,6 +245,20 @@ class _Structured(Scaling):
 
     def _map(self, P: Array) -> Array:
         return super()._map(self._warmed(P))
+
+    def _fields(self) -> dict[str, Any]:
+        return {"T": self.T_, "mixed": self.mixed_, "first_least": LEAST, **super()._fields()}
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        made = super()._read_fields(fields, present)
+        fields.number("first_least", LEAST, LEAST)
+        made.T_, made.mixed_ = fields.number("T", 1e-6, 1e6), fields.number("mixed", 0, 1)
+        return made
+
+    def _formula(self, P: list[Expression]) -> list[Expression]:
+        warm = softmax_terms([each / self.T_ for each in log_terms(P, LEAST)])
+        return super()._formula([(1 - self.mixed_) * each + self.mixed_ / len(P) for each in warm])
 
     def _warmed(self, P: Array) -> Array:
         warm = softmax(log_probabilities(P, LEAST) / self.T_, axis=1)

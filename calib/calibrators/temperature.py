@@ -19,7 +19,7 @@ from calib.calibrators.joint import JointCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
 from calib.kernel.checks import Array, InputError, both_classes
 from calib.kernel.fields import Fields
-from calib.kernel.formula import Expression, logit, sigmoid
+from calib.kernel.formula import Expression, function, logit, sigmoid, softmax_terms
 from calib.kernel.weights import or_ones
 
 COLDEST, HOTTEST = 1e-3, 1e3
@@ -79,12 +79,26 @@ class JointTemperature(JointCalibrator):
     name = "temperature scaling"
     source = "Guo et al. 2017"
     complexity = 1
+    kind = "softmax_temperature"
 
     def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
         self.T_, self.bounded_ = joint_temperature(np.log(P + LEAST), y, or_ones(weights, len(y)))
 
     def _map(self, P: Array) -> Array:
         return softmax(np.log(P + LEAST) / self.T_, axis=1)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"T": self.T_, "added": LEAST}
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        made = cls()
+        fields.number("added", LEAST, LEAST)
+        made.T_ = fields.number("T", 1e-6, 1e6)
+        return made
+
+    def _formula(self, P: list[Expression]) -> list[Expression]:
+        return softmax_terms([function("ln", each + LEAST) / self.T_ for each in P])
 
     def _notes(self) -> tuple[str, ...]:
         return stopped_notes(self.T_, self.bounded_)

@@ -19,16 +19,18 @@ from calib.evaluate.base_rate import at_base_rate, rate_change
 from calib.evaluate.fitting import Fitted, Part, features_of, fit, summed
 from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
-from calib.evaluate.record import Evaluation
+from calib.evaluate.record import Evaluation, judged_on_every_row
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
 from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
+from calib.models import class_probabilities
 from calib.placements import PLACEMENTS, Outcome, Placement, Scored
 from calib.placements.adjusted import Adjusted
 from calib.recipe import Recipe
+from calib.splits import SPLITS
 
 
 def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
@@ -97,12 +99,26 @@ def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
             "rest (positive), or remove base_rate."
         )
     whole = recipe.replace(view_class=None, period=None, segment=())
+    make = _as_given if _is_only_judged(recipe, fitted.dataset) else _calibrated
     joint = once(
         fitted,
         ("joint", whole.digest("calibrate")),
-        lambda: JointEvaluation.of_recipe(_calibrated(whole, fitted, watch)),
+        lambda: JointEvaluation.of_recipe(make(whole, fitted, watch)),
     )
     return joint.of(joint.column(recipe.view_class)).narrowed_to(recipe)
+
+
+def _is_only_judged(recipe: Recipe, data: Dataset) -> bool:
+    """Tell whether predictions are compared with no calibrator, so that none of their rows need be held out."""
+    return data.predictions and recipe.calibrators == ("none",) and SPLITS[recipe.split].drawn
+
+
+def _as_given(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
+    """Predictions of K classes on all rows of their table."""
+    data, model = fitted.dataset, fitted.parts[0].placed.model
+    return judged_on_every_row(
+        fitted.recipe, data, {"none": class_probabilities(model, data.X, model.classes_)}
+    )
 
 
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:

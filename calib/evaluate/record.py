@@ -443,26 +443,30 @@ def _class_one(values: Any, name: str) -> np.ndarray:
 
 
 def judged_on_every_row(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
-    """Evaluate predictions (n,) for which nothing was fitted, on all rows of a Dataset."""
+    """Evaluate predictions (n,), or (n, K), for which nothing was fitted, on all rows of a Dataset."""
     weight = None if data.weight is None else effective_weights(data.weight)
-    nothing, first = np.empty(0), next(iter(predicted.values()))
+    first = next(iter(predicted.values()))
+    nothing = np.empty((0, *first.shape[1:]))
     return Evaluation(
         recipe=recipe,
         dataset=data,
         rows=np.arange(data.n),
-        y=data.y,
+        y=data.coded,
         scores=first,
         predictions=MappingProxyType(
-            {key: Predictions(data.y, p, weight=weight, cluster=data.cluster) for key, p in predicted.items()}
+            {
+                key: Predictions(data.coded, p, weight=weight, cluster=data.cluster)
+                for key, p in predicted.items()
+            }
         ),
         refused=MappingProxyType({}),
         calibrators=MappingProxyType({}),
         calibration_scores=nothing,
-        calibration_y=nothing.astype(np.intp),
+        calibration_y=np.empty(0, dtype=np.intp),
         posterior=data.posterior,
         probability=True,
         notes=(*data.notes, *unweighted_notes(weight)),
         seconds=0.0,
         weight=weight,
-        flow=({"test": counted(data.y, data.weight)},),
+        flow=({"test": counted(data.coded, data.weight, max(2, len(data.names)))},),
     )

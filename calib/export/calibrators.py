@@ -50,6 +50,19 @@ The format, ``calib.calibrator`` version 1, is one object:
     and half
                                         of those equal to it; a tree is {votes: distinct and increasing,
                                         counts}
+    Of K classes the input is {"of": "probabilities", "columns": K}, "classes" names all of them, and output is an
+    answer for each class. "present" lists the classes with calibration rows, whose P are divided by their sum first;
+    the others keep their P.
+
+    unchanged                           p = P
+    softmax_temperature  T, added       p = softmax(ln(P + added) / T)
+    softmax   W, b, least               p = softmax(W ln P + b), P first at least "least"
+    structured_softmax  T, mixed, first_least, W, b, least
+                                        the same of (1 − mixed) softmax(ln P / T) + mixed/K, P at least first_least
+    one_vs_rest  calibrators            each class by a map of its own (method, merge, map), then divided by the sum
+    pairwise  calibrators               a map for each pair of classes, of P_i/(P_i + P_j), coupled as
+                                        1 / (Σ 1/r_ij − (K − 2)), then divided by the sum
+
     segments  start, levels,            logit p = that of "start" (log_odds_polynomial), and then, in order, the
               features, corrections     offset of each correction whose groups of its columns hold the row, at
                                         its level of the log-odds so far (−1: at every level); a group is the
@@ -68,7 +81,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from calib.calibrators import CALIBRATORS, MERGE_RULES, ScoreCalibrator, label_of
+from calib.calibrators import (
+    CALIBRATORS,
+    JOINT,
+    MERGE_RULES,
+    JointCalibrator,
+    OneVsRest,
+    ScoreCalibrator,
+    Unchanged,
+    label_of,
+)
 from calib.evaluate import Evaluation
 from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel import checks
@@ -82,6 +104,7 @@ from calib.placements.oob import RankMap
 
 FORMAT, VERSION = "calib.calibrator", 1
 CALIBRATION = ("rows", "positives", "lowest", "highest")  # what a file says of the scores of the fit
+PROBABILITIES = "probabilities"  # of all classes: what a calibrator of K classes is given
 FOLDS = "folds"  # the kind of map that holds several, one of each fold
 NOTES = {
     "cv": "Fitted on out-of-fold scores. Apply it to scores of the model that was then refitted on all training rows.",
@@ -112,7 +135,12 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
     InputError
         With reason and remedy: there is no such calibrator, one per fold, or one that needs more than scores.
     """
-    fitted = evaluation.only_fitted(key, "to keep")
+    fitted = _saved_of(evaluation).only_fitted(key, "to keep")
+    if isinstance(unadjusted(fitted), FoldCalibrators) and isinstance(fitted.folds[0], JointCalibrator):
+        raise InputError(
+            f"{label_of(key)} with placement='cv' needs the probabilities of every fold's model, so it cannot be saved "
+            "for three or more classes. Choose placement='split'."
+        )
     if isinstance(unadjusted(fitted), RankMap):
         raise InputError(
             "Rank calibration with out-of-bag scores needs the forest and its bags, not only scores, so it "
@@ -124,6 +152,11 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
             "new scores. Choose placement='split', 'cv' or 'oob'."
         )
     _map_of(unadjusted(fitted))
+
+
+def _saved_of(evaluation: Evaluation) -> Evaluation:
+    """Return the Evaluation whose calibrators are saved: of K classes that of all of them."""
+    return evaluation if evaluation.joint is None else evaluation.joint.whole
 
 
 def calibrator_json(evaluation: Evaluation, key: str) -> str:
@@ -150,6 +183,7 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
     True
     """
     check_exportable(evaluation, key)
+    evaluation = _saved_of(evaluation)
     recipe, data = evaluation.recipe, evaluation.dataset
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
     fitted = evaluation.calibrators[key][0]
@@ -158,10 +192,10 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
         notes = [CROSS.format(len(fitted.folds))]
     return write_calibrator(
         fitted,
-        classes=data.classes,
+        classes=data.names if data.joint else data.classes,
         calibration={
             "rows": len(y),
-            "positives": int(y.sum()),
+            **({} if data.joint else {"positives": int(y.sum())}),
             "lowest": float(scores.min()) if len(y) else None,
             "highest": float(scores.max()) if len(y) else None,
         },
@@ -208,15 +242,16 @@ def write_calibrator(
     rate, fitted = fitted.rate if isinstance(fitted, Adjusted) else None, unadjusted(fitted)
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else ()
     one = folds[0] if folds else fitted
+    joint = isinstance(one, JointCalibrator)
     document = {
         "format": FORMAT,
         "version": VERSION,
-        "method": one.key,
-        "label": one.label,
+        "method": one.method if joint else one.key,
+        "label": label_of(one.method) if joint else one.label,
         "source": one.source,
         "input": {"of": "fold_scores", "columns": len(folds)}
         if folds
-        else {"of": one.takes, "columns": one.columns},
+        else {"of": PROBABILITIES if joint else one.takes, "columns": one.columns},
         "output": ["p0", "p1", "p"] if one.gives_interval else ["p"],
         "merge": one.merge if one.gives_interval else None,
         "classes": list(classes),
@@ -236,7 +271,7 @@ def write_calibrator(
 def _map_of(fitted: Any) -> dict[str, Any]:
     if isinstance(fitted, FoldCalibrators):
         return {"kind": FOLDS, "folds": [fold.to_map() for fold in fitted.folds]}
-    if not isinstance(fitted, ScoreCalibrator):
+    if not isinstance(fitted, ScoreCalibrator | JointCalibrator):
         raise InputError(f"{type(fitted).__name__} cannot be saved as a calibrator.")
     return {"kind": fitted.kind or fitted.key, **fitted.to_map()}
 
@@ -270,6 +305,8 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     top.choice("format", [FORMAT])
     top.choice("version", [VERSION])
     given, table = top.object("input"), top.object("map")
+    if table.choice("kind", [*_kinds(), *OF_K]) in OF_K:
+        return _read_joint(top, given, table)
     methods = _methods(table)
     method = CALIBRATORS[top.choice("method", methods)]
     merge = top.choice("merge", list(MERGE_RULES) if method.gives_interval else [None])
@@ -305,6 +342,51 @@ def read_calibrator(content: str | bytes) -> SavedCalibrator:
     )
     top.check_nothing_else()
     return saved
+
+
+OF_K: dict[str, tuple[type[JointCalibrator], ...]] = {}
+"""Kind of map → the calibrators of K classes that have it."""
+KINDS_OF_K: tuple[type[JointCalibrator], ...] = (Unchanged, OneVsRest, *JOINT.values())
+for each_of_k in KINDS_OF_K:
+    OF_K[each_of_k.kind] = (*OF_K.get(each_of_k.kind, ()), each_of_k)
+
+
+def _read_joint(top: Fields, given: Fields, table: Fields) -> SavedCalibrator:
+    """Read a calibrator of K classes."""
+    kinds = OF_K[table.choice("kind", list(OF_K))]
+    given.choice("of", [PROBABILITIES])
+    classes = top.texts("classes")
+    given.choice("columns", [len(classes)])
+    key = top.choice(
+        "method", list(CALIBRATORS) if kinds == (OneVsRest,) else [_key_of(each) for each in kinds]
+    )
+    method = OneVsRest if kinds == (OneVsRest,) else {_key_of(each): each for each in kinds}[key]
+    calibrator = method.from_map(table, len(classes))
+    if method is OneVsRest and {one["method"] for one in table.value["calibrators"]} != {key}:
+        raise top.refuse("method", "must be that of the calibrators in the map")
+    top.choice("merge", [calibrator.merge if calibrator.gives_interval else None])
+    calibration = top.object("calibration")
+    calibration.known(*CALIBRATION)
+    calibration.check_nothing_else()
+    top.known("label", "source", "output", "base_rate")
+    saved = SavedCalibrator(
+        key,
+        label_of(key),
+        PROBABILITIES,
+        len(classes),
+        calibrator,
+        classes,
+        dict(calibration.value),
+        None,
+        top.object("made").value,
+        top.texts("notes"),
+    )
+    top.check_nothing_else()
+    return saved
+
+
+def _key_of(method: type[JointCalibrator]) -> str:
+    return next((key for key, each in JOINT.items() if each is method), Unchanged.key)
 
 
 def _base_rate(top: Fields) -> BaseRate | None:

@@ -20,7 +20,7 @@ from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
 
 # Inputs of several scores a row, and whose they are
-ONE_EACH = {"tree_scores": "tree", "fold_scores": "fold's model"}
+ONE_EACH = {"tree_scores": "tree", "fold_scores": "fold's model", "probabilities": "class"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,8 @@ class SavedCalibrator:
         "score", "probability", "tree_scores", "fold_scores" or "features".
     columns
         How many of them a row has.
-    classes : (class 0, class 1)
+    classes
+        (class 0, class 1), or all K.
     calibration, made
         What it was fitted on and how.
     notes
@@ -66,7 +67,7 @@ class SavedCalibrator:
     input: str
     columns: int
     calibrator: Any
-    classes: tuple[str, str]
+    classes: tuple[str, ...]
     calibration: Mapping[str, Any]
     seen: tuple[float, float] | None
     made: Mapping[str, Any]
@@ -145,6 +146,12 @@ class SavedCalibrator:
         answers = {
             name: getattr(predicted, name) for name in (("p0", "p1", "p") if self.gives_interval else ("p",))
         }
+        if self.input == "probabilities":
+            answers = {
+                f"{name}_{each}": values[:, k]
+                for name, values in answers.items()
+                for k, each in enumerate(self.classes)
+            }
         table = frame.copy()
         for name, answer in answers.items():
             column = np.full(len(frame), np.nan)
@@ -155,7 +162,7 @@ class SavedCalibrator:
     def _outside(self, scores: Array) -> tuple[str, ...]:
         """How many rows of scores (m, columns) lie outside those of the fit, and what becomes of them."""
         beyond = CALIBRATORS[self.method].beyond
-        if beyond is None or self.seen is None:
+        if beyond is None or self.seen is None or self.input == "probabilities":
             return ()
         outside = count_outside(scores, *self.seen)
         then = f" Their probabilities are {beyond}." if beyond else ""

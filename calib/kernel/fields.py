@@ -225,6 +225,14 @@ class Fields:
             raise self.refuse(name, f"must hold {length} numbers, but holds {len(values)}")
         return values
 
+    def matrix(self, name: str, shape: tuple[int, int]) -> Array:
+        """Return a list of lists of finite numbers as a float64 array of this shape."""
+        rows = self._list(name, "lists of numbers")
+        held = Fields(dict(enumerate(rows)), self.at(name)) if len(rows) == shape[0] else None
+        if held is None:
+            raise self.refuse(name, f"must hold {shape[0]} lists, but holds {len(rows)}")
+        return np.array([held.numbers(i, length=shape[1]) for i in range(shape[0])]).reshape(shape)  # type: ignore[arg-type]
+
     def _list(self, name: str, of: str) -> list:
         items = self._get(name)
         if not isinstance(items, list):

@@ -10,7 +10,7 @@ cannot overflow needs no guard.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -203,6 +203,22 @@ def falling(x: Expression | float) -> Expression:
 def sigmoid(x: Expression | float) -> Expression:
     """1 / (1 + exp(−x)): the probability of log-odds x."""
     return falling(0 - term(x))
+
+
+def softmax_terms(logits: Sequence[Expression]) -> list[Expression]:
+    """Return the softmax of logits: each is 1 / Σ_j exp(z_j − z_k), so that nothing overflows.
+
+    >>> [round(each.value, 3) for each in softmax_terms([Number(0.0), Number(float(np.log(3)))])]
+    [0.25, 0.75]
+    """
+    found = []
+    for own in logits:
+        each = [
+            Number(1.0) if other is own else function("exp", (other - own).clip(-FARTHEST, FARTHEST))
+            for other in logits
+        ]
+        found.append(1 / sum(each[1:], each[0]))
+    return found
 
 
 def line(x: Expression, slope: float, intercept: float) -> Expression:

@@ -151,7 +151,7 @@ class CrossFit(Placement):
         pairs = [c.predict_interval(scores) for c, scores in zip(fitted.folds, tests.by_fold, strict=True)]
         p0, p1 = np.moveaxis(np.stack(pairs), -1, 0)
         merged = merge_folds(p0, p1, fitted.merge)
-        return replace(merged, p=normalised(merged.p)) if self.joint else merged
+        return replace(merged, p=normalised(merged.p)) if merged.p.ndim == 2 else merged
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:
         assert tests.by_fold is not None

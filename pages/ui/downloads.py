@@ -116,7 +116,12 @@ def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> byte
 
 def calibrator(evaluation: Evaluation, key: str) -> None:
     """Offer any fitted calibrator, the recommended one first, as JSON and as a program, or say why there is none."""
-    keys = list(evaluation.calibrators)
+    if evaluation.joint is not None:  # that of all classes is saved
+        evaluation = evaluation.joint.of("top")
+        fitted = evaluation.joint.whole.calibrators
+    else:
+        fitted = evaluation.calibrators
+    keys = list(fitted)
     if not keys:
         return
     choice = recommend(evaluation).choice
@@ -134,7 +139,7 @@ def calibrator(evaluation: Evaluation, key: str) -> None:
             check_exportable(evaluation, chosen)
             make = partial(calibrator_json, evaluation, chosen)
             button("Calibrator (JSON)", make, f"{chosen}.json", "application/json", f"{key}_calibrator_json")
-            check_written(evaluation.calibrators[chosen][0])
+            check_written(fitted[chosen][0])
         except InputError as error:
             st.caption(plain(error))
             return

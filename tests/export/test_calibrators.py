@@ -42,6 +42,8 @@ from calib.kernel.checks import InputError
 from calib.placements.adjusted import Adjusted
 from calib.placements.cv import CrossFit
 from calib.sources import load
+from tests.test_joint_recipe import DATA as JOINT_DATA
+from tests.test_joint_recipe import RECIPE as JOINT_RECIPE
 
 GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 VARIANTS = [
@@ -506,3 +508,45 @@ def test_files_and_programs_say_that_platt_scaling_was_fitted_on_log_odds():
         for program in (write_python(source), write_javascript(source)):
             assert sentence in program.split("calibrate")[0]
     assert "log-odds" not in write_python(Platt().fit(moved, y))
+
+
+K_KEYS = [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
+
+
+@pytest.mark.parametrize("key", K_KEYS)
+@pytest.mark.parametrize("view", [None, "grignolino"])
+def test_calibrators_of_k_classes_come_back_with_the_same_answers(key, view):
+    evaluation = evaluate(JOINT_RECIPE.replace(calibrators=("none", key), view_class=view), JOINT_DATA)
+    whole = evaluation.joint.whole
+    saved = read_calibrator(calibrator_json(evaluation, key))
+    found = saved.predict(whole.scores)
+    np.testing.assert_array_equal(found.p, evaluation.joint.predictions[key])
+    assert saved.classes == JOINT_DATA.names
+    if whole.predictions[key].p0 is not None:
+        np.testing.assert_array_equal(found.p0, whole.predictions[key].p0)
+    table = pd.DataFrame(whole.scores, columns=["a", "b", "c"])
+    applied = saved.apply(table, ["a", "b", "c"]).table
+    np.testing.assert_array_equal(applied["p_grignolino"], found.p[:, 1])
+
+
+def test_a_file_of_k_classes_is_refused_by_its_field():
+    text = calibrator_json(
+        evaluate(JOINT_RECIPE.replace(calibrators=("none", "vector", "isotonic")), JOINT_DATA), "vector"
+    )
+    for change, said in (
+        (('"columns": 3', '"columns": 4'), "columns"),
+        (('"present": [0, 1, 2]', '"present": [0, 1, 3]'), "present"),
+        (('"present": [0, 1, 2]', '"present": [0, 1]'), "map.W must hold 2 lists"),
+        (('"kind": "softmax"', '"kind": "softmix"'), "kind"),
+        (('"method": "vector"', '"method": "isotonic"'), "method"),
+    ):
+        assert change[0] in text
+        with pytest.raises(InputError, match=said):
+            read_calibrator(text.replace(*change))
+
+
+def test_a_calibrator_of_several_folds_models_is_not_saved_for_k_classes():
+    found = evaluate(JOINT_RECIPE.replace(placement="cv", cv=3), JOINT_DATA)
+    with pytest.raises(InputError, match="Choose placement='split'"):
+        calibrator_json(found, "venn_abers")
+    assert read_calibrator(calibrator_json(found, "structured_matrix")).columns == 3

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, JointCalibrator
 from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel.checks import InputError, text
 from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Pieces, Score
@@ -58,9 +58,17 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
             f"{type(fitted).__name__} cannot be written as SQL, ONNX or a program, because it has no formula."
         )
     folds = fitted.folds if isinstance(fitted, FoldCalibrators) else (fitted,)
+    columns = len(folds)
+    if isinstance(folds[0], JointCalibrator):
+        if len(folds) > 1:
+            raise InputError(
+                f"{folds[0].label} with placement='cv' needs the probabilities of every fold's model. Choose "
+                "placement='split'."
+            )
+        columns = folds[0].columns
     method = CALIBRATORS[saved.method] if saved else folds[0]
     bounds = (0.0, 1.0) if folds[0].takes == "probability" else ()
-    scores = tuple(Score(name, *bounds) for name in _names(score, len(folds)))
+    scores = tuple(Score(name, *bounds) for name in _names(score, columns))
     notes = saved.notes if saved else own_notes(fitted)
     return Formulas(scores, held.formula(*scores), method.label, method.source, notes)
 
