@@ -21,7 +21,7 @@ from calib.__main__ import _parser
 from calib.analysis.recommendation.choice import START
 from calib.calibrators import CALIBRATORS, name_of
 from calib.data import looks_like_predictions, prepare_predictions
-from calib.export.calibrators import FOLDS
+from calib.export.calibrators import FOLDS, OF_K
 from calib.kernel.records import Predictions
 from calib.metrics import metric_table
 from calib.study import store
@@ -308,6 +308,8 @@ def test_the_kinds_of_a_calibrators_map_are_those_of_the_guide():
     table = TEXTS["docs/file_formats.md"].split("| kind |")[1].split("\n\n")[0]
     kinds = {method.kind for method in CALIBRATORS.values()} | {FOLDS}
     assert set(re.findall(r"^\| `(\w+)` \|", table, flags=re.M)) == kinds
+    of_k = TEXTS["docs/file_formats.md"].split("| map of K classes |")[1].split("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", of_k, flags=re.M)) == set(OF_K)
 
 
 def results(heading: str) -> pd.DataFrame:
