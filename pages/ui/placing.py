@@ -69,7 +69,7 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
         shapes.append(
             {"type": "line", "line": line, "x0": ghost.guess, "x1": ghost.guess, "y0": 0, "y1": 1, **upright}
         )
-        words.append({"x": ghost.guess, "y": 1, "xanchor": "left", "yanchor": "top", **upright})
+        words.append({"x": ghost.guess, "y": 0, "xanchor": "left", "yanchor": "bottom", **upright})
     elif panel == 0:
         at = ghost.question.at
         circle = {"symbol": "circle-open", "size": 15, "color": ink, "line": {"width": 2}}
