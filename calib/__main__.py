@@ -41,7 +41,7 @@ from calib.analysis.watch import Watcher
 from calib.analysis.watch.table import as_record, rows_of, sentences
 from calib.analysis.watch.watcher import ALPHA
 from calib.dashboard import show_file
-from calib.data import TableFile, guess_target, read_table, target_candidates
+from calib.data import TableFile, TooLargeError, guess_target, open_large, read_table, target_candidates
 from calib.data.target import POSITIVE, TOGETHER
 from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
 from calib.experiments import EXPERIMENTS, Experiment
@@ -67,8 +67,18 @@ from calib.kernel.records import Dataset, Parameter, Problem
 from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
+from calib.sources import (
+    counted_rows,
+    digest,
+    file_digest,
+    judging,
+    judging_model,
+    load_table,
+    missing,
+    problems,
+    reading,
+)
 from calib.sources import dataset as dataset_of
-from calib.sources import digest, judging, judging_model, load_table, missing, problems, reading
 from calib.study import (
     SHIPPED,
     Store,
@@ -393,6 +403,15 @@ def _read(path: Path) -> bytes:
         raise InputError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
 
 
+def _checked(path: Path) -> Path:
+    """Return a path that can be read."""
+    try:
+        with open(path, "rb"):
+            return path
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}. Check the path.") from None
+
+
 def _write(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
@@ -415,8 +434,14 @@ def _on_file(
     If ``judge_on`` names another file, its rows are the test set. ``model`` is an ONNX file; the table holds its
     inputs. ``whole`` keeps all columns of a table of predictions.
     """
-    content = _read(path)
-    frame = read_table(content, path.name, **reading(recipe))
+    large = None
+    try:
+        frame = read_table(_checked(path), path.name, **reading(recipe))
+    except TooLargeError:
+        if recipe.content != "predictions" or whole:
+            raise
+        large = open_large(path, reading(recipe).get("header"))
+        frame = large.head
     target = recipe.target or ("target" if "target" in frame.columns else guess_target(frame))
     if target is None:
         likely = target_candidates(frame) or list(map(str, frame.columns))
@@ -432,9 +457,8 @@ def _on_file(
         )
     asked, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(
-        data=f"upload:{digest(content)}", file=recipe.file and path.name, data_params=read_so, target=target
+        data=f"upload:{file_digest(path)}", file=recipe.file and path.name, data_params=read_so, target=target
     )
-    del content  # keep a large table only once
     uploads: dict[str, pd.DataFrame | TableFile | bytes] = {recipe.data.removeprefix("upload:"): frame}
     if judge_on is not None:
         other = _read(judge_on)
@@ -450,8 +474,12 @@ def _on_file(
             "(a table) or --onnx (a model)."
         )
     _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
-    table = load_table(recipe, uploads)
-    found, dataset = problems(recipe, table), dataset_of(recipe, table)
+    read_as = recipe
+    if large is not None:
+        read_as, frame = counted_rows(recipe, large)
+        uploads = {recipe.data.removeprefix("upload:"): frame}
+    table = load_table(read_as, uploads)
+    found, dataset = problems(read_as, table), dataset_of(read_as, table)
     if recipe.content == "predictions" and not whole:  # keep only what a report needs of a large table
         groups = set(recipe.given("reliability", "group").values())
         dataset = replace(

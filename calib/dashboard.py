@@ -28,13 +28,13 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 
-from calib.data import looks_like_predictions, read_table
+from calib.data import TooLargeError, about, guess_target, looks_like_predictions, open_large, read_table
 from calib.evaluate import Evaluation
 from calib.kernel.checks import InputError
 from calib.models import class_one_score
 from calib.placements.base import coded_classes
 from calib.recipe import Recipe
-from calib.sources import digest
+from calib.sources import counted_rows, digest
 
 LABEL, SCORE = "label", "prediction"
 PATIENCE = 120.0  # seconds for the server to start, on a busy machine
@@ -238,17 +238,41 @@ def show_file(path: Path) -> int:
         If the file cannot be read, or the server does not start.
     """
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}).") from None
-    read_table(content, path.name)  # what is wrong with it is said here
-    session = serve(path.name, content)
+        read_table(path)  # what is wrong with it is said here
+        name, content, said = path.name, path.read_bytes(), None
+    except TooLargeError:
+        name, content, said = _counts_of(path)
+    session = serve(name, content, said)
     print(f"The dashboard is at {session.url}. Press Ctrl+C to stop it.", flush=True)
     try:
         return session.wait()
     except KeyboardInterrupt:
         session.stop()
         return 0
+
+
+def _counts_of(path: Path) -> tuple[str, bytes, dict[str, Any]]:
+    """Count predictions that do not fit into memory: (name, a table of counts as Parquet, what a Recipe says of it).
+
+    Raises
+    ------
+    TooLargeError
+        If the file does not hold predictions.
+    """
+    file = open_large(path)
+    target = guess_target(file.head)
+    if target is None or not looks_like_predictions(file.head):
+        raise TooLargeError(
+            f"{path.name} is too large for memory, and its columns are not only a label and scores.",
+            "Save these columns alone, or a sample of the rows.",
+        )
+    recipe, frame = counted_rows(Recipe(content="predictions", target=target), file)
+    print("\n".join(about(frame).notes), flush=True)
+    content = io.BytesIO()
+    frame.to_parquet(content, index=False)
+    names = ("content", "target", "weight", "weight_as", "data_params")
+    said = {name: getattr(recipe, name) for name in names}
+    return f"{path.name.split('.')[0]}.parquet", content.getvalue(), said
 
 
 def _start(port: int) -> tuple[subprocess.Popen[bytes], deque[str]]:

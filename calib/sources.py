@@ -6,21 +6,26 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from calib.data import (
+    COUNT,
     FILE_PART,
     ROLES,
     SAMPLES,
     DataError,
+    LargeFile,
     Table,
     TableFile,
     about,
+    count_predictions,
     fetch_openml,
     inspect,
     join_tables,
+    named_as,
     prepare,
     prepare_predictions,
     sample_table,
@@ -50,6 +55,21 @@ def digest(data: bytes) -> str:
     'db3657eb6c01adc3'
     """
     return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def file_digest(path: Path) -> str:
+    """Return the ``digest`` of a file of any size.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=8)).hexdigest()  # type: ignore[arg-type]
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}).", "Check the path.") from None
 
 
 def source(recipe: Recipe) -> tuple[str, str]:
@@ -392,6 +412,66 @@ def dataset(recipe: Recipe, table: Table) -> Dataset:
     notes = (*about(frame).notes, *made.notes)
     beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
     return replace(made, notes=notes, judged_on=about(frame).judged_on, beside=beside)
+
+
+BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")
+"""Fields of a Recipe that need single rows, of which counts know nothing."""
+
+
+def counted_rows(recipe: Recipe, file: LargeFile) -> tuple[Recipe, pd.DataFrame]:
+    """Count the predictions of a file by score and label.
+
+    Parameters
+    ----------
+    recipe
+        It names the label; the score, if there are several; and a column of counts, if there is one.
+
+    Returns
+    -------
+    Recipe, DataFrame
+        The Recipe that reads the counts, and their table.
+
+    Raises
+    ------
+    DataError
+        For a field of the Recipe that needs single rows, or what ``count_predictions`` refuses.
+    """
+    for name in BY_ROW:
+        if value := getattr(recipe, name):
+            raise DataError(
+                f"{name} is {value!r}, but {file.path.name} is too large for memory, so only scores and labels are "
+                "counted.",
+                f"Remove {name}, or use a sample of the rows.",
+            )
+    if dict(recipe.data_params).get("drop_repeated"):
+        raise DataError("data_params.drop_repeated: counted rows cannot be compared.", "Remove it.")
+    if recipe.weight is not None and (recipe.weight_as or named_as(recipe.weight)) != "counts":
+        raise DataError(
+            f"weight: {recipe.weight!r} is not a count of rows, so {file.path.name} cannot be counted.",
+            "Set weight_as to 'counts' if it is one, or use a sample of the rows.",
+        )
+    target, score = str(recipe.target), _one_score(recipe, file.head)
+    frame = count_predictions(file, target, score, recipe.weight)
+    params = {name: value for name, value in recipe.data_params if name not in READING}
+    return recipe.replace(
+        score=score, weight=COUNT, weight_as="counts", exclude=(), data_params={**params, "scores": (score,)}
+    ), frame
+
+
+def _one_score(recipe: Recipe, head: pd.DataFrame) -> str:
+    """Return the score column, which must be named if there are several."""
+    if recipe.score is not None:
+        return recipe.score
+    found = _scores(recipe, head, str(recipe.target)) or score_columns(head, str(recipe.target))
+    left = [name for name in found if name != recipe.weight]
+    if len(left) == 1:
+        return left[0]
+    if not left:
+        raise DataError("There is no column of scores.", "Set score in the Recipe.")
+    raise DataError(
+        f"score: the file has several columns of scores, {listed(left)}.",
+        "Set score in the Recipe to one of them.",
+    )
 
 
 def roles(recipe: Recipe) -> dict[str, str | None]:

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from calib import Recipe, check, dashboard, evaluate, explore
 from calib.__main__ import main
-from calib.data import TableFile
+from calib.data import TableFile, counting, read
 from calib.kernel.checks import InputError
 from calib.sources import digest, load
 
@@ -101,10 +101,34 @@ def test_a_file_is_opened_from_the_command_line(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(dashboard, "serve", lambda *call: served.append(call) or Ended())
     assert main(["explore", str(file)]) == 0
-    assert served == [("people.csv", file.read_bytes())]
+    assert served == [("people.csv", file.read_bytes(), None)]
     assert Ended.url in capsys.readouterr().out
     assert main(["explore", str(tmp_path / "none.csv")]) == 2
-    assert "cannot be read" in capsys.readouterr().err
+    assert "cannot be opened" in capsys.readouterr().err
+
+
+def test_predictions_that_do_not_fit_into_memory_are_opened_as_counts(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(read, "UPLOAD_LIMIT", 2_000)
+    monkeypatch.setattr(counting, "FIRST_BYTES", 1_500)
+    p = np.round(RNG.random(1_000), 2)
+    table = pd.DataFrame({"y": (RNG.random(1_000) < p).astype(int), "p": p})
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    calls = []
+    monkeypatch.setattr(
+        dashboard, "serve", lambda *call: calls.append(call) or (_ for _ in ()).throw(InputError("x"))
+    )
+    assert main(["explore", str(tmp_path / "scores.csv")]) == 2
+    ((name, content, said),) = calls
+    assert "its 1,000 rows counted by score and label" in capsys.readouterr().out
+    table.assign(age=np.arange(1_000) % 50).to_csv(tmp_path / "people.csv", index=False)
+    assert main(["explore", str(tmp_path / "people.csv")]) == 2
+    assert "not only a label and scores" in capsys.readouterr().err
+    monkeypatch.undo()
+    recipe = Recipe(data=f"upload:{digest(content)}", file=name, calibrators=("none",), **said)
+    found = evaluate(recipe, load(recipe, {digest(content): TableFile(name, content)})).on_every_row()
+    assert found.metrics.loc["none", "brier"] == pytest.approx(
+        ((table["p"] - table["y"]) ** 2).mean(), abs=1e-12
+    )
 
 
 def test_a_server_that_does_not_start_is_said_with_its_last_words(monkeypatch):

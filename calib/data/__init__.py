@@ -3,7 +3,8 @@
 from calib.data.about import Table, about
 from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
-from calib.data.errors import DataError
+from calib.data.counting import COUNT, LargeFile, count_predictions, open_large
+from calib.data.errors import DataError, TooLargeError
 from calib.data.join import FILE_PART, join_tables
 from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
@@ -17,6 +18,7 @@ from calib.data.target import class_counts, guess_target, target_candidates, tid
 from calib.data.validate import validate
 
 __all__ = [
+    "COUNT",
     "DEFAULT_SAMPLE",
     "FILE_PART",
     "PARTS",
@@ -25,13 +27,16 @@ __all__ = [
     "WEIGHT_AS",
     "Column",
     "DataError",
+    "LargeFile",
     "Matrix",
     "Sample",
     "Table",
     "TableFile",
+    "TooLargeError",
     "about",
     "class_counts",
     "columns_like",
+    "count_predictions",
     "fetch_openml",
     "guess_target",
     "inspect",
@@ -40,6 +45,7 @@ __all__ = [
     "looks_like_predictions",
     "may_count",
     "named_as",
+    "open_large",
     "prepare",
     "prepare_predictions",
     "preprocessor",

@@ -17,3 +17,7 @@ class DataError(InputError):
         super().__init__(f"{message} {remedy}".strip())
         self.message = message
         self.remedy = remedy
+
+
+class TooLargeError(DataError):
+    """Refusal of a table that does not fit into memory; predictions can still be counted where they are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from calib.data.errors import DataError
+from calib.data.errors import DataError, TooLargeError
 
 UPLOAD_LIMIT = 200 << 20  # bytes of a file once unpacked: read within ten seconds, whatever its columns hold
 # What is packed may become so many bytes, or so many times its own: no table shrinks more. Reading takes up to
@@ -32,7 +32,7 @@ def most_unpacked(packed: int) -> int:
 def too_large(name: str, most: int) -> DataError:
     """Return the refusal of a file that expands to more than ``most`` bytes."""
     remedy = "Upload a sample of the rows, or fewer columns."
-    return DataError(f"{name} expands to more than {most >> 20} MiB, which is the limit.", remedy)
+    return TooLargeError(f"{name} expands to more than {most >> 20} MiB, which is the limit.", remedy)
 
 
 def large_excel() -> DataError:
@@ -47,7 +47,7 @@ def large_excel() -> DataError:
 def check_cells(rows: int, columns: int, most: int) -> None:
     """Refuse a table that a small file claims to hold and no memory would."""
     if rows * columns > most:
-        raise DataError(
+        raise TooLargeError(
             f"The table has {rows:,} rows and {columns:,} columns, but at most {most:,} cells can be read.",
             "Upload a sample of the rows, or fewer columns.",
         )

@@ -210,14 +210,14 @@ def prepare_predictions(
     """
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
-    counts = label.counts
     known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
+    counts = known.per_class(label)
     taken = {str(column) for column in (roles or {}).values()}
     chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
     values = {column: _scores(typed, column, target) for column in chosen}
     named = _named(values, list(counts))
     chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
-    classes = choose_classes(counts, chosen_class, why, of_both(frame), known.lines)
+    classes = choose_classes(counts, chosen_class, why, of_both(frame))
     for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):
         del values[column]
     finite = {column: np.isfinite(given) for column, given in values.items()}

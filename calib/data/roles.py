@@ -15,6 +15,7 @@ import pandas as pd
 from calib.data.columns import WORD, Column, as_float, inspect, is_number
 from calib.data.errors import DataError
 from calib.data.join import FILE_PART
+from calib.data.target import Labels
 from calib.kernel.checks import MOST_COUNTED
 from calib.kernel.records import PARTS, Problem
 from calib.kernel.weights import are_whole, describe_lines, importance_weights
@@ -93,6 +94,13 @@ class Read:
     def lines(self) -> str:
         """Return the word for lines of the table: "rows", or "lines" if they count several rows."""
         return "lines" if self.counts else "rows"
+
+    def per_class(self, label: Labels) -> dict[str, int]:
+        """Count rows per class; a line of a table of counts is as many as it says."""
+        found = label.counts
+        if not self.counts:
+            return found
+        return {text: round(float(self.values["weight"][label.are(text)].sum())) for text in found}
 
     def unlabelled(self, there: np.ndarray) -> Any:
         """Time, or without a time column the number, of the first row without a label; None if all have one.

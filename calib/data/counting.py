@@ -1,0 +1,413 @@
+"""Predictions that do not fit into memory: DuckDB counts them by score and label, and the counts give the exact answer.
+
+The file is read in place, piece by piece. What the program's own reader finds in the first rows (delimiter, header,
+names, types) decides how all are read; a file is refused if the two would read its numbers differently.
+"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import ceil, log10
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from calib.data.about import about, describe
+from calib.data.column_types import MISSING, MISSING_NUMBER, typed_text
+from calib.data.columns import as_float, is_number
+from calib.data.delimited import sniff
+from calib.data.errors import DataError
+from calib.data.formats import read_parquet
+from calib.data.read import EXTENSIONS, TEXT, read_table
+from calib.kernel.memory import give_back
+from calib.kernel.wording import counted
+
+MOST_SCORES = (
+    5_000_000  # distinct scores that are kept, each with both labels: they are evaluated within 2 GB
+)
+DECIMALS = 7  # to which more of them are rounded; to one fewer if they are still too many, and so on
+PROBED = 8_000_000  # first rows, which show early that there are more
+MEMORY = "1GB"  # for DuckDB; what needs more goes to a temporary folder
+FIRST_ROWS, FIRST_BYTES = 20_000, 4_000_000  # of a file, which show what it holds
+MOST_LABELS = 1_000
+COUNT = "count"
+SEPARATOR = re.compile(r'\s*"?sep=(.)"?\r?\n')
+
+
+@dataclass(frozen=True, eq=False)
+class LargeFile:
+    """A Parquet or text file of any size, which stays where it is.
+
+    Attributes
+    ----------
+    path
+    head
+        Its first rows, typed.
+    source, parameters
+        What stands behind FROM in SQL.
+    delimiter
+        Of a text; None of a Parquet file.
+    """
+
+    path: Path
+    head: pd.DataFrame
+    source: str
+    parameters: tuple[Any, ...]
+    delimiter: str | None = None
+
+    def column(self, name: str) -> str:
+        """Return a column in SQL; of a text without the blanks around its cells, and NULL if it is missing."""
+        if self.delimiter is None:
+            return _quoted(name)
+        text = f"trim(c{list(map(str, self.head)).index(name)})"
+        return f"CASE WHEN {text} NOT IN ({', '.join(map(_text, MISSING))}) THEN {text} END"
+
+    def number(self, name: str) -> str:
+        """Return a column of finite numbers in SQL; anything else is NULL."""
+        column = self.column(name)
+        if self.delimiter is not None:
+            column = f"CASE WHEN NOT contains({column}, '_') THEN {column} END"  # DuckDB would read 1_0
+        if self.delimiter not in (None, ","):
+            column = f"replace({column}, ',', '.')"
+        value = f"TRY_CAST({column} AS DOUBLE)"
+        return f"CASE WHEN isfinite({value}) THEN {value} END"
+
+
+def open_large(path: Path, header: int | None = None) -> LargeFile:
+    """Look at the first rows of a Parquet or text file of any size.
+
+    Parameters
+    ----------
+    header
+        Of a text, as for ``read_table``.
+
+    Raises
+    ------
+    DataError
+        For another format, or a file that cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            start = file.read(4)
+    except OSError as error:
+        raise DataError(f"{path} cannot be opened ({error.strerror}).", "Check the path.") from None
+    if start == b"PAR1":
+        return _parquet(path)
+    return _text_file(path, start.startswith(b"\x1f\x8b"), header)
+
+
+def _parquet(path: Path) -> LargeFile:
+    from pyarrow import parquet  # only here, as it takes long to load
+
+    first = io.BytesIO()
+    try:
+        with parquet.ParquetFile(path) as file:
+            batches = [batch for batch, _ in zip(file.iter_batches(FIRST_ROWS), range(1), strict=False)]
+            parquet.write_table(pa.Table.from_batches(batches, file.schema_arrow), first)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DataError(f"{path.name} is a damaged Parquet file ({error}).", "Save it again.") from None
+    head = describe(read_parquet(first.getvalue(), path.name), name=path.name.split(".")[0])
+    return LargeFile(path, head, "read_parquet(?)", (glob.escape(str(path)),))
+
+
+def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
+    name = path.name.removesuffix(".gz")
+    if EXTENSIONS.get(Path(name).suffix[1:].lower(), TEXT) != TEXT:
+        raise DataError(f"{path.name} is too large for its format.", "Save the table as Parquet or CSV.")
+    opened: Any = gzip.open if packed else open
+    with opened(path, "rb") as file:
+        start = file.read(FIRST_BYTES)
+    if len(start) == FIRST_BYTES:
+        start = start[: start.rfind(b"\n") + 1]
+    head = read_table(start, name, header=header)
+    line = about(head).header or 0
+    text = start.decode("utf-8-sig", "replace")
+    if "\ufffd" in text:
+        raise DataError(f"{path.name} is not UTF-8 text.", "Save it as UTF-8, or as Parquet.")
+    stated = SEPARATOR.match(text)
+    delimiter = stated.group(1) if stated else sniff(text.split("\n", max(line - 1, 0))[-1])
+    if delimiter == " ":
+        raise DataError(f"{path.name} separates its columns by blanks.", "Separate them by commas.")
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(head.shape[1]))
+    source = (
+        f"read_csv(?, delim=?, compression=?, header=false, skip={line}, columns={{{columns}}}, "
+        """quote='"', escape='"', comment='', nullstr='', auto_detect=false, strict_mode=true)"""
+    )
+    how = (glob.escape(str(path)), delimiter, "gzip" if packed else "none")
+    return LargeFile(path, head, source, how, delimiter)
+
+
+def count_predictions(
+    file: LargeFile,
+    target: str,
+    score: str,
+    count: str | None = None,
+    most: int = MOST_SCORES,
+    memory: str = MEMORY,
+) -> pd.DataFrame:
+    """Count the rows of a file by score and label.
+
+    Parameters
+    ----------
+    file
+        As ``open_large`` returns it.
+    target, score
+        Its columns of labels and of scores.
+    count
+        Its column that says for how many rows each row stands, if there is one.
+    most
+        Distinct scores that are kept. If there are more, they are rounded to ``DECIMALS`` decimals, or to fewer.
+    memory
+        What DuckDB may use, such as "1GB".
+
+    Returns
+    -------
+    DataFrame
+        One line per pair of label and score, with its number of rows in ``COUNT``, in the order of the scores;
+        ``about`` has notes on what was left out and rounded.
+
+    Raises
+    ------
+    DataError
+        For a missing column, scores that are not numbers, or a file that cannot be read to its end.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "p.csv")
+    ...     _ = path.write_text("label,p\\n1,0.5\\n0,0.5\\n1,0.5\\n", encoding="utf-8")
+    ...     count_predictions(open_large(path), "label", "p").values.tolist()
+    [[0.0, 0.5, 1.0], [1.0, 0.5, 2.0]]
+    """
+    for role, name in (("target", target), ("score", score), ("weight", count)):
+        if name is not None and name not in file.head:
+            known = ", ".join(map(str, file.head))
+            raise DataError(f"{role}: there is no column {name!r}.", f"Choose one of {known}.")
+    seen = file.path.stat()
+    with _connection(memory) as sql, _read_errors(file):
+        _check_first_scores(sql, file, score)
+        rows = (
+            f"SELECT {file.column(target)} AS label, {file.number(score)} AS score, "
+            f"{'1' if count is None else _whole(file.number(count), count)} AS n FROM {file.source}"
+        )
+        note = _group(sql, rows, file.parameters, most)
+        total, notes = _left_out(sql, file, target, score)
+        frame = _fetched(sql, file, target, score)
+    now = file.path.stat()
+    if (seen.st_size, seen.st_mtime_ns) != (now.st_size, now.st_mtime_ns):
+        raise DataError(f"{file.path.name} changed while it was read.", "Read it again.")
+    lines = f"The file was read in place, and its {total:,} rows counted by score and label: {len(frame):,} lines."
+    return describe(frame, name=about(file.head).name, notes=(lines, *notes, *note))
+
+
+def _group(sql: Any, rows: str, parameters: tuple[Any, ...], most: int) -> list[str]:
+    """Make the table ``lines`` of label, score and n with at most so many scores; say how they were rounded."""
+    probe = f"SELECT count(DISTINCT score) FROM (SELECT score FROM ({rows}) LIMIT {PROBED})"
+    rounding = _Rounding(sql, rows, parameters) if _one(sql, probe, parameters)[0] > most else None
+    by = "score" if rounding is None else rounding.next()
+    _regroup(sql, f"({rows})", by, parameters)
+    while _one(sql, "SELECT greatest(count(DISTINCT score), ceil(count(*) / 2)) FROM lines")[0] > most:
+        rounding = rounding or _Rounding(sql, "SELECT score FROM lines", ())
+        _regroup(sql, "lines", rounding.next(), ())
+    return [] if rounding is None else [rounding.note(most)]
+
+
+def _regroup(sql: Any, rows: str, by: str, parameters: tuple[Any, ...]) -> None:
+    sql.execute(
+        f"CREATE OR REPLACE TEMP TABLE lines AS SELECT label, {by} AS score, sum(n)::BIGINT AS n FROM {rows} "
+        "GROUP BY ALL HAVING sum(n) > 0",
+        parameters,
+    )
+
+
+class _Rounding:
+    """Scores rounded to fewer and fewer decimals, and by how much they may have moved."""
+
+    def __init__(self, sql: Any, scores: str, parameters: tuple[Any, ...]) -> None:
+        low, high = _one(sql, f"SELECT min(score), max(score) FROM ({scores})", parameters)
+        self._unit = low >= 0 and high <= 1
+        self._decimals = DECIMALS + 1 - (0 if self._unit else max(0, ceil(log10(high - low))))
+        self._moved = 0.0
+
+    def next(self) -> str:
+        """Return the scores in SQL, rounded to one decimal less; no probability becomes 0 or 1."""
+        self._decimals -= 1
+        half = 0.5 * 10.0**-self._decimals
+        self._moved += half
+        scale = f"{10.0**self._decimals!r}::DOUBLE"
+        near = f"round(score * {scale}) / {scale}"
+        if not self._unit:
+            return near
+        inside = f"greatest(least({near}, 1 - {half!r}::DOUBLE), {half!r}::DOUBLE)"
+        return f"CASE WHEN score > 0 AND score < 1 THEN {inside} ELSE score END"
+
+    def note(self, most: int) -> str:
+        moved = f"each moved by at most {_plain(self._moved)}"
+        brier = f", and the Brier score by at most {_plain(2 * self._moved)}" if self._unit else ""
+        return f"Scores were rounded to {_plain(10.0**-self._decimals)} (over {most:,} are distinct): {moved}{brier}."
+
+
+def _plain(value: float) -> str:
+    """Write a small number without an exponent.
+
+    >>> _plain(5e-8), _plain(10.0)
+    ('0.00000005', '10')
+    """
+    return f"{value:.12f}".rstrip("0").rstrip(".")
+
+
+def _check_first_scores(sql: Any, file: LargeFile, score: str) -> None:
+    """Refuse scores that DuckDB reads in another way than the program's own reader."""
+    own = file.head[score]
+    if not is_number(own):
+        raise DataError(f"score: {score!r} contains values that are not numbers.", "Choose another column.")
+    query = f"SELECT {file.number(score)} AS score FROM {file.source} LIMIT {len(own)}"
+    sql.execute("SET threads TO 1")  # several may change the order of rows where IN is a join
+    theirs = sql.execute(query, file.parameters).fetchnumpy()["score"]
+    sql.execute("RESET threads")
+    read, expected = np.ma.filled(theirs.astype(float), np.nan), as_float(own)
+    expected = np.where(np.isfinite(expected), expected, np.nan)
+    if not np.allclose(read, expected, rtol=1e-14, atol=0, equal_nan=True):  # decimals differ in the last bit
+        raise DataError(
+            f"score: the numbers in {score!r} are not written plainly, such as 0.25.",
+            "Save the file as Parquet.",
+        )
+
+
+def _left_out(sql: Any, file: LargeFile, target: str, score: str) -> tuple[int, list[str]]:
+    """Return how many rows there are, and what is said of those without a label or a score."""
+    query = (
+        "SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (label IS NULL), 0), "
+        "coalesce(sum(n) FILTER (score IS NULL), 0) FROM lines"
+    )
+    total, unlabelled, unscored = map(int, _one(sql, query))
+    if unscored and file.delimiter is not None:
+        text, known = file.column(score), ", ".join(map(_text, MISSING_NUMBER))
+        number = f"TRY_CAST({text} AS DOUBLE) IS NULL OR contains({text}, '_')"
+        wrong = f"{file.number(score)} IS NULL AND {text} NOT IN ({known}) AND ({number})"
+        found = sql.execute(
+            f"SELECT {text} FROM {file.source} WHERE {wrong} LIMIT 1", file.parameters
+        ).fetchall()
+        if found:
+            raise DataError(
+                f"score: {score!r} contains {found[0][0][:40]!r}, which is not a number.", "Correct it."
+            )
+    reasons = {
+        "because the label is missing": unlabelled,
+        f"because {score!r} is missing or infinite": unscored,
+    }
+    return total, [f"Excluded {why}: {counted(n, 'row')}." for why, n in reasons.items() if n]
+
+
+def _fetched(sql: Any, file: LargeFile, target: str, score: str) -> pd.DataFrame:
+    """Return the counted lines as a table, in the order of the scores."""
+    there = "FROM lines WHERE label IS NOT NULL AND score IS NOT NULL"
+    n, labels = _one(sql, f"SELECT count(*), count(DISTINCT label) {there}")
+    if n == 0:
+        raise DataError("No row has both a label and a finite score.", "Fill in missing labels and scores.")
+    if labels > MOST_LABELS:
+        raise DataError(
+            f"target: {target!r} contains {labels:,} values, so it is not a label.", "Choose another."
+        )
+    names = sql.sql(f"SELECT DISTINCT label {there} ORDER BY label").to_arrow_table().column(0)
+    sql.execute("CREATE OR REPLACE TEMP TABLE names AS SELECT DISTINCT label " + there)
+    ranked = "(SELECT label, row_number() OVER (ORDER BY label) - 1 AS code FROM names)"
+    codes, scores, counts = np.empty(n, np.int16), np.empty(n), np.empty(n)
+    query = f"SELECT code, score, n FROM lines JOIN {ranked} USING (label) WHERE score IS NOT NULL ORDER BY score, code"
+    at = 0
+    for batch in sql.sql(query).to_arrow_reader(1_000_000):
+        for into, values in zip((codes, scores, counts), batch.columns, strict=True):
+            into[at : at + len(batch)] = values.to_numpy(zero_copy_only=False)
+        at += len(batch)
+    give_back(n)
+    return pd.DataFrame(
+        {target: _labels(names, codes, file.delimiter is not None), score: scores, COUNT: counts}
+    )
+
+
+def _labels(names: pa.ChunkedArray, codes: np.ndarray, text: bool) -> Any:
+    """Return the label of each line: numbers and truth values as such, texts as categories."""
+    values = typed_text(names).values if text else names.to_pandas()
+    if is_number(values) or values.dtype.kind == "b":
+        return values.to_numpy()[codes]
+    return pd.Categorical.from_codes(codes, values.astype(str))
+
+
+def _whole(value: str, name: str) -> str:
+    """Return a count in SQL; what is not a whole number ends the query."""
+    wrong = _text(f"weight: {name!r} must contain whole numbers of at least 0.")
+    return f"CASE WHEN {value} >= 0 AND {value} = floor({value}) THEN {value}::BIGINT ELSE error({wrong}) END"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _one(sql: Any, query: str, parameters: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+    return sql.execute(query, parameters).fetchall()[
+        0
+    ]  # all: a result that is not finished would block the next
+
+
+@contextmanager
+def _connection(memory: str) -> Iterator[Any]:
+    """Open a database of its own in memory, which loads no extension and may write to a temporary folder only."""
+    import duckdb  # only here, as it takes long to load
+
+    with tempfile.TemporaryDirectory(prefix="calib-") as folder:
+        settings: dict[str, Any] = {
+            "memory_limit": memory,
+            "temp_directory": folder,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        with duckdb.connect(config=settings) as connection:
+            yield connection
+
+
+@contextmanager
+def _read_errors(file: LargeFile) -> Iterator[None]:
+    """Say in words what DuckDB found wrong."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise _refusal(str(error), file.path.name) from None
+
+
+def _refusal(said: str, name: str) -> DataError:
+    line = re.search(r"CSV Error on Line: (\d+)", said)
+    cells = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
+    if own := re.search(r"weight: .*", said):
+        return DataError(own.group(), "Correct the values, or choose another column.")
+    if line and cells:
+        expected, found = cells.groups()
+        message = (
+            f"Line {line[1]} has {found} cell{'' if found == '1' else 's'}, but {expected} are expected."
+        )
+        return DataError(
+            message, "Complete the line, or put quotation marks around cells that contain the delimiter."
+        )
+    if line and "utf-8" in said:
+        return DataError(
+            f"Line {line[1]} of {name} is not UTF-8 text.", "Save the file as UTF-8, or as Parquet."
+        )
+    if line and "quote" in said:
+        return DataError(f"A quotation mark in line {line[1]} is never closed.", "Close or remove it.")
+    reason = said.strip().partition("\n")[0]
+    return DataError(f"{name} cannot be read to its end ({reason}).", "Check the file, and save it again.")

@@ -1,0 +1,124 @@
+"""A file of predictions that does not fit into memory is counted: the numbers are those of its single rows."""
+
+import html
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import Recipe, check, evaluate
+from calib.__main__ import _on_file, main
+from calib.data import counting, read
+
+RNG = np.random.default_rng(0)
+
+
+def limit(monkeypatch) -> None:
+    monkeypatch.setattr(read, "UPLOAD_LIMIT", 10_000)
+    monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
+
+
+@pytest.fixture
+def small_memory(monkeypatch):
+    limit(monkeypatch)
+
+
+@pytest.fixture
+def rows() -> pd.DataFrame:
+    p = np.round(RNG.beta(0.5, 2, 4_000), 3)
+    return pd.DataFrame(
+        {"label": (RNG.random(4_000) < p**1.3).astype(int), "p": p, "site": np.arange(4_000) % 7}
+    )
+
+
+def run(tmp_path, table, *options, name="p.csv", **recipe):
+    given = {"content": "predictions", "target": "label", "calibrators": ["none", "platt"]} | recipe
+    (tmp_path / "recipe.json").write_text(json.dumps(given), encoding="utf-8")
+    table.to_csv(tmp_path / name, index=False)
+    return main(["evaluate", str(tmp_path / "recipe.json"), str(tmp_path / name), *options])
+
+
+def printed(capsys) -> tuple[pd.DataFrame, str]:
+    out, said = capsys.readouterr()
+    return pd.read_csv(io.StringIO(out), index_col=0), said
+
+
+@pytest.mark.usefixtures("small_memory")
+def test_the_numbers_are_those_of_the_single_rows(tmp_path, rows, capsys):
+    assert run(tmp_path, rows, score="p") == 0
+    said = capsys.readouterr().err
+    single = check(rows["label"], rows["p"])
+    recipe, data, _ = _on_file(Recipe(content="predictions", target="label", score="p"), tmp_path / "p.csv")
+    counted = evaluate(recipe, data).on_every_row()
+    np.testing.assert_allclose(counted.metrics.loc["none"], single.metrics.loc["none"], rtol=1e-9)
+    assert counted.verdict.finding == single.verdict.finding
+    assert "its 4,000 rows counted by score and label" in said
+    assert "On these 4,000 test rows in" in said
+
+
+def test_a_recipe_reads_the_counts_as_it_reads_a_table_of_counts(tmp_path, rows, capsys, monkeypatch):
+    lines = rows.value_counts(["p", "label"]).rename("count").reset_index().sort_values(["p", "label"])
+    assert run(tmp_path, lines, "--format", "csv", score="p", weight="count", weight_as="counts") == 0
+    expected, _ = printed(capsys)
+    limit(monkeypatch)
+    assert run(tmp_path, rows, "--format", "csv", score="p") == 0
+    pd.testing.assert_frame_equal(printed(capsys)[0], expected)
+
+
+@pytest.mark.usefixtures("small_memory")
+def test_the_minority_class_is_that_of_the_rows_and_not_of_the_lines(tmp_path, capsys):
+    few = pd.DataFrame({"label": "good", "p": np.round(RNG.random(900), 3)})
+    many = pd.DataFrame({"label": "late", "p": np.full(3_000, 0.25)})
+    assert run(tmp_path, pd.concat([few, many]), score="p") == 0
+    assert "Positive class: 'good', the minority class (900 rows)" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("small_memory")
+def test_the_report_holds_the_recipe_that_was_given_and_its_numbers_of_rows(tmp_path, rows):
+    report = tmp_path / "report.html"
+    assert run(tmp_path, rows, "--html", str(report), "--csv", str(tmp_path / "out.csv"), score="p") == 0
+    text = report.read_text(encoding="utf-8")
+    assert "its 4,000 rows counted by score and label" in html.unescape(text)
+    own = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
+    described = json.loads(html.unescape(re.search(r"<pre>(.*?)</pre>", own, re.DOTALL)[1]))
+    assert described["score"] == "p"
+    assert described["weight"] is None  # the column of counts is not one of the file
+    tested = pd.read_csv(tmp_path / "out.csv")["weight"].sum()
+    assert abs(tested - 0.3 * 4_000) < 120  # four standard deviations of a binomial draw
+
+
+@pytest.mark.usefixtures("small_memory")
+@pytest.mark.parametrize(
+    ("recipe", "words"),
+    [
+        ({"cluster": "site"}, "cluster is 'site', but p.csv is too large for memory"),
+        ({"segment": ["site = 1"]}, "segment is .* is too large for memory"),
+        ({"weight": "site"}, "weight: 'site' is not a count of rows"),
+        ({"score": None}, "several columns of scores, p and q"),
+        ({"score": "r"}, "score: there is no column 'r'"),
+        ({"content": "features"}, "expands to more than"),
+        ({"target": "labels"}, "target: there is no column 'labels'"),
+        ({"data_params": {"drop_repeated": True}}, "drop_repeated"),
+    ],
+)
+def test_what_needs_single_rows_is_refused_by_name(tmp_path, rows, capsys, recipe, words):
+    rows = rows.assign(q=np.round(rows["p"] ** 2, 3))
+    assert run(tmp_path, rows, **({"score": "p"} | recipe)) == 2
+    assert re.search(words, capsys.readouterr().err)
+
+
+@pytest.mark.usefixtures("small_memory")
+def test_a_single_score_is_found_and_a_named_class_kept(tmp_path, rows, capsys):
+    rows = rows.drop(columns="site").rename(columns={"p": "p_0"})
+    assert run(tmp_path, rows, "--format", "csv") == 0
+    found, said = printed(capsys)
+    assert "Positive class: '0', because it is named in 'p_0'" in said
+    assert found.loc["auc", "none"] < 0.5  # because these are scores of class 1
+
+
+def test_recipes_of_single_rows_are_unchanged(tmp_path, rows, capsys):
+    assert run(tmp_path, rows, score="p", cluster="site") == 0
+    assert "counted" not in capsys.readouterr().err
