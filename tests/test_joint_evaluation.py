@@ -52,6 +52,19 @@ def test_of_two_columns_it_is_the_two_class_evaluation_bit_by_bit():
     same(two.of("top"), check((p > 0.5) == y, np.maximum(p, 1 - p)))
 
 
+def test_changes_are_means_over_the_rows_with_intervals_that_cover():
+    rng, hits = np.random.default_rng(3), 0
+    for _ in range(200):
+        some = rng.integers(0, N, 300)
+        y = (rng.random((300, 1)) > P[some].cumsum(axis=1)).sum(axis=1).clip(0, 2)
+        found = check(y, {"plain": P[some], "sharp": SHARP[some]}).differences().set_index("metric")
+        each = ((SHARP[some] - np.eye(3)[y]) ** 2 - (P[some] - np.eye(3)[y]) ** 2).sum(axis=1)
+        assert found.value["brier"] == pytest.approx(each.mean())
+        truth = ((SHARP**2).sum(axis=1) - 2 * (SHARP * P).sum(axis=1) + (P**2).sum(axis=1)).mean()
+        hits += found.lower["brier"] <= truth <= found.upper["brier"]
+    assert hits >= 182  # 190 are expected, with a standard error of 3
+
+
 def test_the_table_of_classes_is_of_each_class_and_the_largest_gap_is_first():
     table = check(Y, SHARP).by_class()
     gaps = SHARP.mean(axis=0) - np.array([np.mean(k == Y) for k in range(3)])

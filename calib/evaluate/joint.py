@@ -21,6 +21,7 @@ from calib.evaluate.record import HOOKS, Evaluation, named
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
 from calib.kernel.records import Predictions
+from calib.kernel.rows import Rows
 from calib.kernel.wording import listed
 from calib.metrics import (
     accuracy,
@@ -33,6 +34,8 @@ from calib.metrics import (
     log_loss,
     top_label_calibration_error,
 )
+from calib.metrics.confidence import mean_interval
+from calib.metrics.losses import joint_log_losses, joint_squared_errors
 from calib.placements import Scored
 
 TOP = "top"
@@ -81,6 +84,13 @@ SCORES: dict[str, JointScore] = {
         "Mean over the classes of the calibration error of each against the rest.",
     ),
 }
+
+
+LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "brier": joint_squared_errors,
+    "log_loss": joint_log_losses,
+}
+"""Scores that are means over rows → the loss of each row, (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +268,28 @@ class JointEvaluation:
             for name, P in self.predictions.items()
         }
         return pd.DataFrame.from_dict(rows, orient="index")
+
+    def differences(self) -> pd.DataFrame:
+        """Return the change of the losses of all classes from the first predictions to each of the others.
+
+        One row per name and score ("brier", "log_loss"), columns calibrator, metric, value, lower, upper: the mean over
+        the rows of the difference of their losses, with the 95 % interval of ``mean_interval``. A change of an infinite
+        loss has none.
+        """
+        return once(self, "differences", self._differences)
+
+    def _differences(self) -> pd.DataFrame:
+        reference, *others = self.predictions
+        right = self._confidence(reference)[0].astype(np.intp)
+        rows = Rows(right, weight=self.sample_weight, cluster=self.cluster)
+        first = {metric: loss(self.y, self.predictions[reference]) for metric, loss in LOSSES.items()}
+        lines = []
+        for name in others:
+            for metric, loss in LOSSES.items():
+                with np.errstate(invalid="ignore"):  # ∞ − ∞ is not a number
+                    change = loss(self.y, self.predictions[name]) - first[metric]
+                lines.append((name, metric, *mean_interval(rows, change)))
+        return pd.DataFrame(lines, columns=["calibrator", "metric", "value", "lower", "upper"])
 
     def by_class(self, name: str | None = None) -> pd.DataFrame:
         """Return one row per class, the largest gap first.

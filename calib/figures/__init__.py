@@ -31,6 +31,7 @@ from calib.figures.reliability import RELIABILITY
 from calib.figures.set_reliability import SET_RELIABILITY
 from calib.figures.setups import SETUPS, formatted_setups
 from calib.figures.significance import SIGNIFICANCE
+from calib.figures.simplex import SIMPLEX
 from calib.figures.smooth_calibration import SMOOTH_CALIBRATION
 from calib.figures.step_curves import STEP_CURVES
 from calib.figures.theme import DARK, LIGHT, MARKS, Theme
@@ -58,6 +59,7 @@ _OWN: dict[str, FigureEntry] = {
         STEP_CURVES,
         WIDTH_BY_SCORE,
         CLASS_INTERVALS,
+        SIMPLEX,
         WIDTHS,
         INTERVAL_MEANS,
         INTERVAL_BINS,

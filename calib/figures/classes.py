@@ -7,8 +7,9 @@ import pandas as pd
 from calib.calibrators import label_of
 from calib.evaluate.joint import SCORES, JointEvaluation
 from calib.figures.metrics import BEST
-from calib.kernel.wording import number, percent, with_interval
+from calib.kernel.wording import change, number, percent, with_interval
 
+CLEAR = " ●"
 WORST = 6  # classes of which a diagram is shown
 
 
@@ -30,6 +31,16 @@ def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
         one = len(set(texts)) == 1
         shown[score.label] = [text + BEST * (text == best and not one and best != "∞") for text in texts]
     return pd.DataFrame(shown, index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
+
+
+def formatted_changes(joint: JointEvaluation) -> pd.DataFrame:
+    """``JointEvaluation.differences`` in words: a line per calibrator, a column per score; ● marks a clear change."""
+    shown: dict[str, dict[str, str]] = {}
+    for line in joint.differences().itertuples():
+        clear = CLEAR * bool(line.lower > 0 or line.upper < 0)
+        column = shown.setdefault(SCORES[line.metric].label, {})
+        column[label_of(line.calibrator)] = change(line.value, line.lower, line.upper) + clear
+    return pd.DataFrame(shown).rename_axis("Calibrator")
 
 
 def formatted_classes(table: pd.DataFrame) -> pd.DataFrame:

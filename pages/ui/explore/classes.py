@@ -7,13 +7,13 @@ from typing import Any
 import streamlit as st
 
 from calib.analysis.recommendation.advice import recommend
-from calib.calibrators import label_of
+from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.evaluate.joint import SCORES
 from calib.export import safe_csv
-from calib.figures.classes import WORST, formatted_classes, formatted_scores
+from calib.figures.classes import WORST, formatted_changes, formatted_classes, formatted_scores
 from calib.kernel.wording import class_named
-from pages.ui import headings, state, tables
+from pages.ui import chart, headings, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.widget import shown
@@ -29,6 +29,11 @@ def show(evaluation: Evaluation) -> None:
     st.caption(
         f"{evaluation.judged_by}. ★ marks the best value of a column; small differences may be sampling variability."
     )
+    if len(joint.predictions) > 1:
+        first = name_of(next(iter(joint.predictions)))
+        st.markdown(f"**Difference from {first}**, with its 95 % interval")
+        grid(formatted_changes(joint), width="stretch", key="joint_changes", alt="Differences and intervals")
+        st.caption("● marks a clear difference: its interval excludes 0.")
     with st.expander("What the scores mean"):
         for score in SCORES.values():
             st.markdown(f"**{score.label}**: {score.help}")
@@ -43,6 +48,8 @@ def show(evaluation: Evaluation) -> None:
     with st.container(horizontal=True):
         tables.download("Classes (CSV)", lambda: safe_csv(table, index=True), "classes.csv")
         tables.download("Scores (CSV)", lambda: safe_csv(joint.metrics, index=True), "scores.csv")
+    if joint.classes == 3 and key != "none":
+        chart.show("simplex", evaluation, calibrator=key)
     _worst(evaluation, key, list(table.index[:WORST]))
 
 
