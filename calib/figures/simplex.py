@@ -65,23 +65,22 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
     others = [key for key in joint.predictions if key != "none"]
     if not others:
         raise InputError("Choose a calibrator to see where it moves the probabilities.")
-    if calibrator is None or calibrator not in others:
-        choice = recommend(evaluation).choice
-        calibrator = choice if choice in others else others[0]
-    raw, P = joint.whole.scores, joint.predictions[calibrator]
+    choice = recommend(evaluation).choice if calibrator is None else calibrator
+    key = choice if choice in others else others[0]
+    raw, P = joint.whole.scores, joint.predictions[key]
     weights = or_ones(joint.sample_weight, len(raw))
     moved = float(np.average(np.abs(P - raw).sum(axis=1) / 2, weights=weights))
     names = tuple(map(str, joint.names))
     return Simplex(
-        calibrator,
+        key,
         _cells(raw, P, np.eye(3)[joint.y], weights, names),
         (names[0], names[1], names[2]),
-        f"{capital(name_of(calibrator))} moves {number(moved)} of each row’s probability to other classes on average",
-        f"Arrows lead from the uncalibrated probabilities to those of {label_of(calibrator)}, averaged in cells. The "
+        f"{capital(name_of(key))} moves {number(moved)} of each row’s probability to other classes on average",
+        f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in cells. The "
         "nearer a point lies to a corner, the more probable is that class. Thicker arrows stand for more rows. Rings "
         f"are the observed frequencies of a cell with at least {FEW} rows. A calibrator does well where arrows end in "
         "their rings, apart from chance.",
-        f"Triangle of {listed([str(name) for name in names])}: {name_of(calibrator)} moves {number(moved)} of the "
+        f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(moved)} of the "
         "probability on average.",
     )
 
