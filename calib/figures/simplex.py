@@ -66,7 +66,7 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
     if not others:
         raise InputError("Choose a calibrator to see where it moves the probabilities.")
     choice = recommend(evaluation).choice if calibrator is None else calibrator
-    key = choice if choice in others else others[0]
+    key = others[others.index(choice)] if choice in others else others[0]
     raw, P = joint.whole.scores, joint.predictions[key]
     weights = or_ones(joint.sample_weight, len(raw))
     moved = float(np.average(np.abs(P - raw).sum(axis=1) / 2, weights=weights))
