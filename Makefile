@@ -29,13 +29,14 @@ PLAIN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md app.py sample_data c
 .PHONY: help run test lint bench soak docs clean
 help:
 	@echo "make run    start the dashboard on http://127.0.0.1:8501 (another port: make run PORT=8600)"
+	@echo "            make run FOLDER=DIR lists the tables in DIR on Data"
 	@echo "make test   the suite                make lint   ruff, types and words"
 	@echo "make bench  speed beside peers       make soak   what is too long for every change"
 	@echo "make docs   the guide and the API reference, in build/docs"
 	@echo "make clean  forget .venv and caches"
 
 run: $(RUN)
-	$(PY) -m streamlit run app.py --server.address 127.0.0.1 $(if $(PORT),--server.port $(PORT))
+	$(if $(FOLDER),CALIBRATION_EXPLORER_FOLDER="$(abspath $(FOLDER))" )$(PY) -m streamlit run app.py --server.address 127.0.0.1 $(if $(PORT),--server.port $(PORT))
 
 # One BLAS thread a worker: workers on as many cores would otherwise slow each other down. Compiled files are kept even
 # where the environment forbids it: every process that the suite starts would compile calib again.

@@ -191,7 +191,7 @@ class Recipe:
         "text",
         DEFAULT_DATA,
         "Data set",
-        "The data set: sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID.",
+        "The data set: sample:KEY, synthetic:KEY, upload:DIGEST, folder:PATH@DIGEST or openml:ID.",
     )
     data_params: NamedValues = _field(
         "data",

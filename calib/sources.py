@@ -1,8 +1,13 @@
-"""A Recipe's ``data`` field → Dataset: a sample, a synthetic set with known posteriors, an upload, an OpenML id."""
+"""A Recipe's ``data`` field → Dataset.
+
+The field names a sample, a synthetic set with known posteriors, an OpenML id, or a table by the digest of its content:
+``upload:DIGEST``, or ``folder:PATH@DIGEST`` where it can be read again.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -45,6 +50,9 @@ from calib.recipe import FIELDS, Recipe, with_split
 from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
+PLACED = ("folder",)
+"""Kinds of data that stay where they are: KIND:NAME@DIGEST."""
+SEEN = re.compile(r"^(.*)@([0-9a-f]{16})$", re.DOTALL)
 READING = ("sheet", "header")  # those of ``data_params`` that say how a file is read
 
 
@@ -72,6 +80,32 @@ def file_digest(path: Path) -> str:
         raise DataError(f"{path} cannot be read ({error.strerror}).", "Check the path.") from None
 
 
+def place(data: str | None) -> tuple[str, str, str] | None:
+    """Return (kind, name, digest or "") of data that stay where they are; None for any other.
+
+    >>> place("folder:2026/scores.csv@0123456789abcdef"), place("folder:a@b.csv"), place("upload:00ff")
+    (('folder', '2026/scores.csv', '0123456789abcdef'), ('folder', 'a@b.csv', ''), None)
+    """
+    kind, _, rest = (data or "").partition(":")
+    if kind not in PLACED:
+        return None
+    seen = SEEN.match(rest)
+    return (kind, *seen.groups()) if seen else (kind, rest, "")  # type: ignore[return-value]
+
+
+def file_key(data: str | None) -> str | None:
+    """Return the digest by which a data field knows a file; None for other data.
+
+    >>> file_key("upload:00ff"), file_key("folder:a.csv@0123456789abcdef"), file_key("sample:loans")
+    ('00ff', '0123456789abcdef', None)
+    """
+    placed = place(data)
+    if placed is not None:
+        return placed[2] or None
+    kind, _, key = (data or "").partition(":")
+    return key if kind == "upload" else None
+
+
 def source(recipe: Recipe) -> tuple[str, str]:
     """Return (kind, key) of the data field; an unknown kind or key is refused by name.
 
@@ -88,10 +122,11 @@ def _named(data: str, field: str) -> tuple[str, str]:
         "synthetic": SYNTHETIC,
         "upload": None,
         "openml": None,
+        **dict.fromkeys(PLACED),
     }
     if kind not in known or not key:
         raise DataError(
-            f"{field} must be sample:KEY, synthetic:KEY, upload:DIGEST or openml:ID, but is {data!r}."
+            f"{field} must be sample:KEY, synthetic:KEY, upload:DIGEST, folder:PATH or openml:ID, but is {data!r}."
         )
     registry = known[kind]
     if registry is not None and key not in registry:
@@ -139,10 +174,13 @@ def _as_read(recipe: Recipe, uploads: Uploads) -> Table:
 
 def _table(named: tuple[str, str], uploads: Uploads, file: str | None, asked: Mapping[str, Any]) -> Table:
     kind, key = named
-    if kind == "upload":
-        if key not in uploads:
-            raise DataError(_again(file, key))
-        return Table(_uploaded(uploads[key], asked))
+    if kind == "upload" or kind in PLACED:
+        name, digest = (file, key) if kind == "upload" else (place(f"{kind}:{key}") or ("", key, ""))[1:]
+        if digest in uploads:
+            return Table(_uploaded(uploads[digest], asked))
+        if kind == "upload":
+            raise DataError(_again(name, digest))
+        raise DataError(f"{name} is not open.", "Choose the table again on Data.")
     if asked:
         raise DataError(
             f"data_params.{next(iter(asked))} is an option for reading a file, but data is {kind}:{key}.",
@@ -358,10 +396,10 @@ def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
     """
     wanted = (
         (recipe.data, recipe.file),
-        (recipe.judge_on or "", recipe.judge_file),
-        (recipe.onnx or "", recipe.onnx_file),
+        (recipe.judge_on, recipe.judge_file),
+        (recipe.onnx, recipe.onnx_file),
     )
-    keys = {data.removeprefix("upload:"): file for data, file in wanted if data.startswith("upload:")}
+    keys = {key: file for data, file in wanted if (key := file_key(data)) is not None}
     return {key: file for key, file in keys.items() if key not in known}
 
 
@@ -418,13 +456,15 @@ BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")
 """Fields of a Recipe that need single rows, of which counts know nothing."""
 
 
-def counted_rows(recipe: Recipe, file: LargeFile) -> tuple[Recipe, pd.DataFrame]:
+def counted_rows(recipe: Recipe, file: LargeFile, spill: bool = True) -> tuple[Recipe, pd.DataFrame]:
     """Count the predictions of a file by score and label.
 
     Parameters
     ----------
     recipe
         It names the label; the score, if there are several; and a column of counts, if there is one.
+    spill
+        As for ``count_predictions``.
 
     Returns
     -------
@@ -451,7 +491,7 @@ def counted_rows(recipe: Recipe, file: LargeFile) -> tuple[Recipe, pd.DataFrame]
             "Set weight_as to 'counts' if it is one, or use a sample of the rows.",
         )
     target, score = str(recipe.target), _one_score(recipe, file.head)
-    frame = count_predictions(file, target, score, recipe.weight)
+    frame = count_predictions(file, target, score, recipe.weight, spill=spill)
     params = {name: value for name, value in recipe.data_params if name not in READING}
     return recipe.replace(
         score=score, weight=COUNT, weight_as="counts", exclude=(), data_params={**params, "scores": (score,)}

@@ -7,6 +7,7 @@ from.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -43,6 +44,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="open this data file, for yourself alone: on this machine, at a free port, with a secret in the address",
     )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="list the tables in this folder on Data for everybody who can open the dashboard; they are read in place "
+        "(or set CALIBRATION_EXPLORER_FOLDER)",
+    )
     parser.add_argument("--given", action="store_true", help=argparse.SUPPRESS)  # of calib.explore, on stdin
     return parser
 
@@ -54,7 +62,7 @@ def arguments(argv: list[str] | None = None) -> list[str]:
     ['--server.fileWatcherType=none', '--server.port=8600', '--server.baseUrlPath=course']
     """
     given = vars(_parser().parse_args(argv))
-    del given["given"], given["file"]
+    del given["given"], given["file"], given["folder"]
     if given["path_prefix"]:
         given["path_prefix"] = given["path_prefix"].strip("/")
     options = [f"--server.{SERVER[name]}={value}" for name, value in given.items() if value is not None]
@@ -69,11 +77,24 @@ def main() -> None:
     asked, options = _parser().parse_args(), arguments()
     if asked.file is not None:
         sys.exit(_show(asked.file))
+    if asked.folder is not None:
+        _offer(asked.folder)
     if asked.given:
         from pages.ui import given
 
         given.receive(sys.stdin.buffer)
     sys.exit(cli.main(options))
+
+
+def _offer(folder: Path) -> None:
+    """Let the pages list the tables of a folder; end with the reason if it cannot be read."""
+    from calib.data import Folder
+    from calib.kernel.checks import InputError
+
+    try:
+        os.environ["CALIBRATION_EXPLORER_FOLDER"] = str(Folder(folder).root)
+    except InputError as error:
+        sys.exit(f"error: --folder: {error}")
 
 
 def _show(file: Path) -> int:

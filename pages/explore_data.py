@@ -4,12 +4,13 @@ import streamlit as st
 
 import pages.ui.everything
 from pages.ui import evaluations, frame, headings, stage, state
-from pages.ui.explore import data
+from pages.ui.explore import data, places
 
 recipe = frame.open_page("pages/explore_data.py")
 
 with stage.words():
     data.uploader(recipe)
+    places.choose(recipe)
     understood, more = st.container(key="understood"), data.more(recipe)
 
 if state.missing_uploads():

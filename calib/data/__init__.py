@@ -5,6 +5,7 @@ from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
 from calib.data.counting import COUNT, LargeFile, count_predictions, open_large
 from calib.data.errors import DataError, TooLargeError
+from calib.data.folder import Folder, Placed
 from calib.data.join import FILE_PART, join_tables
 from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
@@ -27,8 +28,10 @@ __all__ = [
     "WEIGHT_AS",
     "Column",
     "DataError",
+    "Folder",
     "LargeFile",
     "Matrix",
+    "Placed",
     "Sample",
     "Table",
     "TableFile",

@@ -154,6 +154,7 @@ def count_predictions(
     count: str | None = None,
     most: int = MOST_SCORES,
     memory: str = MEMORY,
+    spill: bool = True,
 ) -> pd.DataFrame:
     """Count the rows of a file by score and label.
 
@@ -169,6 +170,8 @@ def count_predictions(
         Distinct scores that are kept. If there are more, they are rounded to ``DECIMALS`` decimals, or to fewer.
     memory
         What DuckDB may use, such as "1GB".
+    spill
+        Whether it may write what needs more memory to a temporary folder; it is refused otherwise.
 
     Returns
     -------
@@ -194,7 +197,7 @@ def count_predictions(
             known = ", ".join(map(str, file.head))
             raise DataError(f"{role}: there is no column {name!r}.", f"Choose one of {known}.")
     seen = file.path.stat()
-    with _connection(memory) as sql, _read_errors(file):
+    with _connection(memory, spill) as sql, _read_errors(file):
         _check_first_scores(sql, file, score)
         rows = (
             f"SELECT {file.column(target)} AS label, {file.number(score)} AS score, "
@@ -364,14 +367,14 @@ def _one(sql: Any, query: str, parameters: tuple[Any, ...] = ()) -> tuple[Any, .
 
 
 @contextmanager
-def _connection(memory: str) -> Iterator[Any]:
+def _connection(memory: str, spill: bool) -> Iterator[Any]:
     """Open a database of its own in memory, which loads no extension and may write to a temporary folder only."""
     import duckdb  # only here, as it takes long to load
 
     with tempfile.TemporaryDirectory(prefix="calib-") as folder:
         settings: dict[str, Any] = {
             "memory_limit": memory,
-            "temp_directory": folder,
+            "temp_directory": folder if spill else "",
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
@@ -395,6 +398,8 @@ def _refusal(said: str, name: str) -> DataError:
     cells = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
     if own := re.search(r"weight: .*", said):
         return DataError(own.group(), "Correct the values, or choose another column.")
+    if "Out of Memory" in said or "out of memory" in said:
+        return DataError(f"To count {name} takes more memory than is allowed.", "Use the command line.")
     if line and cells:
         expected, found = cells.groups()
         message = (

@@ -189,10 +189,10 @@ def _recognise(content: bytes) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """File in memory, from which tables are read as Recipes ask; the last table is kept."""
+    """File in memory, or where it is, from which tables are read as Recipes ask; the last table is kept."""
 
     name: str
-    content: bytes
+    content: bytes | Path
     _last: dict[Any, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     def read(self, sheet: str | None = None, header: int | None = None) -> pd.DataFrame:

@@ -70,6 +70,7 @@ from calib.kernel.wording import capital, class_named, counted, listed, number, 
 from calib.models import MODELS
 from calib.placements import PLACEMENTS
 from calib.recipe import Recipe
+from calib.sources import file_key
 from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
@@ -414,8 +415,7 @@ def _method(evaluation: Evaluation) -> dict[str, str]:
 
 def _digest(recipe: Recipe, data: Dataset) -> str:
     """The digest by which the Recipe knows the file, or each of two; of other data that of the Dataset."""
-    files = [name for name in (recipe.data, recipe.judge_on) if name and name.startswith("upload:")]
-    digests = [name.removeprefix("upload:") for name in files] or [data.digest]
+    digests = list(filter(None, map(file_key, (recipe.data, recipe.judge_on)))) or [data.digest]
     return f"digest{'s' if len(digests) > 1 else ''} {listed(digests)}"
 
 

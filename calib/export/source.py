@@ -14,7 +14,7 @@ from calib.analysis.grouping_told import GroupingLosses
 from calib.evaluate import Evaluation
 from calib.recipe import Recipe
 from calib.settings import PAGE_SETTINGS, SEARCH
-from calib.sources import reading
+from calib.sources import file_key, reading
 
 FILE = "YOUR FILE"
 HOW = "# Save as reproduce.py in the project's folder. After make run, run .venv/bin/python reproduce.py there.\n"
@@ -320,8 +320,8 @@ def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]
 
 
 def _names(fields: Iterable[str | None], files: Mapping[str, str]) -> list[str]:
-    """The names of the uploaded files among fields of Recipes that say upload:DIGEST."""
-    digests = [data.removeprefix("upload:") for data in fields if data and data.startswith("upload:")]
+    """Return the names of the files among fields of Recipes that name data."""
+    digests = filter(None, map(file_key, fields))
     return [files.get(digest, FILE) for digest in dict.fromkeys(digests)]
 
 

@@ -72,7 +72,8 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
 def choose_data(key: str) -> None:
     """Continue with another data set, whose columns and classes are chosen again."""
     kind, _, name = key.partition(":")
-    upload = state.uploads()[name] if kind == "upload" else None
+    held = sources.file_key(key)
+    upload = state.uploads()[held] if held else None
     predictions = upload.predictions if upload else kind == "sample" and SAMPLES[name].predictions
     page_settings = {name: SETTINGS[name].default for name, _ in state.recipe().settings if name in SETTINGS}
     changes = page_settings | sources.with_data(
@@ -82,7 +83,7 @@ def choose_data(key: str) -> None:
         target=upload.target if upload else None,
         data_params=about(upload.frame).stated if upload else {},
     )
-    state.update(changes, data=key)
+    state.update(changes | dict(upload.said if upload else {}), data=key)
     _say_what_is_kept()
 
 

@@ -28,6 +28,7 @@ from pages.ui import (
     evaluations,
     headings,
     jobs,
+    places,
     server,
     stage,
     start,
@@ -119,6 +120,8 @@ def open_page(script: str) -> Recipe:
     _note_a_lost_session()
     _through_app(script)
     state.follow_address(script)
+    if places.look_again():
+        state.follow_address(script)
     page, presenter = current.of(script), state.presenter()
     if st.session_state["lost"]:
         st.session_state["lost"] = False

@@ -7,7 +7,7 @@ room, and whether lessons ask before they show. None of them is part of what is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -34,13 +34,18 @@ def recipe() -> Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """A file uploaded in this session, parsed once: its table, and what it seems to be; the file to read otherwise."""
+    """A file of this session, parsed once: its table, and what it seems to be; the file to read otherwise.
+
+    ``data`` is the Recipe's field of a table that stays where it is, and ``said`` holds further fields.
+    """
 
     name: str
     frame: pd.DataFrame
     target: str | None
     predictions: bool
-    file: TableFile
+    file: TableFile | pd.DataFrame
+    data: str = ""
+    said: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +68,9 @@ def uploads() -> dict[str, Upload]:
 
 def missing_uploads() -> dict[str, str | None]:
     """Digest → name of the files that the settings were made with and that were not uploaded in this session."""
-    return sources.missing(recipe(), held())
+    asked = sources.missing(recipe(), held())
+    placed = [sources.file_key(data) for data in (recipe().data, recipe().judge_on) if sources.place(data)]
+    return {key: name for key, name in asked.items() if key not in placed}
 
 
 def files() -> dict[str, str]:
@@ -71,7 +78,7 @@ def files() -> dict[str, str]:
     return {digest: file.name for digest, file in held().items()}
 
 
-def frames() -> dict[str, TableFile | bytes]:
+def frames() -> dict[str, TableFile | pd.DataFrame | bytes]:
     """Digest → file, as ``calib.sources`` takes them."""
     return {digest: each.file for digest, each in held().items()}
 
@@ -81,10 +88,10 @@ def data_choices(recipe: Recipe) -> dict[str, str]:
     choices = {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
     choices |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
     own = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
-    own |= {f"upload:{key}": upload.name for key, upload in uploads().items()}
-    for key, label in own.items():
-        choices[key] = (
-            label if label not in choices.values() else f"{label} ({key.removeprefix('upload:')[:6]})"
+    own |= {upload.data or f"upload:{key}": upload.name for key, upload in uploads().items()}
+    for data, label in own.items():
+        choices[data] = (
+            label if label not in choices.values() else f"{label} ({(sources.file_key(data) or data)[:6]})"
         )
     return choices
 
@@ -206,8 +213,9 @@ def here() -> dict[str, str]:
 
 
 def has_upload() -> bool:
-    """Whether the page shows a file that was uploaded in this session."""
-    return any("upload:" in value for value in here().values())
+    """Whether the page shows a file, which a link does not contain."""
+    now = recipe()
+    return any(map(sources.file_key, (now.data, now.judge_on, now.onnx))) or "upload:" in str(here().values())
 
 
 def asked() -> dict[str, str | list[str]]:

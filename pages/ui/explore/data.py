@@ -236,7 +236,7 @@ def more(recipe: Recipe) -> Any:
 
 def reading(recipe: Recipe, place: Any) -> None:
     """Which sheet and which line of a file begin the table, proposed and open to choice; nothing for other formats."""
-    upload = state.uploads().get(recipe.data.removeprefix("upload:"))
+    upload = state.uploads().get(sources.file_key(recipe.data) or "")
     if upload is None or about(upload.frame).header is None:
         return
     asked = sources.reading(recipe)
