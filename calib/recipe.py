@@ -144,6 +144,19 @@ TABLE: dict[str, Parameter] = {
             (),
             help="Columns that contain predictions. Other columns can define groups.",
         ),
+        Parameter(
+            "scores_as",
+            "Read scores as",
+            "choice",
+            None,
+            optional=True,
+            choices={
+                "shares": "Shares: each row is divided by its sum",
+                "logits": "Logits: their sigmoid, or of one column per class their softmax",
+            },
+            help="What scores are that are not probabilities. Logits of all classes are recognised.",
+            extra={"unset": "found by default"},
+        ),
         *(parameter for split in SPLITS.values() for parameter in split.parameters),
     )
 }
@@ -167,7 +180,7 @@ def _table(value: Any, name: str) -> NamedValues:
             raise InputError(f"{name}: {key!r} is not a known option. Use one of these: {', '.join(TABLE)}.")
         checked[key] = _checked(item, TABLE[key], f"{name}.{key}")
     return tuple(
-        (key, item) for key, item in checked.items() if key == "header" or item not in (False, (), 0)
+        (key, item) for key, item in checked.items() if key == "header" or item not in (None, False, (), 0)
     )
 
 

@@ -443,7 +443,9 @@ def dataset(recipe: Recipe, table: Table) -> Dataset:
     frame, target = table.frame, labelled(table)
     if recipe.content == "predictions":
         scores = _scores(recipe, frame, target) or None
-        made = prepare_predictions(frame, target, table.positive, scores, **_as_asked(recipe))
+        made = prepare_predictions(
+            frame, target, table.positive, scores, scores_as=_scores_as(recipe), **_as_asked(recipe)
+        )
     else:
         made = prepare(frame, target, table.positive, recipe.exclude, recipe.keep, **_as_asked(recipe))
     give_back(made.n)
@@ -532,6 +534,10 @@ def _as_asked(recipe: Recipe) -> dict[str, Any]:
     }
 
 
+def _scores_as(recipe: Recipe) -> str | None:
+    return dict(recipe.data_params).get("scores_as")
+
+
 def problems(recipe: Recipe, table: Table) -> list[Problem]:
     """Return the problems that ``validate`` finds in a Recipe's table, as ``load_table`` returns it."""
     found = validate(
@@ -540,6 +546,7 @@ def problems(recipe: Recipe, table: Table) -> list[Problem]:
         content=recipe.content,
         scores=_scores(recipe, table.frame, table.target) if table.target is not None else (),
         keep=recipe.keep,
+        scores_as=_scores_as(recipe),
         **_as_asked(recipe),
     )
     # How predictions are recognised, and that features may be learned from: of a model's inputs it goes without saying

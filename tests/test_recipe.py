@@ -42,6 +42,7 @@ RECIPES = st.builds(
             "drop_labels": st.lists(TEXT, max_size=3),
             "join_labels": st.lists(TEXT, max_size=3),
             "scores": st.lists(TEXT, max_size=3).map(tuple),
+            "scores_as": st.sampled_from([None, "shares", "logits"]),
             "gap": st.floats(0, 1000),
         },
     ),

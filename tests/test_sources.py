@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib import Recipe
+from calib import Recipe, check, evaluate
 from calib.data import SAMPLES, DataError, Table, TableFile, read_table
-from calib.sources import digest, judging, load, load_table, source
+from calib.kernel.checks import InputError
+from calib.sources import data_problems, digest, judging, load, load_table, source
 from calib.synthetic import SYNTHETIC
 
 sources = importlib.import_module("calib.sources")
@@ -222,3 +223,42 @@ def test_labels_merged_into_one_class_are_one_class_in_every_file():
     joined = load(both, {"00": first, "11": second})
     assert joined.names == ("a", "b", "other")
     assert (joined.labels[joined.part == 2] == [0, 0, 1, 1, 2, 2]).all()
+
+
+def test_predictions_of_all_classes_are_evaluated_as_the_arrays_that_they_are():
+    """A file of two models, one of which holds logits; labels are matched by name in whatever order columns are."""
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet([1, 1, 1], 600)
+    label = np.array([rng.choice(3, p=row) for row in P])
+    names = np.array(["cat", "dog", "fox"])
+    frame = pd.DataFrame(
+        {"net_fox": np.log(P[:, 2]) + 1, "net_cat": np.log(P[:, 0]) + 1, "net_dog": np.log(P[:, 1]) + 1}
+    )
+    frame = frame.assign(**{f"forest_{name}": P[:, k] for k, name in enumerate(names)}, label=names[label])
+    recipe = Recipe(data="upload:00", content="predictions", target="label", calibrators=("none",))
+    for score in (None, "forest", "net"):
+        asked = recipe.replace(score=score)
+        found = evaluate(asked, load(asked, {"00": frame}))
+        rows = found.rows
+        expected = check(label[rows], P[rows]).of("top")
+        (p,) = expected.predictions.values()
+        np.testing.assert_allclose(found.predictions["none"].p, p.p, atol=1e-12)
+        np.testing.assert_array_equal(found.y, expected.y)
+    with pytest.raises(InputError, match="score must name one of the columns net, forest, but is 'net_fox'"):
+        evaluate(recipe.replace(score="net_fox"), load(recipe, {"00": frame}))
+    one = recipe.replace(positive="dog", score="forest_dog")
+    found = evaluate(one, load(one, {"00": frame}))
+    np.testing.assert_array_equal(found.predictions["none"].p, P[found.rows, 1])
+
+
+def test_probabilities_that_do_not_sum_to_one_are_divided_as_the_recipe_says():
+    frame = pd.DataFrame({"y": list("abc") * 8, "p_a": 2.0, "p_b": 1.0, "p_c": 1.0})
+    recipe = Recipe(data="upload:00", content="predictions", target="y")
+    with pytest.raises(DataError, match="do not sum to 1 in 24 of 24 rows"):
+        load(recipe, {"00": frame})
+    (error,) = [p for p in data_problems(recipe, {"00": frame}) if p.severity == "error"]
+    assert [action for _, action in error.fixes] == ["Divide each row by its sum", "These are logits"]
+    for (fix, _), expected in zip(
+        error.fixes, ([0.5, 0.25, 0.25], np.exp([2, 1, 1]) / np.exp([2, 1, 1]).sum()), strict=True
+    ):
+        np.testing.assert_allclose(load(recipe.replace(**fix), {"00": frame}).X, [expected] * 24)

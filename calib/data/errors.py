@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from calib.kernel.checks import InputError
 
 
@@ -11,12 +14,15 @@ class DataError(InputError):
     >>> error = DataError("The file is empty.", "Choose another.")
     >>> str(error), error.remedy
     ('The file is empty. Choose another.', 'Choose another.')
+
+    ``fixes`` are remedies as fields of a Recipe, each with what a button that does so says, as of a ``Problem``.
     """
 
-    def __init__(self, message: str, remedy: str = ""):
+    def __init__(self, message: str, remedy: str = "", fixes: tuple[tuple[Mapping[str, Any], str], ...] = ()):
         super().__init__(f"{message} {remedy}".strip())
         self.message = message
         self.remedy = remedy
+        self.fixes = fixes
 
 
 class TooLargeError(DataError):

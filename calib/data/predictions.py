@@ -16,18 +16,49 @@ import numpy as np
 import pandas as pd
 
 from calib.data.about import about
+from calib.data.class_tables import (
+    AS_LOGITS,
+    FILLERS,
+    PROBABILITY_WORDS,
+    ROUNDING,
+    SCORE_WORDS,
+    ClassTables,
+    cells,
+    class_tables,
+    few_rows,
+    sum_to_one,
+    to_probabilities,
+    to_sigmoid,
+)
 from calib.data.column_types import typed_frame
-from calib.data.columns import SCORE_NAME, Column, as_float, in_unit_interval, inspect, is_number, positions
+from calib.data.columns import (
+    SCORE_NAME,
+    Column,
+    as_float,
+    has_fractions,
+    in_unit_interval,
+    inspect,
+    is_number,
+    positions,
+)
 from calib.data.errors import DataError
 from calib.data.join import of_both
 from calib.data.ranking import auc, auc_interval, class_draws
 from calib.data.repeats import left_out as repeated_left_out
 from calib.data.repeats import repeats
 from calib.data.roles import Read, read_roles, weight_note
-from calib.data.target import choose_classes, coded_labels, conventional, guess_target
+from calib.data.target import (
+    MOST_PREDICTED,
+    Classes,
+    Labels,
+    choose_classes,
+    coded_labels,
+    conventional,
+    guess_target,
+)
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
-from calib.kernel.wording import counted, listed, number, row_numbers
+from calib.kernel.wording import counted, listed, number, percent, row_numbers
 
 MOST_SCORES = 20  # columns of a table that can still be a label and scores
 FEW_SCORES = 3  # so many columns from 0 to 1 beside a label are scores whatever they are called
@@ -35,14 +66,8 @@ BESIDE = ("weight", "time", "part", "identifier")  # roles of number columns oth
 # Names of labels that come with predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
-PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
-FILLERS = frozenset(("of", "for", "class", "label"))
-SCORE_WORDS = PROBABILITY_WORDS | frozenset(
-    ("score", "scores", "pred", "prediction", "predicted", "confidence", "risk")
-)
 FEW_LINES = 20  # fewer may be alike by chance
 GROUPED = 0.5  # so large a share of lines whose score stands in the other class too
-ROUNDING = 0.0051  # of a probability with two decimals
 
 
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
@@ -105,10 +130,14 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     >>> looks_like_predictions(pd.DataFrame({"y": [0, 1, 1], "p_forest": [0.2, 0.7, 0.9]}))
     True
     """
-    target = guess_target(frame) if frame.shape[1] <= MOST_SCORES else None
+    target = guess_target(frame)
     if target is None:
         return False
     typed = typed_frame(frame)
+    if _has_class_tables(typed, target):
+        return True
+    if frame.shape[1] > MOST_SCORES:
+        return False
     found = _but(target, typed)
     scores = [column.name for column in _numbers(found)]
     scores = scores or list(filter(SCORE_NAME.search, _constants(typed, found)))
@@ -123,6 +152,22 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
         told = named == scores or target.lower() in TRUTH or any(MODEL_NAME.search(name) for name in scores)
         return told and bool(unit)
     return named == scores or (len(scores) <= FEW_SCORES and bool(unit))
+
+
+def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
+    """Whether every class has a column, with probabilities or logits and hardly a column of numbers beside."""
+    tables = tables_of(typed, target, list(coded_labels(typed, target).counts))
+    if tables is None:
+        return False
+    seen = few_rows(typed)
+    if any(
+        sum_to_one(seen, columns) and has_fractions(seen[columns[0]]) for columns in tables.columns.values()
+    ):
+        return True
+    told = [all(map(SCORE_NAME.search, columns)) for columns in tables.columns.values()]
+    every = set(tables.every)
+    beside = [inspect(column, name) for name, column in typed.items() if name not in (*every, target)]
+    return all(told) and not _numbers(beside)
 
 
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
@@ -181,80 +226,240 @@ def prepare_predictions(
     roles: Mapping[str, str | None] | None = None,
     weight_as: str | None = None,
     drop_repeated: bool = False,
+    scores_as: str | None = None,
 ) -> Dataset:
     """Prepare a Dataset whose X (n, k) contains the score columns as float64, for calibration without a model.
 
     Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``,
     which also report scores that rank the classes in reverse.
 
+    With three or more classes that have a column each, X holds the probabilities of all of them (``columns``).
+
     Parameters
     ----------
     positive
-        None chooses the class that the score columns are named after (``p_yes``), else the one that is
-        positive by convention (1 of 0 and 1, yes of no and yes …), else the minority class.
+        None takes all classes together if each has a column; else it chooses the class that the score columns are named
+        after (``p_yes``), else the one that is positive by convention (1 of 0 and 1, yes of no and yes …), else the
+        minority class.
     scores
-        The score columns; None takes ``score_columns``, of two that add up to one, or of one column per class,
-        only the positive class's.
+        The score columns; None takes ``score_columns``, of two that add up to one, or of one column per class and a
+        chosen class, only the positive class's.
     roles
         weight, time, cluster and part → the column that holds it, which is then no score.
     weight_as
         What a weight column of whole numbers holds, as for ``read_roles``.
     drop_repeated
         Leave out rows that repeat an earlier row in every column.
+    scores_as
+        "logits" if scores that are not probabilities are logits: they become a sigmoid, or of one column per class a
+        softmax. "shares" to divide the columns of all classes by their sum. None recognises logits of all classes.
+
+    Raises
+    ------
+    DataError
+        If no Dataset can be made, or probabilities of all classes do not sum to 1.
 
     Examples
     --------
     >>> table = pd.DataFrame({"y": [1, 0, 1, 1], "s": [0.1, 0.9, 0.2, 0.8]})
     >>> prepare_predictions(table, "y").classes, prepare_predictions(table.rename(columns={"s": "p_0"}), "y").classes
     (('0', '1'), ('1', '0'))
+    >>> three = pd.DataFrame({"y": ["a", "b", "c"], "p_a": [0.7, 0.2, 0], "p_b": [0.2, 0.8, 0], "p_c": [0.1, 0, 1]})
+    >>> prepare_predictions(three, "y").columns
+    {'predictions': ('p_a', 'p_b', 'p_c')}
     """
     typed, target = typed_frame(frame), str(target)
     label = coded_labels(frame, target)
     known = read_roles(typed, roles or {}, target, about(frame).notes, weight_as)
     counts = known.per_class(label)
     taken = {str(column) for column in (roles or {}).values()}
-    chosen = _chosen(typed.drop(columns=[name for name in typed if name in taken]), target, scores)
-    values = {column: _scores(typed, column, target) for column in chosen}
-    named = _named(values, list(counts))
-    chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
-    classes = choose_classes(counts, chosen_class, why, of_both(frame))
-    for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):
-        del values[column]
-    finite = {column: np.isfinite(given) for column, given in values.items()}
-    scored = np.logical_and.reduce([known.rows, *finite.values()])
+    others = typed.drop(columns=[name for name in typed if name in taken])
+    tables = tables_of(others, target, list(counts), scores, positive, scores_as)
+    if tables is None:
+        found = _of_columns(others, target, counts, positive, scores, scores_as, of_both(frame))
+    elif positive is None and len(tables.names) > 2:
+        found = _of_all_classes(others, counts, tables, scores_as)
+    else:
+        found = _of_one_class(others, counts, tables, positive, scores_as, of_both(frame))
+    scored = known.rows & found.scored
     rows = label.there & scored
     if not rows.any():
         raise DataError("No row has both a label and finite scores.", "Fill in missing labels and scores.")
-    left_out = (*_left_out(label.there, finite), *known.notes)
+    left_out = (*_left_out(label.there, found.missing), *known.notes)
     if drop_repeated:
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
-    unused = [column for column in typed.columns if column != target and column not in (*values, *taken)]
-    notes = [*left_out, *([f"Not used as scores: {', '.join(unused)}."] if unused else [])]
+    notes = [*found.notes, *left_out, *_unused(typed, target, {*found.columns, *taken})]
     data = Dataset(
         name=name or about(frame).name or "predictions",
-        X=pd.DataFrame({column: given[rows] for column, given in values.items()}, index=positions(rows)),
-        y=label.are(classes.positive)[rows].astype(np.intp),
-        classes=classes.names,
+        X=found.table(rows),
+        y=label.are(found.classes.positive)[rows].astype(np.intp),
+        classes=found.classes.names,
         predictions=True,
         read=len(frame),
         left_out=left_out,
         unlabelled=known.unlabelled(label.there),
-        **_without_label(values, scored & ~label.there, known),
+        **found.together(label, rows),
+        **_without_label(found, scored & ~label.there, known),
         **known.of(rows),
     )
-    del label, known, values, finite, scored, rows  # which are as long as the table
+    classes = found.classes
+    del label, known, found, scored, rows  # which are as long as the table
     notes += weight_note((roles or {}).get("weight"), data.weight, data.n)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
     return dataclasses.replace(data, notes=(classes.note, *notes))
 
 
-def _without_label(values: Mapping[str, np.ndarray], rows: np.ndarray, known: Read) -> dict[str, Any]:
+def tables_of(
+    typed: pd.DataFrame,
+    target: str,
+    labels: Sequence[str],
+    scores: Sequence[str] | None = None,
+    positive: object = None,
+    scores_as: str | None = None,
+) -> ClassTables | None:
+    """Return the columns of each class, if the table has them; None if single columns are scores.
+
+    Parameters
+    ----------
+    typed
+        A typed table without the columns that have a role.
+    labels
+        The different labels, in sorted order.
+    scores, positive, scores_as
+        As for ``prepare_predictions``. Chosen columns are the scores of a chosen class, whatever their names.
+    """
+    if scores and positive is not None:
+        return None
+    candidates = [str(score) for score in scores] if scores else [name for name in typed if name != target]
+    if not set(candidates) <= set(typed):
+        return None
+    # Of two classes a single column suffices, unless both are needed for a softmax
+    return class_tables(typed, labels, candidates, fewest=2 if scores_as == "logits" else 3)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Scores:
+    """The scores of all rows of a table.
+
+    Attributes
+    ----------
+    classes
+        The classes that they speak of.
+    values : float64 (n, k)
+    columns
+        The names of the k columns.
+    missing
+        What is missing → bool (n,), the rows in which it is there.
+    tables
+        Of all classes together, their columns.
+    """
+
+    classes: Classes
+    values: np.ndarray
+    columns: tuple[str, ...]
+    missing: Mapping[str, np.ndarray]
+    notes: tuple[str, ...] = ()
+    tables: ClassTables | None = None
+
+    @property
+    def scored(self) -> np.ndarray:
+        """Bool (n,), whether every score is there."""
+        return np.logical_and.reduce(list(self.missing.values()))
+
+    def table(self, rows: np.ndarray) -> pd.DataFrame:
+        """Return the scores of some rows, bool (n,)."""
+        values = self.values if rows.all() else self.values[rows]
+        return pd.DataFrame(values, columns=list(self.columns), index=positions(rows), copy=False)
+
+    def together(self, label: Labels, rows: np.ndarray) -> dict[str, Any]:
+        """Return the fields of a Dataset that holds all classes together."""
+        if self.tables is None:
+            return {}
+        names = self.tables.names
+        return {"names": names, "labels": label.among(names)[rows], "columns": dict(self.tables.columns)}
+
+
+def _of_columns(
+    typed: pd.DataFrame,
+    target: str,
+    counts: Mapping[str, int],
+    positive: object,
+    scores: Sequence[str] | None,
+    scores_as: str | None,
+    where: str,
+) -> _Scores:
+    """Scores of one class, each in a column of its own."""
+    values = {column: _scores(typed, column, target) for column in _chosen(typed, target, scores)}
+    named = _named(values, list(counts))
+    chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
+    classes = choose_classes(counts, chosen_class, why, where, most=MOST_PREDICTED)
+    for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):
+        del values[column]
+    notes = _sigmoids(values) if scores_as == "logits" else ()
+    missing = {f"{column!r} is": np.isfinite(given) for column, given in values.items()}
+    return _Scores(classes, np.column_stack(list(values.values())), tuple(values), missing, notes)
+
+
+def _sigmoids(values: dict[str, np.ndarray]) -> tuple[str, ...]:
+    """Make probabilities of the columns that hold none; what was done."""
+    notes = []
+    for column, given in values.items():
+        known = given[np.isfinite(given)]
+        if known.size and not (known.min() >= 0 and known.max() <= 1):
+            values[column], note = to_sigmoid(given, column)
+            notes.append(note)
+    return tuple(notes)
+
+
+def _of_all_classes(
+    typed: pd.DataFrame, counts: Mapping[str, int], tables: ClassTables, scores_as: str | None
+) -> _Scores:
+    """Probabilities of all classes, for one or several models."""
+    counts = {name: counts.get(name, 0) for name in tables.names}
+    classes = choose_classes(counts, joint=True, most=MOST_PREDICTED, confirmed=True)
+    values, missing, notes = cells(typed, tables.every), {}, [tables.note] if tables.note else []
+    for i, model in enumerate(tables.columns):
+        P = values[:, i * len(tables.names) : (i + 1) * len(tables.names)]
+        there = np.isfinite(P).all(axis=1)
+        missing[f"a probability of {model!r} is"] = there
+        notes += filter(None, [to_probabilities(P, there, model, scores_as)])
+    return _Scores(classes, values, tuple(tables.every), missing, tuple(notes), tables)
+
+
+def _of_one_class(
+    typed: pd.DataFrame,
+    counts: Mapping[str, int],
+    tables: ClassTables,
+    positive: object,
+    scores_as: str | None,
+    where: str,
+) -> _Scores:
+    """Probabilities of the positive class, for one or several models."""
+    chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, {})
+    classes = choose_classes(counts, chosen_class, why, where, most=MOST_PREDICTED, confirmed=True)
+    place = tables.names.index(classes.positive)
+    values, missing, notes = [], {}, [tables.note] if tables.note else []
+    for model, columns in tables.columns.items():
+        P = cells(typed, columns)
+        there = np.isfinite(P).all(axis=1)
+        notes += filter(None, [to_probabilities(P, there, model, scores_as, joint=False)])
+        values.append(P[:, place])
+        missing[f"{columns[place]!r} is"] = np.isfinite(values[-1])
+    names = tuple(columns[place] for columns in tables.columns.values())
+    return _Scores(classes, np.column_stack(values), names, missing, tuple(notes))
+
+
+def _unused(typed: pd.DataFrame, target: str, used: Collection[str]) -> list[str]:
+    unused = [column for column in typed.columns if column != target and column not in used]
+    return [f"Not used as scores: {', '.join(unused)}."] if unused else []
+
+
+def _without_label(found: _Scores, rows: np.ndarray, known: Read) -> dict[str, Any]:
     """The scores and times of rows, bool (n,), whose labels are missing: the fields of a Dataset."""
     if not rows.any():
         return {}
-    scores = pd.DataFrame({column: given[rows] for column, given in values.items()}, index=positions(rows))
-    return {"unlabelled_scores": scores, "unlabelled_time": known.of(rows).get("time")}
+    return {"unlabelled_scores": found.table(rows), "unlabelled_time": known.of(rows).get("time")}
 
 
 def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> list[str]:
@@ -267,9 +472,9 @@ def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> l
     return chosen
 
 
-def _left_out(labelled: np.ndarray, finite: Mapping[str, np.ndarray]) -> list[str]:
+def _left_out(labelled: np.ndarray, missing: Mapping[str, np.ndarray]) -> list[str]:
     reasons = {"because the label is missing": ~labelled}
-    reasons |= {f"because {column!r} is missing or infinite": ~good for column, good in finite.items()}
+    reasons |= {f"because {what} missing or infinite": ~there for what, there in missing.items()}
     return [
         f"Excluded {why}: {counted(int(out.sum()), 'row')} ({row_numbers(out)})."
         for why, out in reasons.items()
@@ -307,13 +512,23 @@ def _add_up(columns: Collection[np.ndarray]) -> bool:
     return bool(np.nanmax(np.abs(sum(columns) - 1), initial=0.0) <= ROUNDING * len(columns))
 
 
+def of_classes(data: Dataset, model: str) -> np.ndarray:
+    """Return the probabilities of all classes of a Dataset that holds them, (n, K); without a copy if it can."""
+    columns = list(data.columns[model])
+    return (data.X if len(columns) == data.X.shape[1] else data.X[columns]).to_numpy()
+
+
 def ranking_problems(data: Dataset) -> list[Problem]:
     """Report score columns that rank the two classes in reverse or no better than chance: one Problem each.
+
+    Of all classes together, predictions whose most probable class is right no more often than by chance.
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
     "These scores rank the classes in reverse: AUC 0 [0, 0.101]. These scores seem to be for class '0'."
     """
+    if data.joint:
+        return [problem for model in data.columns if (problem := _agreement(data, model)) is not None]
     draws = class_draws(Rows(data.y, weight=data.weight, cluster=data.cluster))
     if draws is None:
         return []
@@ -327,6 +542,25 @@ def ranking_problems(data: Dataset) -> list[Problem]:
         if interval[0] <= 0.5:
             found.append(_ranks(data, str(column), float(area), interval))
     return found
+
+
+def _agreement(data: Dataset, model: str) -> Problem | None:
+    """The warning where the most probable class is right no more often than if it were drawn among the rows."""
+    assert data.labels is not None
+    columns, rows = data.columns[model], Rows(data.y, weight=data.weight, cluster=data.cluster)
+    guess = of_classes(data, model).argmax(axis=1)
+    share = np.bincount(data.labels, rows.weights, minlength=len(columns)) / rows.weights.sum()
+    right, chance = data.labels == guess, share[guess]
+    gain = right - chance
+    if rows.freedom <= 0 or rows.mean(gain) > rows.quantile(0.95) * rows.standard_error(gain):
+        return None
+    return Problem(
+        "warning",
+        model,
+        f"The most probable class is right in {percent(rows.mean(right))} of the rows, no more often than by chance "
+        f"({percent(rows.mean(chance))}).",
+        f"Check that {columns[0]!r} is the column of class {data.names[0]!r}, and that each row has its own label.",
+    )
 
 
 def _is_grouped(data: Dataset) -> bool:
@@ -350,23 +584,28 @@ def _without_counts(column: str) -> Problem:
 
 
 def scale_problems(data: Dataset) -> list[Problem]:
-    """Report score columns that may be percentages and would not be treated as probabilities.
+    """Report score columns that are not probabilities: percentages, or logits.
 
     >>> table = pd.DataFrame({"y": [0, 1, 1], "p": [2.5, 70.0, 99.0]})
     >>> scale_problems(prepare_predictions(table, "y"))[0].remedy
     'If they are percentages, divide them by 100.'
     """
-    return [
-        Problem(
-            "warning",
-            str(column),
-            f"Scores from {number(low)} to {number(high)} are not treated as probabilities, which must be between 0 "
-            "and 1.",
-            "If they are percentages, divide them by 100.",
-        )
-        for column, low, high in zip(data.X.columns, data.X.min(), data.X.max(), strict=True)
-        if low >= 0 and high <= 100 and high > 50
-    ]
+    if data.joint:
+        return []
+    ends = zip(map(str, data.X.columns), data.X.min(), data.X.max(), strict=True)
+    return [problem for column, low, high in ends if (problem := _scale(column, low, high)) is not None]
+
+
+def _scale(column: str, low: float, high: float) -> Problem | None:
+    scores = f"Scores from {number(low)} to {number(high)}"
+    if low < 0:
+        message = f"{scores} are not probabilities, so they cannot be evaluated without a calibrator."
+        remedy = "If they are logits (log-odds), their sigmoid is the probability."
+        return Problem("info", column, message, remedy, *AS_LOGITS)
+    if high <= 100 and high > 50:
+        message = f"{scores} are not treated as probabilities, which must be between 0 and 1."
+        return Problem("warning", column, message, "If they are percentages, divide them by 100.")
+    return None
 
 
 def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:

@@ -31,6 +31,7 @@ LIKELY = ("outcome", "actual", "response", "result", "diagnosis")
 CONVENTION = (  # what "no" and "yes" are called; the second is the positive class
     *(("0", "1"), ("-1", "1"), ("-", "+"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t")),
     *(("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("off", "on")),
+    *(("wrong", "right"), ("incorrect", "correct")),
     *(("nein", "ja"), ("falsch", "wahr"), ("nee", "ja"), ("nej", "ja"), ("non", "oui"), ("faux", "vrai")),
     *(("no", "sí"), ("no", "si"), ("no", "sì"), ("falso", "verdadero"), ("falso", "vero"), ("não", "sim")),
     *(("nie", "tak"), ("нет", "да"), ("否", "是"), ("いいえ", "はい")),
@@ -113,8 +114,7 @@ class Labels:
         counts = dict.fromkeys(self.texts, 0)  # two values may be spelt alike
         for text, count in zip(self.texts, rows, strict=True):
             counts[text] += count
-        order = _order(list(counts))
-        return {text: counts[text] for text in sorted(counts, key=order) if counts[text]}
+        return {text: counts[text] for text in in_sorted_order(counts) if counts[text]}
 
 
 def labels(frame: pd.DataFrame, target: str) -> pd.Series:
@@ -169,6 +169,16 @@ def class_counts(frame: pd.DataFrame, target: str) -> dict[str, int]:
     return coded_labels(frame, target).counts
 
 
+def in_sorted_order(names: Iterable[str]) -> list[str]:
+    """Sort labels as ``class_counts`` does: numbers by value, then words by letter.
+
+    >>> in_sorted_order(["10", "b", "9"])
+    ['9', '10', 'b']
+    """
+    names = list(names)
+    return sorted(names, key=_order(names))
+
+
 def _order(names: list[str]) -> Any:
     values = {name: _number(name) for name in names}
     if len(names) <= 2 and None in values.values():
@@ -197,7 +207,7 @@ def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
 def _meanings(names: Collection[str]) -> dict[str, str]:
     """Map each label to its text without case and spaces, or, among labels that all say no or yes, to one of these."""
     plain = {name: folded(name) for name in names}
-    words = {name: _number_text(text) for name, text in plain.items() if text not in NO_LABEL}
+    words = {name: number_text(text) for name, text in plain.items() if text not in NO_LABEL}
     sides = [side & set(words.values()) for side in (NO, YES)]
     unlike = any(
         sum(_number(word) is not None for word in side) > 1 for side in sides
@@ -304,6 +314,7 @@ def choose_classes(
     lines: str = "rows",
     joint: bool = False,
     most: int = MOST_TRAINED,
+    confirmed: bool = False,
 ) -> Classes:
     """Choose the two classes: the positive class as asked for, else the rarest (ties: the last), against the rest.
 
@@ -319,6 +330,8 @@ def choose_classes(
         Whether three or more classes are taken together, if no positive class is given.
     most
         How many classes there may be.
+    confirmed
+        Whether something else than the label says that its values are classes, such as one column for each.
 
     Raises
     ------
@@ -340,7 +353,7 @@ def choose_classes(
         raise DataError(
             f"The label column contains {got}, but two classes are needed.", "Choose another label column."
         )
-    if len(names) > _most(sum(counts.values()), most):
+    if len(names) > (most if confirmed else _most(sum(counts.values()), most)):
         raise DataError(
             f"The label column contains {len(names):,} different values, too many to be classes.",
             f"Choose a column with fewer values, or merge rare classes. At most {most:,} classes are possible, and "
@@ -355,7 +368,7 @@ def choose_classes(
     if len(names) == 2:
         negative = names[0] if names[1] == chosen else names[1]
         note = f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines})."
-        if _number_text(negative) == "1" or _number_text(chosen) == "0":
+        if number_text(negative) == "1" or number_text(chosen) == "0":
             note += f" Below, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
     if joint and positive is None:
@@ -385,7 +398,7 @@ def conventional(names: Collection[str]) -> str | None:
     """
     if len(names) != 2:
         return None
-    plain = {_number_text(name): name for name in names}
+    plain = {number_text(name): name for name in names}
     for negative, positive in CONVENTION:
         if plain.keys() == {negative, positive}:
             return plain[positive]
@@ -395,8 +408,12 @@ def conventional(names: Collection[str]) -> str | None:
     return None
 
 
-def _number_text(name: str) -> str:
-    """A label without regard to case, numbers as Python writes whole ones."""
+def number_text(name: str) -> str:
+    """Return a label without regard to case, numbers as Python writes whole ones.
+
+    >>> number_text("Yes"), number_text("1.0"), number_text("1.5")
+    ('yes', '1', '1.5')
+    """
     value = _number(name)
     return name.casefold() if value is None or not value.is_integer() else str(int(value))
 
@@ -479,7 +496,9 @@ def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
     half = max(10, len(frame) // 2)
     found = {}
     for name, column in ((str(item[0]), item[1]) for item in frame.items()):
-        most = _most(len(frame), MOST_PREDICTED) if _bare(name) in NAMES else LIKELY_CLASSES
+        most = LIKELY_CLASSES
+        if _bare(name) in NAMES:  # each class may have a column, too
+            most = max(_most(len(frame), MOST_PREDICTED), min(frame.shape[1], MOST_PREDICTED))
         if 2 <= (values := _distinct(column, most)) <= min(most, half):
             found[name] = values
     return found

@@ -10,35 +10,24 @@ import numpy as np
 import pandas as pd
 
 from calib.data.about import about
+from calib.data.class_tables import ClassTables, shown_columns
 from calib.data.column_types import typed_frame
 from calib.data.columns import BEYOND, Column, inspect
 from calib.data.errors import DataError
+from calib.data.label_problems import label_problems
 from calib.data.leakage import leaks, leaks_of_classes
 from calib.data.predictions import (
     prepare_predictions,
     ranking_problems,
     scale_problems,
     scores_among_features,
+    tables_of,
 )
 from calib.data.repeats import FLATTER, repeats
 from calib.data.roles import propose_roles, read_roles
-from calib.data.target import (
-    MOST_PREDICTED,
-    MOST_TRAINED,
-    choose_classes,
-    coded_labels,
-    guess_target,
-    name_of_others,
-    not_known,
-    spelt_alike,
-    target_candidates,
-)
+from calib.data.target import choose_classes, coded_labels
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, number, quoted
-
-COMFORTABLE = 30  # rows of a class below which a diagram is mostly noise
-ALL_CLASSES = ({"positive": None}, "All classes together")
-FEWEST = 10  # rows of one class of several below which nothing can be said of it
 
 
 def validate(
@@ -53,6 +42,7 @@ def validate(
     weight_as: str | None = None,
     drop_repeated: bool = False,
     keep: Collection[str] = (),
+    scores_as: str | None = None,
 ) -> list[Problem]:
     """List the problems of a table, errors first; an empty list if nothing stands out.
 
@@ -78,6 +68,8 @@ def validate(
         Whether repeated rows are left out, as for ``prepare``.
     keep
         Identifiers and texts that are used all the same, as for ``prepare``.
+    scores_as
+        What scores are, as for ``prepare_predictions``.
 
     Examples
     --------
@@ -89,15 +81,19 @@ def validate(
     except DataError as error:
         return [Problem("error", None, error.message, error.remedy)]
     roles = roles or {}
-    joint = positive is None and content == "features"
+    tables = _tables(frame, typed, target, scores, roles, scores_as) if content == "predictions" else None
     found = [
-        *_target(frame, target, positive, rows_needed, joint),
+        *label_problems(frame, target, positive, rows_needed, content, tables),
         *_roles(frame, typed, target, roles, weight_as),
     ]
     usable = not any(problem.severity == "error" for problem in found)
-    columns = {str(name): inspect(column, str(name)) for name, column in typed.items()}
+    known = {} if tables is None else dict.fromkeys(tables.every)  # of which there may be a thousand
+    columns = {
+        str(name): inspect(column, str(name)) for name, column in typed.items() if str(name) not in known
+    }
     if content == "predictions":
-        found.extend(_predictions(frame, str(target), positive, scores, roles, weight_as) if usable else ())
+        options = {"roles": roles, "weight_as": weight_as, "scores_as": scores_as}
+        found.extend(_predictions(frame, str(target), positive, scores, options) if usable else ())
     else:
         taken = [name for name in map(str, roles.values()) if name in typed]
         found.extend(
@@ -109,6 +105,22 @@ def validate(
         found.extend(propose_roles(typed, str(target), roles, content == "features", held, weight_as))
     order = {"error": 0, "warning": 1, "info": 2}
     return sorted(found, key=lambda problem: order[problem.severity])
+
+
+def _tables(
+    frame: pd.DataFrame,
+    typed: pd.DataFrame,
+    target: str | None,
+    scores: Collection[str],
+    roles: Mapping[str, str | None],
+    scores_as: str | None,
+) -> ClassTables | None:
+    """The columns of all classes, if the table has them."""
+    if target is None or str(target) not in typed:
+        return None
+    rest = typed.drop(columns=[name for name in map(str, roles.values()) if name in typed])
+    labels = list(coded_labels(frame, str(target)).counts)
+    return tables_of(rest, str(target), labels, list(scores) or None, scores_as=scores_as)
 
 
 def _roles(
@@ -200,160 +212,32 @@ def _predictions(
     target: str,
     positive: object,
     scores: Collection[str],
-    roles: Mapping[str, str | None],
-    weight_as: str | None,
+    options: Mapping[str, Any],
 ) -> Iterator[Problem]:
     """Report which columns are scores, and how well they rank the classes."""
     try:
-        data = prepare_predictions(
-            frame, target, positive, list(scores) or None, roles=roles, weight_as=weight_as
-        )
+        data = prepare_predictions(frame, target, positive, list(scores) or None, **options)
     except DataError as error:
-        yield Problem("error", None, error.message, error.remedy)
+        problem = Problem("error", None, error.message, error.remedy)
+        if error.fixes:
+            (fix, action), *also = error.fixes
+            problem = replace(problem, fix=fix, action=action, also=tuple(also))
+        yield problem
         return
-    taken = (target, *data.X.columns, *roles.values())
+    taken = {target, *data.X.columns, *options["roles"].values()}
     others = [str(name) for name in frame.columns if str(name) not in taken]
-    message = "These columns are existing predictions, so no model is trained; "
-    message += f"{data.classes[1]!r} is the positive class." + (
-        f" Not used as scores: {listed(others)}." if others else ""
+    what = f"the probabilities of {len(data.names)} classes" if data.joint else "existing predictions"
+    message = f"These columns are {what}, so no model is trained" + (
+        "." if data.joint else f"; {data.classes[1]!r} is the positive class."
     )
+    message += f" Not used as scores: {listed(others, 12)}." if others else ""
     remedy = "To train a model, use these columns as features."
-    yield Problem(
-        "info", listed(list(data.X.columns)), message, remedy, {"content": "features"}, "Use as features"
-    )
+    named = list(data.X.columns)
+    if data.joint:
+        named = [shown_columns(columns).replace("'", "") for columns in data.columns.values()]
+    yield Problem("info", listed(named), message, remedy, {"content": "features"}, "Use as features")
     yield from scale_problems(data)
     yield from ranking_problems(data)
-
-
-def _target(
-    frame: pd.DataFrame, target: str | None, positive: object, rows_needed: int, joint: bool
-) -> Iterator[Problem]:
-    if target is None or str(target) not in map(str, frame.columns):
-        guess = guess_target(frame)
-        likely = [guess] if guess else target_candidates(frame)
-        hint = f"Choose the column that holds the label{f', perhaps {quoted(likely)}' if likely else ''}."
-        message = (
-            "You have not chosen a label column."
-            if target is None
-            else f"There is no column {str(target)!r}."
-        )
-        yield Problem("error", None, message, hint)
-        return
-    target = str(target)
-    label = coded_labels(frame, target)
-    missing, counts = int((~label.there).sum()), label.counts
-    if missing:
-        message = f"{missing:,} of {len(frame):,} rows have no label."
-        yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
-    try:
-        classes = choose_classes(counts, positive, joint=joint)
-    except DataError as error:
-        yield Problem("error", target, error.message, error.remedy)
-        if joint and 2 < len(counts) <= MOST_PREDICTED:
-            yield from _small_classes(target, counts, MOST_TRAINED)
-        return
-    yield from (spelling := list(_spelling(target, counts)))
-    if classes.together:
-        message = (
-            f"The label has {len(counts)} classes ({quoted(list(counts))}), which are predicted together."
-        )
-        remedy = "To predict one class against the rest, choose it as the positive class."
-        if len(counts) - len(spelt_alike(counts)) > 2:
-            yield Problem("info", target, message, remedy)
-        if sorted(counts.values())[-2] < rows_needed:
-            message = f"Only one class has {counted(rows_needed, 'row')}, which the split needs of two."
-            yield Problem("error", target, message, "Add rows, or choose a split into fewer parts.")
-        # Spellings of one label are not classes
-        yield from () if spelling else _small_classes(target, counts, len(counts))
-        return
-    if len(counts) - len(spelt_alike(counts)) > 2:
-        message = f"The label has {len(counts)} classes ({quoted(list(counts))}); {classes.positive!r} is predicted "
-        remedy = "To predict all classes together, choose no positive class."
-        yield Problem("info", target, f"{message}against the others.", remedy, *ALL_CLASSES)
-    inside = counts[classes.positive]
-    for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
-        if rows < rows_needed:
-            message = f"Class {name!r} has {counted(rows, 'row')}; the split needs {rows_needed}."
-            yield Problem(
-                "error", target, message, "Add rows of this class, or choose a split into fewer parts."
-            )
-        elif rows < COMFORTABLE:
-            message = f"Class {name!r} has only {rows} rows, so every estimate is uncertain."
-            remedy = "Pay attention to bands and intervals, or use cross-validation."
-            yield Problem("warning", target, message, remedy)
-
-
-def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterator[Problem]:
-    """Classes of several with hardly any rows; ``most`` is how many classes there may be once they are gone."""
-    few = {name: rows for name, rows in counts.items() if rows < FEWEST}
-    if few:
-        message = f"{_some(few, counts)} fewer than {FEWEST} rows: {_with_rows(few)}."
-        remedy = "These rows are too few to calibrate and evaluate a class. Exclude or merge small classes."
-        found = Problem("warning", target, message, remedy)
-        remedies = list(_remedies(few, counts, most))
-        if remedies:
-            found = replace(found, fix=remedies[0][0], action=remedies[0][1], also=tuple(remedies[1:]))
-        yield found
-    scarce = {name: rows for name, rows in counts.items() if FEWEST <= rows < COMFORTABLE}
-    if scarce:
-        message = f"{_some(scarce, counts)} fewer than {COMFORTABLE} rows: {_with_rows(scarce)}."
-        remedy = "Estimates for such a class are uncertain. Pay attention to bands and intervals."
-        yield Problem("warning", target, message, remedy)
-
-
-def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> Iterator[tuple[Any, str]]:
-    """Excluding small classes, and merging them: with the next larger ones, until all have rows enough."""
-    if 2 <= len(counts) - len(few) <= most:
-        yield {"data_params": {"drop_labels": tuple(few)}}, "Exclude small classes"
-    merged: list[str] = []
-    for name in sorted(counts, key=lambda name: counts[name]):
-        if len(merged) >= max(2, len(few)) and sum(counts[each] for each in merged) >= FEWEST:
-            break
-        merged.append(name)
-    one = name_of_others(counts)
-    merged = [name for name in merged if name != one]
-    left = len(counts) - len(merged) + (one not in counts)
-    if 2 <= left <= most:
-        action = f"Merge {listed([repr(name) for name in merged], 4)} into {one!r}"
-        yield {"data_params": {"join_labels": tuple(merged)}}, action
-
-
-def _some(few: Mapping[str, int], counts: Mapping[str, int]) -> str:
-    return f"{len(few)} of {len(counts)} classes {'has' if len(few) == 1 else 'have'}"
-
-
-def _with_rows(few: Mapping[str, int]) -> str:
-    return listed([f"{name!r} ({rows})" for name, rows in few.items()], 6)
-
-
-def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
-    """Labels that are one label spelt twice, and labels that are none; what to do about it is for a person to say."""
-    other = spelt_alike(counts)
-    if other:
-        kept = len(counts) - len(other)
-        message = f"{len(counts)} labels seem to be spellings of only {kept}: " + ", ".join(
-            f"{name!r} = {meant!r}" for name, meant in list(other.items())[:5]
-        )
-        yield Problem(
-            "warning",
-            target,
-            f"{message}{' …' if len(other) > 5 else ''}.",
-            "Merge these labels, or correct the file. Until then, each spelling is a class.",
-            {"data_params": {"merge_labels": True}},
-            "Merge spellings",
-        )
-    unknown = not_known({name: rows for name, rows in counts.items() if name not in other})
-    none = [name for name in counts if other.get(name, name) in unknown]
-    if none:
-        rows = sum(counts[name] for name in none)
-        yield Problem(
-            "warning",
-            target,
-            f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is unknown, but now counts as a class.",
-            "Exclude these rows, unless the label is a real class.",
-            {"data_params": {"drop_labels": tuple(none)}},
-            "Exclude these rows",
-        )
 
 
 def _feature(column: Column) -> Iterator[Problem]:

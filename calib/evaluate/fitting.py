@@ -20,7 +20,7 @@ from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.weights import are_whole, effective_weights, or_ones
 from calib.kernel.wording import percent
-from calib.models import MODELS
+from calib.models import MODELS, GivenProbabilities
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS, Placement
 from calib.recipe import Recipe
@@ -207,6 +207,8 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
     """Return the unfitted pipeline of a Recipe: typed columns → matrix → model."""
     if dataset.predictions:
         column = score_column(recipe, dataset)
+        if dataset.joint:
+            return GivenProbabilities(dataset.columns[column])
         # Of all rows: what a column holds must not depend on the rows that a fold happens to see.
         settings = {"score": column, "probability": may_be_probabilities(dataset.X[column].to_numpy())}
         return MODELS["given"].build(settings, recipe.seed)
@@ -215,8 +217,8 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
 
 
 def score_column(recipe: Recipe, dataset: Dataset) -> str:
-    """Return the score column that a Recipe names, or the first one; refuse unknown names."""
-    columns = list(dataset.X.columns)
+    """Return the scores that a Recipe names, or the first ones; refuse unknown names."""
+    columns = dataset.scores
     if recipe.score is None:
         return columns[0]
     if recipe.score not in columns:

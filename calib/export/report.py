@@ -188,7 +188,7 @@ def _short_model(recipe: Recipe, data: Dataset) -> str:
     if recipe.onnx is not None:
         return f"“{recipe.onnx_file or 'an ONNX model'}”"
     if data.predictions:
-        return f"the scores “{recipe.score or data.X.columns[0]}”"
+        return f"the scores “{recipe.score or data.scores[0]}”"
     return within_a_sentence(MODELS[recipe.model].label)
 
 

@@ -194,6 +194,11 @@ class Dataset:
         """Int array (n,): the class of each row, 0 … K − 1; 0 or 1 for two classes."""
         return self.y if self.labels is None else self.labels
 
+    @property
+    def scores(self) -> list[str]:
+        """The names of predictions made elsewhere: of score columns, or of tables with a column per class."""
+        return list(self.columns if self.joint else map(str, self.X.columns)) if self.predictions else []
+
     @cached_property
     def fixes_calibration(self) -> bool:
         """Whether the file says which rows calibrate."""

@@ -21,7 +21,7 @@ from calib.models.base import (
     gives_probability,
 )
 from calib.models.calibrated_tree import TreeNode, tree_nodes
-from calib.models.given import GivenScores
+from calib.models.given import GivenProbabilities, GivenScores
 from calib.models.probability_forest import ProbabilityForest
 from calib.models.probability_tree import ProbabilityTree
 from calib.models.tuned import CurtailedForest, TunedForest
@@ -53,6 +53,7 @@ register = MODELS.register
 __all__ = [
     "MODELS",
     "CurtailedForest",
+    "GivenProbabilities",
     "GivenScores",
     "ModelEntry",
     "ProbabilityForest",

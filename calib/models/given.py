@@ -1,4 +1,4 @@
-"""Existing scores: a column of the table serves as the model, so only calibration is done here."""
+"""Existing scores: a column of the table, or one per class, serves as the model, so only calibration is done here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from calib.kernel.checks import InputError, probability_vector, score_vector
+from calib.kernel.checks import (
+    InputError,
+    class_labels,
+    class_probabilities,
+    probability_vector,
+    score_vector,
+)
 from calib.kernel.records import Parameter
 from calib.models.base import ModelEntry
 
@@ -85,6 +91,64 @@ class GivenScores(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         return self.classes_[(self._column(X) > (0.5 if self.probability_ else 0)).astype(int)]
+
+
+class GivenProbabilities(ClassifierMixin, BaseEstimator):
+    """Return the columns of a data frame as the probabilities of K classes.
+
+    Nothing is learnt from the labels, so that every row may calibrate.
+
+    Parameters
+    ----------
+    columns
+        The columns of the classes 0 … K − 1, in this order; None takes all columns.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"cat": [0.2, 0.5], "dog": [0.7, 0.5], "fox": [0.1, 0.0]})
+    >>> model = GivenProbabilities(("fox", "cat", "dog")).fit(table, [0, 2])
+    >>> model.predict_proba(table), model.predict(table)
+    (array([[0.1, 0.2, 0.7],
+           [0. , 0.5, 0.5]]), array([2, 1]))
+    """
+
+    trained_elsewhere: ClassVar[bool] = True
+
+    def __init__(self, columns: tuple[str, ...] | None = None, random_state: int | None = None) -> None:
+        self.columns = columns
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> GivenProbabilities:
+        """Set ``classes_`` to 0 … K − 1; a class without a row keeps its column.
+
+        Raises
+        ------
+        InputError
+            For rows that do not sum to 1, and labels that are not positions of columns.
+        """
+        width = self._table(X).shape[1]
+        class_labels(y, width)
+        self.classes_ = np.arange(width)
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def _table(self, X: Any) -> np.ndarray:
+        """The columns in the order of the classes; of all columns of a table no copy is made."""
+        if self.columns is not None and isinstance(X, pd.DataFrame) and list(X.columns) != list(self.columns):
+            absent = [name for name in self.columns if name not in X.columns]
+            if absent:
+                raise InputError(f"columns: there is no column {absent[0]!r} in the table.")
+            X = X[list(self.columns)]
+        return X.to_numpy() if isinstance(X, pd.DataFrame) else np.asarray(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities, (n, K)."""
+        check_is_fitted(self)
+        return class_probabilities(self._table(X), "The probabilities")
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class of each row, (n,)."""
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 ENTRY = ModelEntry(

@@ -206,7 +206,7 @@ def _scores(recipe: Recipe) -> None:
     """For predictions made elsewhere: which column, and how many rows judge it."""
     st.header("Scores", anchor=False)
     try:
-        columns = list(evaluations.load(recipe).X.columns)
+        columns = evaluations.load(recipe).scores
     except InputError:
         st.caption("Choose the label on the Data page first.")
         return
@@ -233,7 +233,7 @@ def score_findings(recipe: Recipe) -> None:
     except InputError:
         return  # the page itself says why
     found = jobs.cached("findings", KEPT_FINDINGS, data.digest, lambda: ranking_problems(data))
-    columns = list(data.X.columns)
+    columns = data.scores
     for problem in found:
         if problem.column == (recipe.score if recipe.score in columns else columns[0]):
             st.warning(f"**{plain(problem.column)}**: {plain(problem.message)} {plain(problem.remedy)}")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 from sklearn.metrics import roc_auc_score
 
 from calib.data import (
@@ -15,6 +16,7 @@ from calib.data import (
     validate,
 )
 from calib.data.predictions import named_class, ranking_problems, scale_problems, scores_among_features
+from calib.kernel.wording import percent
 
 N = 200
 RNG = np.random.default_rng(2)
@@ -130,7 +132,7 @@ def test_of_a_column_a_class_the_positive_class_s_is_the_score(head):
 @pytest.mark.parametrize("head", ["class_", "score_", "p"])
 @pytest.mark.parametrize("names", [["0", "1", "10"], ["no", "yes"], ["a", "B", "ab"]])
 def test_of_a_column_a_class_that_add_up_to_one_the_end_is_the_class(head, names):
-    """A number after "score" is a model's otherwise, and "class_a" says nothing of a probability."""
+    """A number after "score" is a model's otherwise; of two classes "class_a" says nothing of a probability."""
     share = RNG.dirichlet([1] * len(names), N).round(2)
     label = [RNG.choice(names, p=row / row.sum()) for row in share]
     frame = pd.DataFrame({"label": label, **{head + name: share[:, k] for k, name in enumerate(names)}})
@@ -138,7 +140,9 @@ def test_of_a_column_a_class_that_add_up_to_one_the_end_is_the_class(head, names
         assert prepare_predictions(frame, "label", positive).X.columns.tolist() == [head + positive]
     frame[head + names[0]] /= 2
     if named_class(head + names[1], names) is None:
-        assert list(prepare_predictions(frame, "label", names[1]).X) == [head + name for name in names]
+        told = len(names) > 2 and head == "class_"  # three columns that are named after all classes
+        expected = names[1:2] if told else names
+        assert list(prepare_predictions(frame, "label", names[1]).X) == [head + name for name in expected]
 
 
 def backwards(n=400, strength=0.2, seed=0):
@@ -193,8 +197,169 @@ def test_percentages_are_noticed_where_they_would_pass_for_margins():
     assert f"from {table['p'].min():.3g} to {table['p'].max():.3g}" in found.message
     assert "divide them by 100" in found.remedy
     assert found.message in [problem.message for problem in validate(table, "y", content="predictions")]
-    for other in (table.assign(p=GOOD), table.assign(p=table["p"] - 50), table.assign(p=9 * table["p"])):
+    for other in (table.assign(p=GOOD), table.assign(p=9 * table["p"])):
         assert scale_problems(prepare_predictions(other, "y")) == []
+
+
+def test_a_single_column_of_logits_can_be_read_as_such():
+    p = np.clip(GOOD, 0.01, 0.99)
+    logits = np.log(p / (1 - p))
+    table = pd.DataFrame({"y": Y.astype(int), "forest": GOOD, "svm": logits})
+    (found,) = scale_problems(prepare_predictions(table, "y"))
+    assert (found.severity, found.column, found.action) == ("info", "svm", "These are logits")
+    assert found.fix == {"data_params": {"scores_as": "logits"}}
+    data = prepare_predictions(table, "y", scores_as="logits")
+    np.testing.assert_array_equal(data.X["forest"], GOOD)  # a probability stays what it is
+    np.testing.assert_allclose(data.X["svm"], p, atol=1e-12)
+    assert "svm: the column contains logits, so their sigmoid is used." in data.notes
+    assert scale_problems(data) == []
+    shift = RNG.normal(size=N)  # which the softmax takes off
+    both = pd.DataFrame({"y": Y.astype(int), "logit_0": shift - logits, "logit_1": shift})
+    data = prepare_predictions(both, "y", scores_as="logits")
+    assert data.classes == ("0", "1")
+    np.testing.assert_allclose(data.X["logit_1"], p, atol=1e-12)
+    assert prepare_predictions(both, "y").X.shape[1] == 2
+
+
+ANIMALS = np.array(["cat", "dog", "fox"])
+SHARES = RNG.dirichlet([1, 1, 1], N)
+ANIMAL = ANIMALS[[RNG.choice(3, p=row) for row in SHARES]]
+OF_ALL = pd.DataFrame({"label": ANIMAL, **{f"forest_{name}": SHARES[:, k] for k, name in enumerate(ANIMALS)}})
+LOGITS = pd.DataFrame({f"net_{name}": np.log(SHARES[:, k]) + 4 for k, name in enumerate(ANIMALS)})
+
+
+def test_a_column_for_each_of_three_classes_is_a_dataset_of_all_of_them():
+    frame = pd.concat([OF_ALL, LOGITS], axis=1).assign(hospital=RNG.integers(0, 3, N), weight=1)
+    assert looks_like_predictions(OF_ALL)
+    data = prepare_predictions(frame, "label")
+    assert data.joint
+    assert data.predictions
+    assert data.names == tuple(ANIMALS)
+    np.testing.assert_array_equal(ANIMALS[data.labels], ANIMAL)
+    assert data.columns == {
+        model: tuple(f"{model}_{name}" for name in ANIMALS) for model in ("forest", "net")
+    }
+    assert data.scores == ["forest", "net"]
+    assert list(data.X) == [*data.columns["forest"], *data.columns["net"]]
+    np.testing.assert_array_equal(data.X[list(data.columns["forest"])], SHARES)
+    np.testing.assert_allclose(data.X[list(data.columns["net"])], SHARES, atol=1e-12)
+    rarest = min(ANIMALS[::-1], key=list(ANIMAL).count)
+    assert data.classes == (f"not {rarest}", rarest)
+    np.testing.assert_array_equal(data.y, rarest == ANIMAL)
+    assert data.notes[0].startswith("All 3 classes are predicted together: 'cat'")
+    assert "Not used as scores: hospital, weight." in data.notes
+    assert ranking_problems(data) == scale_problems(data) == []
+
+
+def test_one_class_against_the_rest_has_one_column_per_model():
+    frame = pd.concat([OF_ALL, LOGITS], axis=1)
+    data = prepare_predictions(frame, "label", "dog")
+    assert (data.classes, data.labels, list(data.X)) == (("not dog", "dog"), None, ["forest_dog", "net_dog"])
+    np.testing.assert_array_equal(data.X["forest_dog"], SHARES[:, 1])
+    np.testing.assert_allclose(data.X["net_dog"], SHARES[:, 1], atol=1e-12)  # of all logits, not of one
+    chosen = ["forest_cat", "forest_dog"]
+    assert list(prepare_predictions(frame, "label", "dog", chosen).X) == chosen  # as a person says
+    some = prepare_predictions(frame, "label", None, list(LOGITS))
+    assert some.columns == {"net": tuple(LOGITS)}
+
+
+def test_ten_columns_of_logits_are_one_model_and_not_ten():
+    labels = RNG.permutation(600) % 10
+    logits = RNG.normal(size=(600, 10)) + 2 * np.eye(10)[labels]
+    frame = pd.DataFrame({"label": labels, **{f"logit_{k}": logits[:, k] for k in range(10)}})
+    assert looks_like_predictions(frame)
+    data = prepare_predictions(frame, "label")
+    assert (data.scores, data.X.shape, len(data.names)) == (["predictions"], (600, 10), 10)
+    np.testing.assert_allclose(data.X, softmax(logits, axis=1))
+    assert any("so their softmax is used" in note for note in data.notes)
+    assert [p.severity for p in validate(frame, "label", content="predictions")] == ["info"]
+
+
+def test_rows_that_do_not_sum_to_one_are_an_error_with_a_button():
+    frame = OF_ALL.assign(forest_cat=OF_ALL["forest_cat"] * np.where(np.arange(N) == 4, 0.25, 1))
+    (error,) = [p for p in validate(frame, "label", content="predictions") if p.severity == "error"]
+    assert "'forest' do not sum to 1 in 1 of 200 rows (row 5)" in error.message
+    assert error.fixes == (({"data_params": {"scores_as": "shares"}}, "Divide each row by its sum"),)
+    data = prepare_predictions(frame, "label", scores_as="shares")
+    assert np.abs(data.X.sum(axis=1) - 1).max() < 1e-12
+    assert list(prepare_predictions(frame, "label", "cat").X) == ["forest_cat"]  # which needs no sums
+
+
+def test_rows_without_a_probability_or_a_label_are_left_out_of_all_classes():
+    frame = OF_ALL.astype({"label": object})
+    frame.loc[0, "label"], frame.loc[3, "forest_dog"], frame.loc[[3, 7], "forest_fox"] = None, np.nan, np.inf
+    data = prepare_predictions(frame, "label")
+    assert data.X.index.tolist() == [i for i in range(N) if i not in (0, 3, 7)]
+    why = "Excluded because a probability of 'forest' is missing or infinite: 2 rows (rows 4, 8)."
+    assert why in data.notes
+    np.testing.assert_array_equal(data.unlabelled_scores, SHARES[:1])
+
+
+def test_a_class_without_a_row_keeps_its_column():
+    frame = OF_ALL.rename(columns={"forest_fox": "forest_wolf"}).assign(
+        label=np.where(ANIMAL == "fox", "ant", ANIMAL), forest_ant=0.0
+    )
+    data = prepare_predictions(frame, "label")
+    assert data.names == ("ant", "cat", "dog", "wolf")
+    assert set(data.labels) == {0, 1, 2}
+    few = next(p for p in validate(frame, "label", content="predictions") if "fewer than 30" in p.message)
+    assert "'wolf' (0)" in few.message
+
+
+def test_predictions_that_are_right_by_chance_are_named():
+    turned = OF_ALL.rename(
+        columns={f"forest_{a}": f"forest_{b}" for a, b in zip(ANIMALS, np.roll(ANIMALS, 1), strict=True)}
+    )
+    data = prepare_predictions(turned, "label")
+    (found,) = ranking_problems(data)
+    guess = np.roll(ANIMALS, 1)[SHARES.argmax(axis=1)]
+    assert f"right in {percent((guess == ANIMAL).mean())} of the rows" in found.message
+    counts = pd.Series(ANIMAL).value_counts(normalize=True)
+    assert f"by chance ({percent(counts[guess].mean())})" in found.message
+    assert any(found.message in note for note in data.notes)
+    blind = OF_ALL.assign(label=RNG.permutation(ANIMAL))
+    assert len(ranking_problems(prepare_predictions(blind, "label"))) == 1
+    weighed = prepare_predictions(OF_ALL.assign(n=3), "label", roles={"weight": "n"}, weight_as="counts")
+    assert ranking_problems(weighed) == []
+
+
+def test_labels_of_several_classes_without_their_columns_are_one_against_the_rest():
+    frame = OF_ALL[["label", "forest_dog"]].rename(columns={"forest_dog": "p_dog"})
+    data = prepare_predictions(frame, "label")
+    assert (data.labels, data.classes) == (None, ("not dog", "dog"))
+    told = next(p for p in validate(frame, "label", content="predictions") if "3 classes" in p.message)
+    assert "needs one column per class" in told.remedy
+    assert told.fix is None
+    chosen = validate(OF_ALL, "label", "dog", content="predictions")
+    assert next(p for p in chosen if "3 classes" in p.message).fix == {"positive": None}
+
+
+@pytest.mark.parametrize(
+    "truth", [("0", "1"), ("wrong", "right"), ("incorrect", "correct"), ("False", "True")]
+)
+def test_confidence_and_whether_it_was_right_are_a_table(truth):
+    """Right is the positive class also where it is the more frequent one."""
+    right = ANIMALS[SHARES.argmax(axis=1)] == ANIMAL
+    frame = pd.DataFrame({"confidence": SHARES.max(axis=1), "correct": np.where(right, truth[1], truth[0])})
+    assert looks_like_predictions(frame)
+    assert guess_target(frame) == "correct"
+    data = prepare_predictions(frame, "correct")
+    assert data.classes == truth
+    np.testing.assert_array_equal(data.y, right)
+
+
+def test_a_thousand_classes_of_a_few_rows_are_read():
+    labels = RNG.permutation(3000) % 1000
+    values = RNG.dirichlet(np.full(1000, 0.01), 3000)
+    frame = pd.concat(
+        [pd.DataFrame(values, columns=[f"p_{k}" for k in range(1000)]), pd.Series(labels, name="label")],
+        axis=1,
+    )
+    assert looks_like_predictions(frame)
+    data = prepare_predictions(frame, "label")
+    assert data.names == tuple(map(str, range(1000)))
+    np.testing.assert_array_equal(data.labels, labels)
+    np.testing.assert_array_equal(data.X, values)
 
 
 def test_scores_that_say_nothing_leave_the_rarer_class():

@@ -6,7 +6,14 @@ import pytest
 from sklearn.base import clone
 
 from calib.kernel.checks import InputError
-from calib.models import MODELS, GivenScores, class_one_score, gives_probability
+from calib.models import (
+    MODELS,
+    GivenProbabilities,
+    GivenScores,
+    class_one_score,
+    class_probabilities,
+    gives_probability,
+)
 
 TABLE = pd.DataFrame({"p": [0.1, 0.9, 0.4], "margin": [-2.0, 3.5, 0.2]})
 Y = [0, 1, 1]
@@ -56,3 +63,29 @@ def test_the_registry_builds_it_with_a_column():
     model = clone(MODELS["given"].build({"score": "margin"}, 0))
     assert model.trained_elsewhere
     assert model.score == "margin"
+
+
+WIDE = pd.DataFrame(
+    {"a": [0.2, 0.5, 1.0], "b": [0.7, 0.5, 0.0], "c": [0.1, 0.0, 0.0], "other": [7.0, 8.0, 9.0]}
+)
+
+
+def test_columns_of_all_classes_are_probabilities_in_the_order_asked_for():
+    model = clone(GivenProbabilities(("c", "a", "b"))).fit(WIDE, [1, 1, 2])  # class 0 has no row
+    assert model.trained_elsewhere
+    assert model.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(class_probabilities(model, WIDE, np.arange(3)), WIDE[["c", "a", "b"]])
+    assert model.predict(WIDE).tolist() == [2, 1, 1]
+    every = GivenProbabilities().fit(WIDE[["a", "b", "c"]], [0, 1, 2])
+    np.testing.assert_array_equal(
+        every.predict_proba(WIDE[["a", "b", "c"]].to_numpy()), WIDE[["a", "b", "c"]]
+    )
+
+
+def test_columns_of_all_classes_must_be_there_and_sum_to_one():
+    with pytest.raises(InputError, match="no column 'd'"):
+        GivenProbabilities(("a", "b", "d")).fit(WIDE, [0, 1, 2])
+    with pytest.raises(InputError, match="from 0 to 2, but holds 3"):
+        GivenProbabilities(("a", "b", "c")).fit(WIDE, [0, 1, 3])
+    with pytest.raises(InputError, match=r"must sum to 1, but 1 of 3 do not \(row 1 sums to 1\.5\)"):
+        GivenProbabilities(("a", "b", "c")).fit(WIDE, [0, 1, 2]).predict_proba(WIDE.assign(c=[0.1, 0.5, 0]))

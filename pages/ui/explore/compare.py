@@ -98,7 +98,7 @@ def _suggestion(recipe: Recipe) -> str:
 def _first_score(recipe: Recipe) -> str:
     """The column that is judged where none is chosen, if there are others."""
     try:
-        columns = load(recipe).X.columns
+        columns = load(recipe).scores
     except InputError:
         return "Scores"  # the page itself says why
     return str(columns[0]) if len(columns) > 1 else "Scores"

@@ -298,7 +298,7 @@ def models(evaluation: Evaluation) -> None:
     """Other models, or other score columns, on the same rows under the same view."""
     recipe = evaluation.recipe
     given = recipe.content == "predictions"
-    options = list(evaluation.dataset.X.columns) if given else [key for key in MODELS if key != "given"]
+    options = evaluation.dataset.scores if given else [key for key in MODELS if key != "given"]
     own = (recipe.score or options[0]) if given else recipe.model
     named = str if given else lambda key: MODELS[key].label
     options.remove(own)

@@ -1,0 +1,417 @@
+"""Predictions of K classes: which columns belong to which class and model, and the probabilities that they hold.
+
+Names decide. A table of predictions is one column per class, whose names differ in the class alone: ``dog``, ``p_dog``,
+``forest_dog`` or ``dog_prob``; several beginnings or endings are several models. Where columns are numbered and labels
+are words, or the other way round, they are matched by position, and a note says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, softmax
+
+from calib.data.columns import is_number
+from calib.data.errors import DataError
+from calib.data.target import in_sorted_order, number_text
+from calib.kernel.checks import ROW_SUM_ERROR
+from calib.kernel.wording import counted, number, quoted, row_numbers
+
+PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
+LOGIT_WORDS = frozenset(("logit", "logits"))
+SCORE_WORDS = PROBABILITY_WORDS | frozenset(
+    ("score", "scores", "pred", "prediction", "predicted", "confidence", "risk")
+)
+FILLERS = frozenset(("of", "for", "class", "label"))
+NUMBERED = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
+ROUNDING = 0.0051  # of a probability with two decimals
+MOST_ROUNDING = 0.05  # by which rounding moves the sum of a row
+NEGATIVE = -1e-6  # a probability below is none, whatever the rounding
+SEEN = 1000  # rows that tell whether columns add up to one
+AT_ONCE = 1 << 22  # cells of which a softmax is taken
+AS_SHARES = ({"data_params": {"scores_as": "shares"}}, "Divide each row by its sum")
+AS_LOGITS = ({"data_params": {"scores_as": "logits"}}, "These are logits")
+Ends = tuple[str, str]  # how names begin and end, around the class
+
+
+@dataclass(frozen=True)
+class ClassTables:
+    """Columns of predictions of K classes.
+
+    Attributes
+    ----------
+    names : (K,)
+        The classes, in sorted order.
+    columns
+        Name of the predictions → their K columns, in the order of ``names``.
+    note
+        How columns and classes were matched, where not by name.
+    """
+
+    names: tuple[str, ...]
+    columns: Mapping[str, tuple[str, ...]]
+    note: str = ""
+
+    @property
+    def every(self) -> list[str]:
+        """All columns, one table after the other."""
+        return [column for columns in self.columns.values() for column in columns]
+
+
+def class_tables(
+    typed: pd.DataFrame, labels: Sequence[str], candidates: Sequence[str], fewest: int = 3
+) -> ClassTables | None:
+    """Find the columns of each class, for one or several models; None if they are not there.
+
+    Parameters
+    ----------
+    typed
+        A typed table.
+    labels
+        The different labels, in sorted order.
+    candidates
+        Columns that may be predictions.
+    fewest
+        Labels and columns that a table has at least.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"p_cat": [0.2], "p_dog": [0.5], "p_fox": [0.3]})
+    >>> class_tables(table, ["cat", "dog", "fox"], list(table)).columns
+    {'predictions': ('p_cat', 'p_dog', 'p_fox')}
+    """
+    if len(labels) < fewest:
+        return None
+    seen = few_rows(typed)
+    numbers = [name for name in candidates if is_number(seen[name])]
+    if len(numbers) < fewest:
+        return None
+    for match in (_by_name, _by_number, _by_place):
+        found = match(labels, numbers, seen)
+        if found is not None:
+            return found
+    return None
+
+
+def few_rows(typed: pd.DataFrame) -> pd.DataFrame:
+    """Return up to ``SEEN`` rows, evenly spread."""
+    return typed.iloc[:: -(-max(1, len(typed)) // SEEN)]
+
+
+def sum_to_one(seen: pd.DataFrame, columns: Sequence[str]) -> bool:
+    """Whether columns hold probabilities that add up to one in at least half of the rows.
+
+    >>> sum_to_one(pd.DataFrame({"a": [0.2, 0.7], "b": [0.8, 0.1]}), ["a", "b"])
+    True
+    """
+    return _share(seen, columns) >= 0.5
+
+
+def _share(seen: pd.DataFrame, columns: Sequence[str]) -> float:
+    """The share of rows whose values add up to one."""
+    held = cells(seen, columns)
+    held = held[np.isfinite(held).all(axis=1)]
+    if not len(held) or held.min() < NEGATIVE:
+        return 0.0
+    return float((np.abs(held.sum(axis=1) - 1) <= rounding(held.shape[1])).mean())
+
+
+def rounding(classes: int) -> float:
+    """Return how far the sum of a row of rounded probabilities may be from 1."""
+    return min(ROUNDING * classes, MOST_ROUNDING)
+
+
+def _by_name(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
+    """Columns that are named after the classes, all with one beginning and end."""
+    for fold in (number_text, _bare):  # spelt as the labels, or without spaces, dots and dashes
+        spelt = {fold(label): label for label in labels}
+        if len(spelt) < len(labels):
+            continue
+        around = _around(numbers, spelt, str.casefold if fold is number_text else _bare)
+        complete = {ends: found for ends, found in around.items() if len(found) == len(labels)}
+        tables = {
+            ends: found
+            for ends, found in complete.items()
+            if _clear(ends, labels, [found[label] for label in labels], seen)
+        }
+        if tables:
+            return _named_tables(tables, labels, numbers, seen)
+    return None
+
+
+def _around(
+    columns: Sequence[str], spelt: Mapping[str, str], fold: Callable[[str], str]
+) -> dict[Ends, dict[str, str]]:
+    """(beginning, end) → label → the column that has the label between them."""
+    lengths = sorted({len(text) for text in spelt if text})
+    found: dict[Ends, dict[str, str]] = {}
+    for column in columns:
+        text = fold(column)
+        for length in lengths:
+            for at in range(len(text) - length + 1):
+                label = spelt.get(text[at : at + length])
+                if label is not None:
+                    found.setdefault((text[:at], text[at + length :]), {})[label] = column
+    return found
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\W_]+", "_", text.casefold()).strip("_")
+
+
+def _clear(ends: Ends, labels: Sequence[str], columns: Sequence[str], seen: pd.DataFrame) -> bool:
+    """Whether columns named so are predictions: ``x1`` to ``x3`` are none of classes 1 to 3 unless they add up."""
+    words = set(re.findall(r"[^\W\d_]+", " ".join(ends)))
+    told = PROBABILITY_WORDS | LOGIT_WORDS | {"class"}
+    return (
+        not all(label.lstrip("-").isdecimal() for label in labels)
+        or bool(words & told)
+        or sum_to_one(seen, columns)
+    )
+
+
+def _named_tables(
+    tables: Mapping[Ends, dict[str, str]], labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame
+) -> ClassTables:
+    """The tables that do not share a column, those that add up to one first, with classes that have no row."""
+    order = sorted(
+        tables, key=lambda ends: (-_share(seen, list(tables[ends].values())), ends[1] != "", len(ends[0]))
+    )
+    first = tables[order[0]] | _without_a_row(order[0], tables[order[0]], numbers, seen)
+    names, used, kept = in_sorted_order(first), set[str](), dict[Ends, dict[str, str]]()
+    for ends in order:
+        found = tables[ends] | {
+            name: column for name, column in _others(ends, numbers).items() if name in names
+        }
+        if set(names) <= set(found) and not used & set(found.values()):
+            kept[ends] = found
+            used.update(found.values())
+    in_file = sorted(kept, key=lambda ends: numbers.index(kept[ends][names[0]]))
+    columns = {ends: tuple(kept[ends][name] for name in names) for ends in in_file}
+    return ClassTables(tuple(names), dict(_titled(columns)))
+
+
+def _without_a_row(
+    ends: Ends, found: Mapping[str, str], numbers: Sequence[str], seen: pd.DataFrame
+) -> dict[str, str]:
+    """Further classes that have a column of this kind but no row: as the sums, or consecutive numbers, say."""
+    taken = set(found.values())
+    others = {name: column for name, column in _others(ends, numbers).items() if column not in taken}
+    if not others or sum_to_one(seen, list(found.values())):
+        return {}
+    numbered = [name for name in (*found, *others) if name.isdecimal()]
+    if len(numbered) == len(found) + len(others):
+        values = sorted(map(int, numbered))
+        if values == list(range(values[0], values[0] + len(values))) and values[0] <= 1:
+            return others
+    return others if sum_to_one(seen, [*found.values(), *others.values()]) else {}
+
+
+def _others(ends: Ends, numbers: Sequence[str]) -> dict[str, str]:
+    """Class, as the column spells it → column, for all columns that begin and end so."""
+    begin, end = ends
+    found = {}
+    for column in numbers:
+        text = column.casefold()
+        if text.startswith(begin) and text.endswith(end) and len(text) > len(begin) + len(end):
+            found[column[len(begin) : len(column) - len(end)]] = column
+    return found
+
+
+def _titled(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Name each table after what its columns share, such as the model; words such as "prob" only if nothing else."""
+    taken: set[str] = set()
+    for (begin, end), names in columns.items():
+        first = names[0]
+        if first.casefold().startswith(begin) and first.casefold().endswith(end):  # spelt as in the file
+            begin, end = first[: len(begin)], first[len(first) - len(end) :]
+        words = re.findall(r"[^\W_]+", f"{begin} {end}")
+        own = [word for word in words if word.casefold() not in SCORE_WORDS | LOGIT_WORDS | FILLERS]
+        title = " ".join(own or (words if len(columns) > 1 else ())) or "predictions"
+        while title in taken:
+            title += "'"
+        taken.add(title)
+        yield title, names
+
+
+def _by_number(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
+    """Consecutively numbered columns, as many as there are labels: they are the classes in sorted order."""
+    groups: dict[Ends, dict[int, str]] = {}
+    for column in numbers:
+        if parts := NUMBERED.fullmatch(column):
+            groups.setdefault((parts[1].casefold(), parts[3].casefold()), {})[int(parts[2])] = column
+    tables: dict[Ends, tuple[str, ...]] = {}
+    for ends, numbered in groups.items():
+        places = sorted(numbered)
+        columns = tuple(numbered[place] for place in places)
+        consecutive = places == list(range(places[0], places[0] + len(labels))) and places[0] <= 1
+        if consecutive and _clear(ends, ["0"], columns, seen):
+            tables[ends] = columns
+    if not tables:
+        return None
+    first = next(iter(tables.values()))
+    pairs = [f"{column!r} is class {label!r}" for column, label in zip(first, labels, strict=True)]
+    note = f"Numbered columns are matched to the classes in sorted order: {_first(pairs)}."
+    return ClassTables(tuple(labels), dict(_titled(tables)), note)
+
+
+def _by_place(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
+    """Labels that are positions of columns which add up to one: all of them, or those of one beginning."""
+    if not all(label.isdecimal() for label in labels):
+        return None
+    groups: dict[str, tuple[str, ...]] = {"": tuple(numbers)}
+    if not sum_to_one(seen, numbers):
+        groups = {}
+        for column in numbers:
+            begin = re.split(r"[^\W_]+$", column)[0].casefold()
+            groups[begin] = (*groups.get(begin, ()), column)
+        groups = {begin: columns for begin, columns in groups.items() if sum_to_one(seen, columns)}
+    sizes = {len(columns) for columns in groups.values()}
+    start = _start(sorted(map(int, labels)), sizes.pop()) if len(sizes) == 1 else None
+    if start is None:
+        return None
+    first = next(iter(groups.values()))
+    names = tuple(map(str, range(start, start + len(first))))
+    pairs = [f"{name} is {column!r}" for name, column in zip(names, first, strict=True)]
+    note = f"Labels are matched to columns by position: {_first(pairs)}."
+    return ClassTables(
+        names, dict(_titled({(begin, ""): columns for begin, columns in groups.items()})), note
+    )
+
+
+def _start(places: Sequence[int], classes: int) -> int | None:
+    """Whether positions count from 0 or from 1, which the first or the last of them says; None if neither is there."""
+    if places[0] == 0 and places[-1] < classes:
+        return 0
+    return 1 if places[0] >= 1 and places[-1] == classes else None
+
+
+def _first(texts: Sequence[str], most: int = 3) -> str:
+    return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
+
+
+# ---------------------------------------------------------------------------------------------------------
+def cells(typed: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
+    """Return columns of numbers as a float64 array (n, K) of its own, gaps as NaN."""
+    return np.ascontiguousarray(typed[list(columns)].to_numpy(np.float64, na_value=np.nan, copy=True))
+
+
+def to_probabilities(
+    P: np.ndarray, rows: np.ndarray, model: str, scores_as: str | None = None, joint: bool = True
+) -> str:
+    """Make probabilities of the predictions of K classes, in place; return what was done, or nothing.
+
+    Logits are recognised by negative values in rows that do not sum to 1; they become their softmax.
+
+    Parameters
+    ----------
+    P : float64 (n, K)
+    rows : bool (n,)
+        Those that count, whose values are finite.
+    model
+        Name of the predictions.
+    scores_as
+        "shares" to divide each row by its sum, "logits" to take the softmax; None recognises logits.
+    joint
+        Whether all classes are needed, so that rows which do not sum to 1 are refused.
+
+    Raises
+    ------
+    DataError
+        For rows that do not sum to 1 or have a negative probability, with the remedies.
+
+    Examples
+    --------
+    >>> P = np.array([[2.0, -1.0, 0.5]])
+    >>> to_probabilities(P, np.array([True]), "net")
+    'net: the columns contain logits (negative values, sums other than 1), so their softmax is used.'
+    >>> P.round(2)
+    array([[0.79, 0.04, 0.18]])
+    """
+    with np.errstate(invalid="ignore"):  # of rows that do not count
+        sums = P.sum(axis=1)
+    low = float(np.where(rows, P.min(axis=1), 0.0).min(initial=0.0))
+    distance = np.where(rows, np.abs(sums - 1), 0.0)
+    off = distance > rounding(P.shape[1])
+    if not off.any() and low >= NEGATIVE:
+        return _rounded(P, sums, distance, low, model) if joint else ""
+    if scores_as == "logits" or (scores_as is None and off.any() and low < NEGATIVE):
+        _softmax(P)
+        seen = " (negative values, sums other than 1)" if scores_as is None else ""
+        return f"{model}: the columns contain logits{seen}, so their softmax is used."
+    if low < NEGATIVE:
+        raise _negative(P, rows, model)
+    if scores_as == "shares":
+        return _shares(P, sums, rows, off, model)
+    if joint:
+        raise _wrong_sums(P, sums, off, rows, model)
+    return ""
+
+
+def _rounded(P: np.ndarray, sums: np.ndarray, distance: np.ndarray, low: float, model: str) -> str:
+    if low < 0:
+        np.clip(P, 0, None, out=P)
+    if (most := float(distance.max(initial=0.0))) <= ROW_SUM_ERROR:
+        return ""
+    P /= sums[:, None]
+    return f"{model}: rows are divided by their sums, which differ from 1 by at most {number(most)} through rounding."
+
+
+def _shares(P: np.ndarray, sums: np.ndarray, rows: np.ndarray, off: np.ndarray, model: str) -> str:
+    empty = rows & (sums <= 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        P /= sums[:, None]
+    P[empty] = 1 / P.shape[1]
+    zeros = f" Rows of zeros become 1/{P.shape[1]}: {row_numbers(empty)}." if empty.any() else ""
+    return f"{model}: each row is divided by its sum, which was not 1 in {counted(int(off.sum()), 'row')}.{zeros}"
+
+
+def _softmax(P: np.ndarray) -> None:
+    step = max(1, AT_ONCE // P.shape[1])
+    with np.errstate(invalid="ignore"):
+        for start in range(0, len(P), step):
+            P[start : start + step] = softmax(P[start : start + step], axis=1)
+
+
+def _negative(P: np.ndarray, rows: np.ndarray, model: str) -> DataError:
+    row = int(np.argmin(np.where(rows, P.min(axis=1), np.inf)))
+    return DataError(
+        f"The probabilities of {model!r} contain negative values, such as {number(float(P[row].min()))} in row "
+        f"{row + 1:,}.",
+        "Correct them. If they are logits, say so, and their softmax is used.",
+        (AS_LOGITS,),
+    )
+
+
+def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarray, model: str) -> DataError:
+    row = int(np.argmax(off))
+    fixes = (AS_SHARES, AS_LOGITS) if P[rows].max() > 1 + ROW_SUM_ERROR else (AS_SHARES,)
+    return DataError(
+        f"The probabilities of {model!r} do not sum to 1 in {int(off.sum()):,} of {counted(int(rows.sum()), 'row')} "
+        f"({row_numbers(off)}). Row {row + 1:,} sums to {number(float(sums[row]))}.",
+        "Correct them, or divide each row by its sum.",
+        fixes,
+    )
+
+
+def to_sigmoid(values: np.ndarray, column: str) -> tuple[np.ndarray, str]:
+    """Return (probabilities, what was done) of one column of logits of the positive class.
+
+    >>> to_sigmoid(np.array([0.0, 2.0]), "margin")[0].round(2)
+    array([0.5 , 0.88])
+    """
+    return expit(values), f"{column}: the column contains logits, so their sigmoid is used."
+
+
+def shown_columns(columns: Sequence[Any]) -> str:
+    """Return the names of columns, of many the first and the last.
+
+    >>> shown_columns(["a", "b"]), shown_columns([f"p_{i}" for i in range(10)])
+    ("'a', 'b'", "'p_0' … 'p_9'")
+    """
+    return quoted(columns) if len(columns) <= 4 else f"{columns[0]!r} … {columns[-1]!r}"

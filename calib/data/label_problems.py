@@ -1,0 +1,215 @@
+"""What a person should know of the label: missing labels, spellings, small classes, and which classes are predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from calib.data.class_tables import ClassTables
+from calib.data.errors import DataError
+from calib.data.target import (
+    MOST_PREDICTED,
+    MOST_TRAINED,
+    Classes,
+    choose_classes,
+    coded_labels,
+    guess_target,
+    name_of_others,
+    not_known,
+    spelt_alike,
+    target_candidates,
+)
+from calib.kernel.records import Problem
+from calib.kernel.wording import counted, listed, quoted
+
+COMFORTABLE = 30  # rows of a class below which a diagram is mostly noise
+FEWEST = 10  # rows of one class of several below which nothing can be said of it
+ALL_CLASSES = ({"positive": None}, "All classes together")
+
+
+def label_problems(
+    frame: pd.DataFrame,
+    target: str | None,
+    positive: object = None,
+    rows_needed: int = 3,
+    content: str = "features",
+    tables: ClassTables | None = None,
+) -> Iterator[Problem]:
+    """List the problems of a label column.
+
+    Parameters
+    ----------
+    frame, target, positive, rows_needed, content
+        As for ``validate``.
+    tables
+        Of predictions, the columns of all classes, if the table has them.
+
+    Examples
+    --------
+    >>> [p.message for p in label_problems(pd.DataFrame({"y": ["a", "a"]}), "y")]
+    ["The label column contains only the label 'a', but two classes are needed."]
+    """
+    if target is None or str(target) not in map(str, frame.columns):
+        yield _not_chosen(frame, target)
+        return
+    target, predictions = str(target), content == "predictions"
+    label = coded_labels(frame, target)
+    missing, counts = int((~label.there).sum()), label.counts
+    if missing:
+        message = f"{missing:,} of {len(frame):,} rows have no label."
+        yield Problem("warning", target, message, "They are excluded. Fill in the label to use these rows.")
+    joint = positive is None and (not predictions or tables is not None)
+    most = MOST_PREDICTED if predictions else MOST_TRAINED
+    try:
+        classes = choose_classes(
+            counts, positive, joint=joint, most=most, confirmed=predictions and tables is not None
+        )
+    except DataError as error:
+        yield Problem("error", target, error.message, error.remedy)
+        if joint and 2 < len(counts) <= MOST_PREDICTED:
+            yield from _small_classes(target, counts, most)
+        return
+    yield from (spelling := list(_spelling(target, counts)))
+    several = len(counts) - len(spelt_alike(counts)) > 2
+    if not classes.together:
+        if several:
+            yield _against_the_rest(target, counts, classes, predictions and tables is None)
+        yield from _few_rows(target, counts, classes, rows_needed)
+        return
+    if sorted(counts.values())[-2] < rows_needed:
+        message = f"Only one class has {counted(rows_needed, 'row')}, which the split needs of two."
+        yield Problem("error", target, message, "Add rows, or choose a split into fewer parts.")
+    if predictions:
+        yield from _without_rows(target, counts, tables)
+    elif several:
+        message = (
+            f"The label has {len(counts)} classes ({quoted(list(counts))}), which are predicted together."
+        )
+        remedy = "To predict one class against the rest, choose it as the positive class."
+        yield Problem("info", target, message, remedy)
+    # Spellings of one label are not classes
+    yield from () if spelling or predictions else _small_classes(target, counts, len(counts))
+
+
+def _not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
+    guess = guess_target(frame)
+    likely = [guess] if guess else target_candidates(frame)
+    hint = f"Choose the column that holds the label{f', perhaps {quoted(likely)}' if likely else ''}."
+    message = (
+        "You have not chosen a label column." if target is None else f"There is no column {str(target)!r}."
+    )
+    return Problem("error", None, message, hint)
+
+
+def _against_the_rest(target: str, counts: Mapping[str, int], classes: Classes, single: bool) -> Problem:
+    """One class of several; ``single`` if all classes together would need further columns."""
+    message = (
+        f"The label has {len(counts)} classes ({quoted(list(counts))}); {classes.positive!r} is predicted "
+    )
+    if single:
+        remedy = "To evaluate all classes together, the table needs one column per class."
+        return Problem("info", target, f"{message}against the others.", remedy)
+    remedy = "To predict all classes together, choose no positive class."
+    return Problem("info", target, f"{message}against the others.", remedy, *ALL_CLASSES)
+
+
+def _few_rows(
+    target: str, counts: Mapping[str, int], classes: Classes, rows_needed: int
+) -> Iterator[Problem]:
+    """Either of two classes with too few rows."""
+    inside = counts[classes.positive]
+    for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
+        if rows < rows_needed:
+            message = f"Class {name!r} has {counted(rows, 'row')}; the split needs {rows_needed}."
+            yield Problem(
+                "error", target, message, "Add rows of this class, or choose a split into fewer parts."
+            )
+        elif rows < COMFORTABLE:
+            message = f"Class {name!r} has only {rows} rows, so every estimate is uncertain."
+            remedy = "Pay attention to bands and intervals, or use cross-validation."
+            yield Problem("warning", target, message, remedy)
+
+
+def _without_rows(target: str, counts: Mapping[str, int], tables: ClassTables | None) -> Iterator[Problem]:
+    """Classes of predictions with few rows, or none: nothing is trained on them, but little is known of them."""
+    rows = {name: counts.get(name, 0) for name in (tables.names if tables else counts)}
+    few = {name: n for name, n in rows.items() if n < COMFORTABLE}
+    if few:
+        message = f"{_some(few, rows)} fewer than {COMFORTABLE} rows: {_with_rows(few)}."
+        yield Problem("info", target, message, "Estimates for such a class are uncertain.")
+
+
+def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterator[Problem]:
+    """Classes of several with hardly any rows; ``most`` is how many classes there may be once they are gone."""
+    few = {name: rows for name, rows in counts.items() if rows < FEWEST}
+    if few:
+        message = f"{_some(few, counts)} fewer than {FEWEST} rows: {_with_rows(few)}."
+        remedy = "These rows are too few to calibrate and evaluate a class. Exclude or merge small classes."
+        found = Problem("warning", target, message, remedy)
+        remedies = list(_remedies(few, counts, most))
+        if remedies:
+            found = replace(found, fix=remedies[0][0], action=remedies[0][1], also=tuple(remedies[1:]))
+        yield found
+    scarce = {name: rows for name, rows in counts.items() if FEWEST <= rows < COMFORTABLE}
+    if scarce:
+        message = f"{_some(scarce, counts)} fewer than {COMFORTABLE} rows: {_with_rows(scarce)}."
+        remedy = "Estimates for such a class are uncertain. Pay attention to bands and intervals."
+        yield Problem("warning", target, message, remedy)
+
+
+def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> Iterator[tuple[Any, str]]:
+    """Excluding small classes, and merging them: with the next larger ones, until all have rows enough."""
+    if 2 <= len(counts) - len(few) <= most:
+        yield {"data_params": {"drop_labels": tuple(few)}}, "Exclude small classes"
+    merged: list[str] = []
+    for name in sorted(counts, key=lambda name: counts[name]):
+        if len(merged) >= max(2, len(few)) and sum(counts[each] for each in merged) >= FEWEST:
+            break
+        merged.append(name)
+    one = name_of_others(counts)
+    merged = [name for name in merged if name != one]
+    left = len(counts) - len(merged) + (one not in counts)
+    if 2 <= left <= most:
+        action = f"Merge {listed([repr(name) for name in merged], 4)} into {one!r}"
+        yield {"data_params": {"join_labels": tuple(merged)}}, action
+
+
+def _some(few: Mapping[str, int], counts: Mapping[str, int]) -> str:
+    return f"{len(few)} of {len(counts)} classes {'has' if len(few) == 1 else 'have'}"
+
+
+def _with_rows(few: Mapping[str, int]) -> str:
+    return listed([f"{name!r} ({rows})" for name, rows in few.items()], 6)
+
+
+def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
+    """Labels that are one label spelt twice, and labels that are none; what to do about it is for a person to say."""
+    other = spelt_alike(counts)
+    if other:
+        kept = len(counts) - len(other)
+        message = f"{len(counts)} labels seem to be spellings of only {kept}: " + ", ".join(
+            f"{name!r} = {meant!r}" for name, meant in list(other.items())[:5]
+        )
+        yield Problem(
+            "warning",
+            target,
+            f"{message}{' …' if len(other) > 5 else ''}.",
+            "Merge these labels, or correct the file. Until then, each spelling is a class.",
+            {"data_params": {"merge_labels": True}},
+            "Merge spellings",
+        )
+    unknown = not_known({name: rows for name, rows in counts.items() if name not in other})
+    none = [name for name in counts if other.get(name, name) in unknown]
+    if none:
+        rows = sum(counts[name] for name in none)
+        yield Problem(
+            "warning",
+            target,
+            f"{quoted(none)} ({counted(rows, 'row')}) may mean that the label is unknown, but now counts as a class.",
+            "Exclude these rows, unless the label is a real class.",
+            {"data_params": {"drop_labels": tuple(none)}},
+            "Exclude these rows",
+        )
