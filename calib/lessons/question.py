@@ -12,7 +12,7 @@ import numpy as np
 
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.kernel.wording import brief, counted
+from calib.kernel.wording import brief, briefly, counted
 
 KINDS = ("choice", "panel", "mark", "curve")
 NEEDED = ("text", "answers", "right", "why")
@@ -94,6 +94,21 @@ class Question:
         gaps = [y - x for x, y in guess if low <= x <= high]  # type: ignore[union-attr]
         return sum(gaps) / len(gaps)
 
+    @property
+    def begin(self) -> float | None:
+        """Where the mark of a level stands before it is moved: never on the right answer.
+
+        At the prediction, for a reader who takes the model at its word; where that is right, elsewhere.
+
+        >>> asked = Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.45,), at=0.37, truth=0.35)
+        >>> asked.begin
+        0.5
+        """
+        if self.kind != "mark" or self.at is None:
+            return self.at
+        places = (self.at, 0.5, 0.9, 0.1)
+        return next(place for place in places if self.answer_to(place) != self.right)
+
     def is_right(self, answer: int, guess: float | Drawn | None = None) -> bool:
         """Tell whether an answer is right; a curve must also be near the truth, as an S-shape is not.
 
@@ -139,8 +154,10 @@ class Question:
         mean = self.distance(guess)
         side = float(np.average(off, weights=rows)) / mean if mean else 0.0
         way = "too high" if side > ONE_SIDED else "too low" if side < -ONE_SIDED else "off"
-        most = "" if mean <= self.near else f"; up to {brief(self.near)} is near enough"
-        return f"On average your curve is {brief(mean)} {way}{most}."
+        if mean <= self.near:
+            return f"On average your curve is {brief(mean)} {way}."
+        told, near = briefly(mean, self.near)  # with as many digits as tell them apart
+        return f"On average your curve is {told} {way}; up to {near} is near enough."
 
     def _mark_is_off(self, guess: float) -> str:
         assert isinstance(self.truth, float)

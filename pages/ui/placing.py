@@ -39,7 +39,7 @@ def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
             placed(guess)
 
     # Not the truth: it stays on the server until the guess is there
-    names = ("kind", "at", "over")
+    names = ("kind", "at", "begin", "over")
     data = {name: getattr(question, name) for name in names} | {"how": HOW[question.kind], "label": LABEL}
     browser.component("guess", HTML)(key=key, data=data, on_guess_change=given, height="content")
 

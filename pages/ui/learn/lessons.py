@@ -332,9 +332,21 @@ def _end(lesson: Lesson) -> None:
         st.metric("Your score", f"{right} of {len(lesson.questions)}")
     with st.expander("To remember", expanded=answered):
         st.markdown("\n".join(f"- {plain(step.point)}" for step in lesson.steps))
+    with st.container(horizontal=True, key="onwards"):
+        if following := _after(lesson):
+            kind: Any = "primary" if answered else "secondary"
+            if st.button(f"Next lesson: {plain(following.title)}", key="next_lesson", type=kind):
+                open_step(following, 1)
+        st.button("All lessons", key="all_lessons", on_click=partial(state.update, **{"lessons.end": None}))
     _card(lesson)
     handout.offer(lesson)
-    st.button("All lessons", key="all_lessons", on_click=partial(state.update, **{"lessons.end": None}))
+
+
+def _after(lesson: Lesson) -> Lesson | None:
+    """Return the lesson that follows on the path; None after the last."""
+    keys = list(LESSONS)
+    following = keys.index(lesson.key) + 1
+    return LESSONS[keys[following]] if following < len(keys) else None
 
 
 def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, int]) -> None:

@@ -22,13 +22,13 @@ function overlay(chart) {
 }
 
 // Each way of guessing: what is drawn for a state, what a pointer and a key make of it, and what is reported
-function mark(chart, { at, label }) {
+function mark(chart, { at, begin, label }) {
     const upright = at === null, axes = () => chart._fullLayout
     const along = () => upright ? axes().xaxis : axes().yaxis
     const line = make("path"), dot = make("circle", { r: 9 }), words = make("text"), thumb = make("g", { tabindex: 0 })
     thumb.append(line, dot, words)
-    // Of the axis. A level starts where the model is taken at its word; halfway of a time might be the answer
-    const word = upright ? 0.2 : axes().yaxis.d2p(at) / axes().yaxis._length
+    // Of the axis. A level starts where the model is taken at its word, if wrong; halfway of a time might be the answer
+    const word = upright ? 0.2 : axes().yaxis.d2p(begin) / axes().yaxis._length
     let share = word >= 0 && word <= 1 ? word : 0.5
     const value = () => read(along(), share * along()._length)
     const draw = () => {
