@@ -26,7 +26,7 @@ from pages.ui.text import plain
 
 SHORT = 14  # most letters of all choices together for buttons side by side
 SAME_SEED = "The same seed gives the same picture here, in a notebook and on the command line."
-IN_SIGHT = 2  # settings under the picture; an experiment names them first, the others are folded
+IN_SIGHT = 2  # settings in sight; an experiment names them first, the others are folded
 IN_A_ROW = 4  # of the folded settings
 
 
@@ -286,8 +286,8 @@ def _settings(
         fields.append(partial(controls.seed, recipe, SAME_SEED))
     with words, stage.on("player"):
         player = st.container()
-    with stage.on("controls"):
-        _rows(fields[:IN_SIGHT], IN_SIGHT)
+    with stage.on("controls") as on_stage:  # beside the text of a lesson there is room for one
+        _rows(fields[:IN_SIGHT], 1 if on_stage else IN_SIGHT)
     with stage.on("more"):
         if fields[IN_SIGHT:]:
             with st.expander("More settings", key=f"more_{experiment.key}"):

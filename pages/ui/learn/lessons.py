@@ -90,9 +90,10 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
             parts |= {name: _place_of(name) for name in above}
         if not waits:
             _what_to_see(step)
+        parts["controls"] = _place_of("controls")  # under the picture a laptop would not show them
         _moves(lesson, number, waits)
     with picture:
-        parts |= {name: _place_of(name) for name in (chart_of(step), *below, "controls")}
+        parts |= {name: _place_of(name) for name in (chart_of(step), *below)}
     if step.moving and not step.departed(state.recipe()):
         parts["moving"] = picture
     stage.set_up(parts)
