@@ -25,7 +25,7 @@ from calib.analysis.audit.told import (
 )
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, TableRecord, as_text
 from calib.figures.ink import lanes, outlined, reach
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.binning import group_sums
@@ -42,7 +42,7 @@ MOST_STEPS = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentLanes:
+class SegmentLanes(TableRecord):
     """The segments drawn, one line each, and the words around them.
 
     Attributes
@@ -54,16 +54,9 @@ class SegmentLanes:
         Conditions of each segment.
     """
 
-    table: pd.DataFrame
     names: tuple[tuple[str, ...], ...]
     calibrator: str
     label: str
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        return self.table
 
 
 def prepare(source: Audited | Evaluation) -> SegmentLanes:
@@ -88,19 +81,19 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
     )
     more = len(causes) - len(shown) if causes else 0
     return SegmentLanes(
-        table,
         tuple(tuple(f"{column} = {name}" for column, name in found.conditions[line]) for line in shown),
         made.calibrator,
         made.evaluation.dataset.classes[1],
-        finding(made),
-        "Lanes are segments: dark bars are observed frequencies, coloured marks the mean predictions. "
+        table=table,
+        title=finding(made),
+        caption="Lanes are segments: dark bars are observed frequencies, coloured marks the mean predictions. "
         f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: where the observed "
         f"frequency may be by chance, if each of {counted(len(found.segments), 'segment')} is looked at (5 % for all "
         "together). A segment with the bar inside the grey range deviates in its slope or by errors in opposite "
         "directions."
         + (f" {counted(more, 'more segment')} in the table." if more else "")
         + ("" if causes else " No segment was found; these deviate most."),
-        f"{len(shown)} segments of {len(found.segments):,}. "
+        alt=f"{len(shown)} segments of {len(found.segments):,}. "
         + "; ".join(
             f"{line.segment}: predicted {percent(line.predicted)}, observed {percent(line.observed)}, adjusted p "
             f"{number(line.p_value)}"
@@ -196,7 +189,7 @@ def _name(conditions: tuple[str, ...], line: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentSizes:
+class SegmentSizes(TableRecord):
     """All segments by size, with the threshold of the search and the gap that would be found in 80 of 100 cases.
 
     Attributes
@@ -207,15 +200,8 @@ class SegmentSizes:
         Columns rows, threshold, detectable.
     """
 
-    table: pd.DataFrame
     curves: pd.DataFrame
     drawn: int
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        return self.table
 
 
 def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
@@ -238,17 +224,17 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
     )
     drawn = min(MOST_DOTS, len(table))
     return SegmentSizes(
-        table,
         curves,
         drawn,
-        f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {told} would "
+        table=table,
+        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {told} would "
         "usually be found",
-        "Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
+        caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
         "Dashed: the threshold of the search for the average row. Dotted: the smallest gap that is found in 80 of 100 "
         "cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. If such a diamond is inside "
         "the dashed lines, its slope deviates, errors in opposite directions cancel, or its variance is smaller."
         + ("" if drawn == len(table) else f" Drawn are the {drawn:,} segments that deviate most."),
-        f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {told}.",
+        alt=f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {told}.",
     )
 
 
@@ -315,19 +301,14 @@ def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class SegmentWalk:
-    """Cumulative differences of one segment in the order of p, with the threshold of its level."""
+class SegmentWalk(TableRecord):
+    """Cumulative differences of one segment in the order of p, with the threshold of its level.
 
-    walk: pd.DataFrame
+    The table has one line per distinct probability: the share of the segment's rows up to it, and the walk there.
+    """
+
     limits: tuple[float, float]
     calibrator: str
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """One line per distinct probability: the share of the segment's rows up to it, and the walk there."""
-        return self.walk
 
 
 def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> SegmentWalk:
@@ -348,21 +329,22 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
     )
     low, high = level_limits(found, line)
     return SegmentWalk(
-        walk,
         (low, high),
         made.calibrator,
-        f"Observed − predicted is {number(100 * (told['observed'] - told['predicted']))} points",
-        "The line shows the cumulative sum of label minus probability over the segment’s rows, sorted by probability. "
-        "It climbs where probabilities are too low, and falls where they are too high; its end is observed minus "
-        "predicted. Dashed: the end must be beyond these lines for the level of this segment to be significant.",
-        f"Cumulative differences of {told['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the threshold "
-        f"{number(low)} and {number(high)}.",
+        table=walk,
+        title=f"Observed − predicted is {number(100 * (told['observed'] - told['predicted']))} points",
+        caption="The line shows the cumulative sum of label minus probability over the segment’s rows, sorted by "
+        "probability. It climbs where probabilities are too low, and falls where they are too high; its end is "
+        "observed minus predicted. Dashed: the end must be beyond these lines for the level of this segment to be "
+        "significant.",
+        alt=f"Cumulative differences of {told['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the "
+        f"threshold {number(low)} and {number(high)}.",
     )
 
 
 def draw_walk(record: SegmentWalk, theme: Theme = LIGHT) -> go.Figure:
     """The walk against the share of rows."""
-    walk, mark = record.walk, MARKS[record.calibrator]
+    walk, mark = record.table, MARKS[record.calibrator]
     kept = np.unique(np.linspace(0, len(walk) - 1, min(MOST_STEPS, len(walk))).round().astype(int))
     figure = go.Figure(
         layout=layout(

@@ -35,6 +35,20 @@ class Record(Protocol):
     def to_frame(self) -> pd.DataFrame: ...
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableRecord:
+    """A record whose numbers are one table."""
+
+    table: pd.DataFrame
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table
+
+
 @dataclass(frozen=True)
 class FigureEntry:
     """``prepare(evaluation, …) → record`` and ``draw(record, theme) → Plotly figure``.

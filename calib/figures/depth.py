@@ -17,7 +17,7 @@ from calib.analysis.clipped import with_clipped
 from calib.analysis.depth import GROWTHS, LEAVES
 from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
 from calib.figures.many import asked, in_colour, mute
 from calib.figures.metrics import best
@@ -35,8 +35,8 @@ TOO_FEW = "Too few rows to distinguish the depths"
 
 
 @dataclass(frozen=True, eq=False)
-class DepthCurves:
-    """One metric by growth, leaf, calibrator and depth.
+class DepthCurves(TableRecord):
+    """Every metric, one line per growth, leaf, depth and calibrator; one of them is drawn.
 
     Attributes
     ----------
@@ -50,18 +50,10 @@ class DepthCurves:
         The calibrators whose lines are in colour where there are many: the first, and the best other one of that panel.
     """
 
-    table: pd.DataFrame
     metric: str
     calibrators: tuple[str, ...]
     lead: tuple[str, str] | None
     coloured: tuple[str, ...]
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """Every metric, one row a growth, leaf, depth and calibrator."""
-        return self.table
 
     def panel(self, growth: str, leaf: str) -> pd.DataFrame:
         """Depth by calibrator."""
@@ -94,14 +86,14 @@ def prepare(
     cells = cells_of(table)
     first = (growth, leaves) if (growth, leaves) in cells else cells[0]
     return DepthCurves(
-        table,
         metric,
         calibrators,
         first if len(cells) > len(LEAVES) else None,
         in_colour([name, *_best_other(table, metric, first, name)], calibrators),
-        _finding(found, metric, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
-        _caption(table, metric) + _full_growth(found, metric, name) + asked(calibrators),
-        _alt(found, metric, name),
+        table=table,
+        title=_finding(found, metric, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
+        caption=_caption(table, metric) + _full_growth(found, metric, name) + asked(calibrators),
+        alt=_alt(found, metric, name),
     )
 
 

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.depth import FOREST_GROUPS, GROWTHS, LOSSES
 from calib.calibrators import label_of
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.depth import by_depth, cells_of, join, limits_of
 from calib.figures.panels import axes
 from calib.figures.theme import LIGHT, Theme
@@ -22,18 +22,10 @@ from calib.kernel.wording import brief, number
 
 
 @dataclass(frozen=True, eq=False)
-class DepthLosses:
-    """The three losses of one calibrator by growth, leaf and depth."""
+class DepthLosses(TableRecord):
+    """Three losses of one calibrator, one line per growth, leaf and depth; ``excess`` is calibration plus grouping."""
 
-    table: pd.DataFrame
     calibrator: str
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row a growth, leaf and depth; ``excess`` is calibration plus grouping."""
-        return self.table
 
 
 def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLosses:
@@ -59,16 +51,16 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
     title, alt = _finding(own, calibrator)
     irreducible = number(float(own["irreducible"].iloc[0]))
     return DepthLosses(
-        own,
         calibrator,
-        title,
-        "Lines show calibration loss, grouping loss and their sum by tree depth. Calibration loss arises if the "
-        "prediction of a group differs from its mean true probability; a calibrator can lower it. Grouping loss arises "
-        "if the rows of a group differ in their true probability; no calibrator can lower it. The sum of both losses "
-        f"is the loss beyond the irreducible {irreducible} (Brier score). For the tree, groups are rows with equal "
-        f"predictions; for the forests, {FOREST_GROUPS} bins of equal count. Both losses are corrected for finite "
-        "group sizes.",
-        alt,
+        table=own,
+        title=title,
+        caption="Lines show calibration loss, grouping loss and their sum by tree depth. Calibration loss arises if "
+        "the prediction of a group differs from its mean true probability; a calibrator can lower it. Grouping "
+        "loss arises if the rows of a group differ in their true probability; no calibrator can lower it. The sum of "
+        f"both losses is the loss beyond the irreducible {irreducible} (Brier score). For the tree, groups are rows "
+        f"with equal predictions; for the forests, {FOREST_GROUPS} bins of equal count. Both losses are corrected for "
+        "finite group sizes.",
+        alt=alt,
     )
 
 

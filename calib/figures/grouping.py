@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.audit.told import audited_by_default
 from calib.analysis.grouping_told import GroupingLosses, finding, grouping_losses, partition_name
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import lanes, reach
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.wording import number
@@ -20,16 +19,8 @@ LANE, HEAD = 76, 110  # pixels
 
 
 @dataclass(frozen=True, eq=False)
-class LossLanes:
+class LossLanes(TableRecord):
     """One line per partition, as ``GroupingLosses.to_frame`` gives it."""
-
-    table: pd.DataFrame
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        return self.table
 
 
 def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
@@ -43,13 +34,13 @@ def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
     found = grouping_losses(source, audited_by_default(source)) if isinstance(source, Evaluation) else source
     table = found.to_frame()
     return LossLanes(
-        table,
-        finding(found).removesuffix("."),
-        "Bars show the variance that regions explain, in three parts; marks show the lower bound of the grouping loss. "
-        "Of what regions explain, bias comes from few rows per region and the induced part from the width of the bins. "
-        "The rest is the lower bound, with its 95 % interval. It depends on the regions: others can explain more. "
-        f"All numbers are on the scale of the Brier score, which is {number(found.brier)} here.",
-        "Lower bounds of the grouping loss. "
+        table=table,
+        title=finding(found).removesuffix("."),
+        caption="Bars show the variance that regions explain, in three parts; marks show the lower bound of the "
+        "grouping loss. Of what regions explain, bias comes from few rows per region and the induced part from the "
+        "width of the bins. The rest is the lower bound, with its 95 % interval. It depends on the regions: others "
+        f"can explain more. All numbers are on the scale of the Brier score, which is {number(found.brier)} here.",
+        alt="Lower bounds of the grouping loss. "
         + "; ".join(
             f"{partition_name(str(line.partition))}: {number(line.lower_bound)} [{number(line.interval_low)}, "
             f"{number(line.interval_high)}]"

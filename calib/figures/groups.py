@@ -18,7 +18,7 @@ from calib.analysis.selection import selected_rows
 from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.figures.base import FigureEntry, as_text
+from calib.figures.base import FigureEntry, TableRecord, as_text
 from calib.figures.ink import lanes, reach
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
@@ -29,7 +29,7 @@ LONGEST = 24  # letters of a group's name
 
 
 @dataclass(frozen=True, eq=False)
-class GroupLanes:
+class GroupLanes(TableRecord):
     """One line a calibrator and group (see ``judge_groups``), and the words around it.
 
     Attributes
@@ -40,16 +40,9 @@ class GroupLanes:
         The name of class 1.
     """
 
-    table: pd.DataFrame
     grouping: Grouping
     picked: np.ndarray
     label: str
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        return self.table
 
 
 def prepare(
@@ -80,16 +73,15 @@ def prepare(
     )
     few = int((_first(table)["count"] < FEW).sum()) if len(table) else 0
     return GroupLanes(
-        table,
         grouping,
         _picked(evaluation, grouping, selection),
         evaluation.dataset.classes[1],
-        _finding(table, column),
-        "Lanes are groups: dark bars are observed frequencies, coloured marks the mean predictions of calibrators. "
-        f"The bars show the frequency of {class_named(evaluation.dataset.classes[1])}, with 95 % Wilson intervals. A "
-        "calibrator whose mark is "
-        "far from the bar is wrong for this group, even if it is right on average. "
-        "“By more than chance” allows for the number of groups."
+        table=table,
+        title=_finding(table, column),
+        caption="Lanes are groups: dark bars are observed frequencies, coloured marks the mean predictions of "
+        f"calibrators. The bars show the frequency of {class_named(evaluation.dataset.classes[1])}, with 95 % Wilson "
+        "intervals. A calibrator whose mark is far from the bar is wrong for this group, even if it is right on "
+        "average. “By more than chance” allows for the number of groups."
         + (
             ""
             if evaluation.cluster is None
@@ -100,7 +92,7 @@ def prepare(
             if few
             else ""
         ),
-        f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
+        alt=f"Observed frequency and mean predictions in {len(grouping.names)} groups by {column}: {listed}. "
         f"{len(off)} pairs of calibrator and group are off by more than chance.",
     )
 

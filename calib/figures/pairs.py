@@ -19,7 +19,7 @@ from calib.analysis.explain import position_of
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
-from calib.figures.base import FigureEntry, of_intervals_on_axes
+from calib.figures.base import FigureEntry, TableRecord, of_intervals_on_axes
 from calib.figures.marks import Marks, gather, mark_traces, ring
 from calib.figures.theme import LIGHT, Theme, diagonal, layout, rgba
 from calib.kernel.binning import bin_index, edge_index, group_sums, quantiles
@@ -35,7 +35,7 @@ LISTED = 500  # rows in the table beside the scatter
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class Pairs(TableRecord):
     """All pairs of one method and the marks that draw them.
 
     Attributes
@@ -52,19 +52,12 @@ class Pairs:
         Marks lie at log-odds on it, or None.
     """
 
-    table: pd.DataFrame
     marks: Marks
     margins: np.ndarray
     chosen: tuple[int, float, float] | None
     color: str
     classes: tuple[str, str]
     axis: LogOddsAxis | None
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        return self.table
 
 
 def pair_table(evaluation: Evaluation, calibrator: str) -> pd.DataFrame:
@@ -128,16 +121,16 @@ def prepare(
     crossed = int((p0 > p1).sum())
     zero, one = map(class_named, evaluation.dataset.classes)
     return Pairs(
-        table,
         marks,
         margins,
         chosen,
         color,
         evaluation.dataset.classes,
         axis,
-        _finding(name, width, weight),
-        _caption(marks, crossed, zero, one) + (AT_THE_ENDS if axis else ""),
-        f"Scatter plot of p1 against p0 of {evaluation.judged_by}, {name}: "
+        table=table,
+        title=_finding(name, width, weight),
+        caption=_caption(marks, crossed, zero, one) + (AT_THE_ENDS if axis else ""),
+        alt=f"Scatter plot of p1 against p0 of {evaluation.judged_by}, {name}: "
         f"median width {number(_median(width, weight))}, mean p0 {number(mean(p0, weight))}, "
         f"mean p1 {number(mean(p1, weight))}, {percent(evaluation.share)} in {one}.",
     )

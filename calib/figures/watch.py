@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.watch.over_time import OverTime, moved, summary
 from calib.analysis.watch.table import evidence_words
-from calib.figures.base import FigureEntry
+from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.panels import axes, band, heading, panels
 from calib.figures.theme import LIGHT, Theme, layout, legible
 from calib.kernel.wording import number
@@ -24,21 +24,13 @@ INVISIBLE = {"size": 8, "opacity": 0}  # a line has nothing to click
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """Evidence after each day, or row, with the alarm."""
+class Evidence(TableRecord):
+    """Evidence after each day, or row (a line each: when, rows, log10 of the evidence, period), with the alarm."""
 
-    table: pd.DataFrame
     axis: str
     threshold: float
     alarm: Any
     since: tuple[Any, Any, Any] | None
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """One line per day, or row: when, rows, log10 of the evidence, period."""
-        return self.table
 
 
 def _at(moments: Any, kind: str) -> Any:
@@ -61,18 +53,18 @@ def prepare_evidence(found: OverTime) -> Evidence:
         at, since = _at([alarm.moment], found.kind)[0], tuple(_at(moments, found.kind))
     highest = evidence_words(float(table["log10_evidence"].max()) * np.log(10))
     return Evidence(
-        table,
         AXES[found.kind],
         watched.threshold,
         at,
         since,
-        summary(found),
-        "The line shows the evidence against calibration, the dashed line the level of the alarm. "
+        table=table,
+        title=summary(found),
+        caption="The line shows the evidence against calibration, the dashed line the level of the alarm. "
         f"The line is dotted where the evidence is more than {10**ABOVE:,} times the level of the alarm. "
         f"The alarm is raised when the evidence reaches {watched.threshold:g}. If the model is calibrated, the "
         f"probability that this ever happens is at most {100 * watched.alpha:g} %, however often you look. "
         + ("" if alarm is None else "Shaded: 95 % interval for the start of a sudden change."),
-        f"Evidence against calibration over {watched.rows:,} rows; highest {highest}. {summary(found)}.",
+        alt=f"Evidence against calibration over {watched.rows:,} rows; highest {highest}. {summary(found)}.",
     )
 
 
@@ -151,21 +143,13 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelOverTime:
-    """Numbers of each period, and the level so far."""
+class LevelOverTime(TableRecord):
+    """Numbers of each period, one line each, and the level so far."""
 
-    table: pd.DataFrame
     middle: Any
     axis: str
     band: pd.DataFrame
     since: Any
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """One line per period."""
-        return self.table
 
 
 def prepare_moved(found: OverTime) -> LevelOverTime:
@@ -178,19 +162,19 @@ def prepare_moved(found: OverTime) -> LevelOverTime:
         first, last = begin.astype(float), end.astype(float)
     alarm = found.watched.found
     return LevelOverTime(
-        table,
         first + (last - first) / 2,
         AXES[found.kind],
         found.band,
         None if alarm is None else _at([alarm.since_moment], found.kind)[0],
-        moved(found),
-        "Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the cases "
-        "changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle 80 %) and "
-        "the estimated base rate (EM) need no labels. EM assumes that the distribution of the scores within "
+        table=table,
+        title=moved(found),
+        caption="Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the "
+        "cases changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle "
+        "80 %) and the estimated base rate (EM) need no labels. EM assumes that the distribution of the scores within "
         "each class does not change. "
         + "The last periods also hold rows whose labels are missing. " * bool(len(found.later))
         + "The band around the level so far is valid at every look.",
-        f"{moved(found)}. Observed minus predicted by period: "
+        alt=f"{moved(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
         + ".",
     )
@@ -279,19 +263,11 @@ def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class Reliabilities:
-    """Reliability of each period."""
+class Reliabilities(TableRecord):
+    """Reliability of each period, one line per period and group of rows."""
 
-    table: pd.DataFrame
     names: tuple[str, ...]
     after: tuple[bool, ...]
-    title: str
-    caption: str
-    alt: str
-
-    def to_frame(self) -> pd.DataFrame:
-        """One line per period and group of rows."""
-        return self.table
 
 
 def prepare_periods(found: OverTime) -> Reliabilities:
@@ -309,14 +285,14 @@ def prepare_periods(found: OverTime) -> Reliabilities:
     worst = found.table.loc[found.table["gap"].abs().idxmax()]
     left_out = f" {len(places)} of {len(names)} periods are drawn." if len(places) < len(names) else ""
     return Reliabilities(
-        pd.concat(parts, ignore_index=True),
         tuple(names[i] for i in places),
         tuple(changed is not None and bool(i >= changed) for i in places),
-        f"Largest gap in {worst.period}: observed {number(worst.observed)}, predicted {number(worst.predicted)}",
-        "Each panel is the reliability diagram of one period; on the diagonal, predictions match outcomes. "
+        table=pd.concat(parts, ignore_index=True),
+        title=f"Largest gap in {worst.period}: observed {number(worst.observed)}, predicted {number(worst.predicted)}",
+        caption="Each panel is the reliability diagram of one period; on the diagonal, predictions match outcomes. "
         "The dotted grey line is the first period. Each mark is a group "
         f"of about equally many rows. Orange diamonds: periods since the change.{left_out}",
-        f"Reliability diagrams of {len(places)} periods. Largest gap in {worst.period}: {number(worst.gap)}.",
+        alt=f"Reliability diagrams of {len(places)} periods. Largest gap in {worst.period}: {number(worst.gap)}.",
     )
 
 

@@ -68,10 +68,10 @@ def test_a_walk_ends_at_observed_minus_predicted_and_pools_ties():
     record = FIGURES["audit_walk"].prepare(one, str(one.found.segments["segment"][line]))
     own, predicted = rows_of(one, line)
     steps = pd.Series(own - predicted).groupby(predicted).sum().cumsum() / len(own)
-    np.testing.assert_allclose(record.walk["probability"], steps.index)
-    np.testing.assert_allclose(record.walk["cumulative"], steps)
-    assert record.walk["cumulative"].iloc[-1] == pytest.approx(own.mean() - predicted.mean())
-    assert record.walk["share"].iloc[-1] == pytest.approx(1)
+    np.testing.assert_allclose(record.table["probability"], steps.index)
+    np.testing.assert_allclose(record.table["cumulative"], steps)
+    assert record.table["cumulative"].iloc[-1] == pytest.approx(own.mean() - predicted.mean())
+    assert record.table["share"].iloc[-1] == pytest.approx(1)
     lines = [shape.y0 for shape in FIGURES["audit_walk"].draw(record).layout.shapes]
     assert set(record.limits) <= set(lines)
 

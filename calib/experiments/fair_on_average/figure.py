@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from calib.experiments.fair_on_average.simulation import ALPHA, CALM_ROWS, METHODS, FairOnAverage
 from calib.experiments.shared.findings import Finding, level
-from calib.figures.axes import percent_ticks
+from calib.experiments.shared.share_lines import SHARES, share_lines
 from calib.figures.base import FigureEntry
-from calib.figures.panels import axes, panels
+from calib.figures.panels import panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief_percent
 
@@ -71,31 +71,16 @@ def draw(record: Fair, theme: Theme = LIGHT) -> go.Figure:
         height=165,
         between=48,
         xaxis={"type": "category", "title": {"text": "Rows"}},
-        yaxis={"range": [-0.03, 1.03], **percent_ticks([0, 0.25, 0.5, 0.75, 1]), "title": {"text": "Tables"}},
+        yaxis={**SHARES, "title": {"text": "Tables"}},
         shapes=[level(theme, ALPHA, xref="x domain", yref="y")],
     )
     figure.update_layout(xaxis={"showticklabels": True})
-    for i, (places, shares) in enumerate(((found.searched, found.alarms), (found.rows, found.found))):
-        x, y = axes(i)
-        for method, name in METHODS.items():
-            alone = method == "naive"
-            figure.add_scatter(
-                x=[f"{place:,}" for place in places],
-                y=shares[method],
-                xaxis=x,
-                yaxis=y,
-                mode="lines+markers",
-                name=name,
-                legendgroup=method,
-                showlegend=i == 0,
-                line={
-                    "color": theme.muted if alone else theme.ink,
-                    "width": 2.4,
-                    "dash": "dash" if alone else "solid",
-                },
-                marker={"size": 7, "symbol": "diamond" if alone else "circle"},
-                hovertemplate=f"%{{x}} {'groups' if i == 0 else 'rows'}: %{{y:.1%}}",
-            )
+    for i, (places, shares, what) in enumerate(
+        ((found.searched, found.alarms, "groups"), (found.rows, found.found, "rows"))
+    ):
+        counts = [f"{place:,}" for place in places]
+        lines = share_lines(i, counts, shares, METHODS, "naive", theme, hover=f"%{{x}} {what}", size=7)
+        figure.add_traces(lines)
     return figure
 
 

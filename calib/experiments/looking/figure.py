@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 from calib.experiments.looking.simulation import ALPHA, METHODS, Looks
 from calib.experiments.shared.findings import Finding, level
-from calib.figures.axes import percent_ticks
+from calib.experiments.shared.share_lines import SHARES, share_lines
 from calib.figures.base import FigureEntry
-from calib.figures.panels import axes, panels
+from calib.figures.panels import panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.wording import brief_percent
 
@@ -71,30 +71,15 @@ def draw(record: Looking, theme: Theme = LIGHT) -> go.Figure:
             "title": {"text": "Week (below: week after the change)"},
             "range": [0, record.found.looks + 1],
         },
-        yaxis={"range": [-0.03, 1.03], **percent_ticks([0, 0.25, 0.5, 0.75, 1]), "title": {"text": "Models"}},
+        yaxis={**SHARES, "title": {"text": "Models"}},
         shapes=[level(theme, ALPHA, xref="x domain", yref="y")],
     )
     for i, kind in enumerate(("calm", "changed")):
-        x, y = axes(i)
-        for method, name in METHODS.items():
-            test = method == "test"
-            figure.add_scatter(
-                x=record.table["week"],
-                y=record.table[f"{kind}_{method}"],
-                xaxis=x,
-                yaxis=y,
-                mode="lines+markers",
-                name=name,
-                legendgroup=method,
-                showlegend=i == 0,
-                line={
-                    "color": theme.muted if test else theme.ink,
-                    "width": 2.4,
-                    "dash": "dash" if test else "solid",
-                },
-                marker={"size": 5, "symbol": "diamond" if test else "circle"},
-                hovertemplate="week %{x}: %{y:.1%}",
-            )
+        shares = {method: record.table[f"{kind}_{method}"] for method in METHODS}
+        lines = share_lines(
+            i, record.table["week"], shares, METHODS, "test", theme, hover="week %{x}", size=5
+        )
+        figure.add_traces(lines)
     return figure
 
 
