@@ -304,6 +304,11 @@ def _add_audit(commands: Any) -> None:
         default=MIN_EVENTS,
         help=f"least expected events, and non-events, of a segment (default: {MIN_EVENTS})",
     )
+    command.add_argument(
+        "--unweighted",
+        action="store_true",
+        help="count every row once, whatever its weight; only if weights do not depend on the label",
+    )
     _add_file(command, "--csv", "write all segments as CSV")
     command.set_defaults(run=_audit)
 
@@ -319,7 +324,15 @@ def _audit(args: argparse.Namespace) -> int:
     columns = _listed(args.columns) or ()
     watch = Watch(_progress if sys.stderr.isatty() else None)
     found = audit_evaluation(
-        evaluation, key, columns, args.depth, args.resamples, args.min_rows, args.min_events, watch
+        evaluation,
+        key,
+        columns,
+        args.depth,
+        args.resamples,
+        args.min_rows,
+        args.min_events,
+        args.unweighted,
+        watch,
     )
     told = [*audit_sentences(found), gain_sentence(evaluation, key, columns)]
     print("\n".join(filter(None, told)), file=sys.stderr, flush=True)  # standard output is the table's alone

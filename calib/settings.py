@@ -44,9 +44,6 @@ INTERVAL_DETAILS = {
 }
 GROUP_VIEWS = {"column": "By one column", "search": "Search", "loss": "Grouping loss"}
 RECOMMENDED = "recommended"
-SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events")
-"""Settings of the page Groups that are options of the search."""
-
 LAYOUTS = {"overlaid": "Overlaid", "side": "Side by side"}
 PUBLISHED, UPLOAD = "published", "upload"
 FIRST = f"{PUBLISHED}:{next(iter(COMPARISONS))}"
@@ -410,6 +407,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             FEWEST_REDRAWS,
             MOST_REDRAWS,
             help="How often labels are redrawn from the probabilities. More redraws give finer p-values.",
+        ),
+        Parameter(
+            "unweighted",
+            "Every row counts once",
+            "boolean",
+            False,
+            help="Ignores the weights of rows. The search then finds smaller deviations. Use it only if weights do not "
+            "depend on the label.",
         ),
         Parameter("chosen", "Segment", "text", None, optional=True, about="columns"),
         Parameter("in_report", "Include the search in the report", "boolean", False),

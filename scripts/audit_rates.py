@@ -2,10 +2,11 @@
 
 ``python -m scripts.audit_rates [--tables 1000] [--planted 200] [--jobs 2] [--markdown FILE]``. Each table has ten
 columns: five numbers and five categories. The log-odds of the predictions depend on three of them. Beside the audit
-stands the usual rule: the smallest p-value of a two-sided z-test per segment, not adjusted for the search, is below
-5 %. The planted group has 5 % of 10,000 rows, and its true probabilities are 0.15 higher than predicted. It is one
-value of a column, a conjunction of two values, or a conjunction of two ranges that are not all quantile ranges. "Named"
-means that the first line is significant and has rows of this group only.
+stands the usual rule: the smallest p-value of a two-sided z-test per segment, not adjusted for the search, is below 5
+%. In tables "sampled by label" probabilities are right where rows come from: all events are kept, but one in two to
+five of the others, by a column. The planted group has 5 % of 10,000 rows, and its true probabilities are 0.15 higher
+than predicted. It is one value of a column, a conjunction of two values, or a conjunction of two ranges that are not
+all quantile ranges. "Named" means that the first line is significant and has rows of this group only.
 """
 
 from __future__ import annotations
@@ -36,8 +37,12 @@ CALM = (
     "counts",
     *CLUSTERS,
     "cluster columns",
+    "sampled by label, weights",
+    "sampled by label, no weights",
 )
-PLANTED = ("group", "group, weights", "group, half the rows", "group, 400 clusters")
+PLANTED = ("group", "group, weights", "group, half the rows", "group, 400 clusters", "group, milder weights")
+SHAPES = {"group, weights": 1, "group, milder weights": 4}  # of Γ distributions
+KEPT = {"a": 0.5, "b": 0.4, "c": 0.3, "d": 0.25, "e": 0.2}  # share of the rows without an event
 
 
 def columns(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, np.ndarray]:
@@ -57,6 +62,8 @@ def calm(
     """(y, p, columns, options) of a table with right probabilities."""
     rng = np.random.default_rng([seed, CALM.index(kind)])
     table, x = columns(rng, rows)
+    if kind.startswith("sampled by label"):
+        return _sampled(rng, rows, "no weights" not in kind)
     p = expit(0.7 * x - 3 if kind == "rare events" else x)
     if kind == "five distinct predictions":
         p = np.round(p * 4) / 4 * 0.9 + 0.05
@@ -81,6 +88,19 @@ def calm(
     return y, p, table, options
 
 
+def _sampled(
+    rng: np.random.Generator, rows: int, weighted: bool
+) -> tuple[np.ndarray, np.ndarray, pd.DataFrame, dict[str, Any]]:
+    """Rows whose chance to be here depends on their label, with the weights that make up for it."""
+    table, x = columns(rng, 6 * rows)
+    p = expit(x)
+    y = (rng.random(len(p)) < p).astype(int)
+    chance = np.where(y == 1, 1.0, table["kind 1"].map(KEPT))
+    kept = np.flatnonzero(rng.random(len(p)) < chance)[:rows]
+    options = {"sample_weight": 1 / chance[kept]} if weighted else {}
+    return y[kept], p[kept], table.iloc[kept], options
+
+
 def planted(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame, dict[str, Any], np.ndarray]:
     """(y, p, columns, options, rows of the group)."""
     rng = np.random.default_rng([seed, 99])
@@ -95,8 +115,8 @@ def planted(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame,
     ][seed % 3].to_numpy()
     options: dict[str, Any] = {}
     truth = p + SHIFT * group
-    if kind == "group, weights":
-        options["sample_weight"] = rng.gamma(1, size=many)
+    if kind in SHAPES:
+        options["sample_weight"] = rng.gamma(SHAPES[kind], size=many)
     if kind == "group, 400 clusters":
         options["cluster"] = rng.integers(0, 400, many)
         truth = truth + p * (1 - p) * np.tanh(rng.normal(0, 0.3, 400))[options["cluster"]]

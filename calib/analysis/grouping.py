@@ -11,6 +11,11 @@ frequencies differ:
 
 The bound is explained − bias − induced. It depends on the regions: other regions can explain more. All numbers are on
 the scale of the Brier score of one class, which is half of the authors' scale: they add up both classes.
+
+The interval is a score interval, as Wilson's (1927) of a frequency. The less regions explain, the more precisely it is
+known, so the variance is that at each candidate value, not that at the estimate: too low an estimate would have too
+small an error. Of n rows, whose labels have the mean variance v within regions, it is 4vθ/n at the value θ, plus a rest
+that does not depend on θ. The values that the estimate does not exclude at 5 % are between the roots of a quadratic.
 """
 
 from __future__ import annotations
@@ -33,10 +38,11 @@ from calib.kernel.binning import bin_index, group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 
-QUANTILE = 2.1  # standard errors of an interval of 95 %: they are estimated, and 1.96 covers 94.8 % of tables
+QUANTILE = 1.959964  # of a normal number, two-sided, 95 %
 REDRAWS = 499
 FEWEST = 100  # rows: with fewer, halves of bins hold next to nothing
 LEAF, LEAVES = 15, 30  # rows in a leaf, at least; leaves per bin, at most
+CLUSTERS = (2, 4, 8, 16)  # numbers of clusters per bin that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +97,9 @@ def grouping_loss(
     random_state
         Seed of the halves, of the partition and of the test.
     partition
-        "tree", a regression tree per bin; "k-means", two clusters per bin; or "columns", the values or quantile ranges
-        of one column per bin, which are the segments of the audit.
+        "tree", a regression tree per bin; "k-means", 2, 4, 8 or 16 clusters per bin; or "columns", the values or
+        quantile ranges of one column per bin, which are the segments of the audit. Numbers of clusters and columns are
+        those that explain most of the rows that regions are learnt on.
 
     Raises
     ------
@@ -130,16 +137,15 @@ def grouping_loss(
     curve = _curve(labels[kept], p[kept])
     found = _Parts.of(labels[kept], region, place[kept], bins)
     induced = _within(curve, place[kept], bins)
-    error = QUANTILE * found.standard_error
-    debiased = found.explained - found.bias
+    low, high = found.interval
     redrawn = [
         _Parts.of((rng.random(len(kept)) < curve).astype(int), region, place[kept], bins)
         for _ in range(REDRAWS)
     ]
-    reached = sum(each.explained - each.bias >= debiased - 1e-12 for each in redrawn)
+    reached = sum(each.debiased >= found.debiased - 1e-12 for each in redrawn)
     return GroupingLoss(
-        lower=debiased - induced,
-        interval=(max(0.0, debiased - induced - error), max(0.0, debiased + error)),
+        lower=found.debiased - induced,
+        interval=(max(0.0, low - induced), max(0.0, high)),
         explained=found.explained,
         bias=found.bias,
         induced=induced,
@@ -153,18 +159,32 @@ def grouping_loss(
 
 @dataclass(frozen=True)
 class _Parts:
-    """Explained part and bias of regions in bins, and the standard error of their difference."""
+    """Explained part and bias of regions in bins, and the variance of their difference: slope · (it) + rest."""
 
     explained: float
     bias: float
-    standard_error: float
+    slope: float
+    rest: float
+
+    @property
+    def debiased(self) -> float:
+        return self.explained - self.bias
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return the ends of {θ: (debiased − θ)² ≤ z² (slope · θ + rest)}, z = 1.96."""
+        shift = QUANTILE**2 * self.slope / 2
+        under_root = self.slope * self.debiased + self.rest + QUANTILE**2 * self.slope**2 / 4
+        half = QUANTILE * float(np.sqrt(max(0.0, under_root)))
+        return self.debiased + shift - half, self.debiased + shift + half
 
     @classmethod
     def of(cls, y: Array, region: Array, place: Array, bins: int) -> _Parts:
         """Measure labels y (n,) in regions; place (n,) is the bin of each row.
 
-        With U = Σ (y_i − c)² terms linearised, a region of n rows of frequency μ in a bin of frequency c adds
-        4n(μ − c)²μ(1 − μ) and 2n/(n − 1) · (μ(1 − μ))² to the variance of the sum, and the shares of the regions vary.
+        Linearised, a region of n rows of frequency μ, in a bin of frequency c, adds 4n(μ − c)²μ(1 − μ) to the variance
+        of the sum; together this is 4v times the sum, if v is the mean label variance. The squares of chance add
+        2n/(n − 1) · (μ(1 − μ))², and the shares of the regions vary.
         """
         k, n = int(region.max()) + 1, len(y)
         count, events = group_sums(region, k), group_sums(region, k, y)
@@ -179,10 +199,10 @@ class _Parts:
         explained, bias = float(count @ gap) / n, float(count @ chance - in_bin @ of_bin) / n
         variance = chance * count  # of one label, without bias
         debiased = gap - chance
-        linear = max(0.0, float(4 * (count * variance) @ debiased))
+        slope = 4 * float(count @ variance) / n**2
         product = float(2 * (count / (count - 1)) @ variance**2)
         shares = float(count @ (np.maximum(debiased, 0.0) - max(0.0, explained - bias)) ** 2)
-        return cls(explained, bias, float(np.sqrt(linear + product + shares)) / n)
+        return cls(explained, bias, slope, (product + shares) / n**2)
 
 
 def _within(curve: Array, place: Array, bins: int) -> float:
@@ -239,7 +259,12 @@ def _clusters(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
     values = values / np.where(spread > 0, spread, 1.0)
 
     def assign(learning: Array, rows: Array) -> Array:
-        return KMeans(2, n_init=1, random_state=seed).fit(values[learning]).predict(values[rows])
+        made = [
+            KMeans(k, n_init=1, random_state=seed).fit(values[learning])
+            for k in CLUSTERS
+            if k <= max(2, len(learning) // LEAF)
+        ]
+        return max(made, key=lambda each: _gain(each.labels_, y[learning])).predict(values[rows])
 
     return assign
 
@@ -248,19 +273,21 @@ def _columns(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
     groupings = [group_rows(table[name]) for name in table.columns]
 
     def assign(learning: Array, rows: Array) -> Array:
-        def gain(index: Array) -> float:
-            region, groups = np.unique(index[learning], return_inverse=True)[1], y[learning]
-            count = np.bincount(region)
-            held = count[region] > 1
-            if not held.any():
-                return -np.inf
-            region = np.unique(region[held], return_inverse=True)[1]
-            parts = _Parts.of(groups[held], region, np.zeros(int(held.sum()), dtype=np.intp), 1)
-            return parts.explained - parts.bias
-
-        return max((each.index for each in groupings), key=gain)[rows]
+        return max((each.index for each in groupings), key=lambda each: _gain(each[learning], y[learning]))[
+            rows
+        ]
 
     return assign
+
+
+def _gain(index: Array, y: Array) -> float:
+    """How much the regions (m,) of rows with labels y (m,) explain, less bias."""
+    region = np.unique(index, return_inverse=True)[1]
+    held = np.bincount(region)[region] > 1
+    if not held.any():
+        return -np.inf
+    region = np.unique(region[held], return_inverse=True)[1]
+    return _Parts.of(y[held], region, np.zeros(int(held.sum()), dtype=np.intp), 1).debiased
 
 
 def _matrix(table: pd.DataFrame, first: Array) -> Array:

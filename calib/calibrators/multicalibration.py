@@ -5,8 +5,9 @@ wrong on average. MCGrad (Tax et al. 2025) does so by gradient boosting of log-o
 first recalibrated on average (logistic recalibration). Then each round moves the log-odds of one segment, at one level
 of the prediction or at all levels: the segment that is wrong by most standard errors. The step is Newton's, shrunk
 as James & Stein do. A third of the calibration rows are held out. Rounds end when the loss of these rows falls no
-more, and no round is kept unless that loss has fallen by more than one standard error, so that a model whose errors
-are chance stays as it is. Rows are held out one by one, also rows of one cluster.
+more. Kept are the fewest rounds whose loss is within one standard error of the lowest (Breiman et al. 1984), and none
+unless that loss has clearly fallen, so that a model whose errors are chance stays as it is. Rows are held out one by
+one, also rows of one cluster.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ HELD_OUT = 3  # one row in so many
 LEAST = 5.0  # information in a segment: a row of probability ½ has ¼
 DOUBT = 2.0  # standard errors; a segment that is wrong by less is not corrected
 MOST_ROUNDS, PATIENCE = 200, 20  # rounds, and rounds without a lower loss
-ERRORS = 1.0  # standard errors that the loss must fall by
+CLEARLY = 1.645  # standard errors that the loss must fall by: 5 %, one-sided
+NEAR = 1.0  # standard errors between losses of which the one with fewer rounds is preferred
 PAIRED = 20  # columns that make conjunctions
 EVERY = -1  # level of a correction at all levels of the prediction
 ROUNDING = 1e-9
@@ -161,22 +163,22 @@ class Multicalibration(ScoreCalibrator):
         if not len(fitting.y) or not len(held.y):
             return ()
         segments = _segments(_Search(fitting, self.features_, self.breaks_), self.depth)
-        before = lowest = held.losses()
+        losses = [held.losses()]
         made: list[Correction] = []
-        kept = 0
-        while len(made) < min(MOST_ROUNDS, kept + PATIENCE):
+        lowest = 0
+        while len(made) < min(MOST_ROUNDS, lowest + PATIENCE):
             correction = _Search(fitting, self.features_, self.breaks_).best(segments)
             if correction is None:
                 break
             made.append(correction)
             fitting, held = (rows.corrected(correction, self.breaks_) for rows in (fitting, held))
-            losses = held.losses()
-            if held.weights @ losses < held.weights @ lowest:
-                lowest, kept = losses, len(made)
-        gain = before - lowest
-        mean = float(np.average(gain, weights=held.weights))
-        error = np.sqrt(squares(held.weights) @ (gain - mean) ** 2) / held.weights.sum()
-        return tuple(made[:kept]) if mean > ERRORS * error else ()
+            losses.append(held.losses())
+            if held.weights @ losses[-1] < held.weights @ losses[lowest]:
+                lowest = len(made)
+        kept = next(
+            i for i, each in enumerate(losses) if not _falls(each, losses[lowest], held.weights, NEAR)
+        )
+        return tuple(made[:kept]) if _falls(losses[0], losses[kept], held.weights, CLEARLY) else ()
 
     def _notes(self) -> tuple[str, ...]:
         if not self.corrections_:
@@ -326,6 +328,13 @@ class _Search:
             cell, group = divmod(cell, self.sizes[column])
             found.insert(0, (column, group))
         return tuple(found)
+
+
+def _falls(before: Array, after: Array, weights: Array, errors: float) -> bool:
+    """Whether the mean loss of weighted rows falls by more than so many standard errors."""
+    gain = before - after
+    mean = float(np.average(gain, weights=weights))
+    return bool(mean > errors * np.sqrt(squares(weights) @ (gain - mean) ** 2) / weights.sum())
 
 
 def _segments(search: _Search, depth: int) -> list[tuple[int, ...]]:

@@ -339,6 +339,7 @@ def _search(made: Audited) -> dict[str, Any]:
     what = (
         f"{name_of(made.calibrator)}: the search allows for all segments. If the probabilities are right, it finds any "
         "segment in at most 5 of 100 tables."
+        + (" Every row counts once, whatever its weight." if made.unweighted else "")
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
     return {"sentences": [f"{capital(what)}", *_ends(sentences(made.found))], "table": table}

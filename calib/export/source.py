@@ -6,14 +6,14 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from calib.analysis.audit.told import Audited
+from calib.analysis.audit.told import SEARCH, Audited
 from calib.analysis.decision import FALSE_ALARM, MISS, Decision
 from calib.analysis.depth import DRAWN_DEPTH, LEAVES
 from calib.analysis.explain import Explained
 from calib.analysis.grouping_told import GroupingLosses
 from calib.evaluate import Evaluation
 from calib.recipe import Recipe
-from calib.settings import PAGE_SETTINGS, SEARCH
+from calib.settings import PAGE_SETTINGS
 from calib.sources import file_key, reading
 
 FILE = "YOUR FILE"

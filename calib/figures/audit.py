@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from calib.analysis.audit import ALPHA
 from calib.analysis.audit.told import (
     LOOKS,
+    SEARCH,
     Audited,
     audited,
     detectable_gap,
@@ -381,8 +382,7 @@ def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
         raise InputError("Nobody asked for the search of segments.")
     calibrator = recipe.setting("groups.calibrator")
     key = calibrator if calibrator in evaluation.predictions else None
-    options = recipe.given("groups", "columns", "depth", "resamples", "min_rows", "min_events")
-    return audited(evaluation, key, **options), {}
+    return audited(evaluation, key, **recipe.given("groups", *SEARCH)), {}
 
 
 AUDIT = FigureEntry("audit", "Segments by search", prepare, draw, reported=_reported)

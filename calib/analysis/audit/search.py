@@ -5,7 +5,8 @@ shape (the range of cumulative differences, Arrieta-Ibarra et al. 2022). Labels 
 right, y* ~ Bernoulli(p), and the largest statistic of all segments is computed again. With B redraws a segment's
 adjusted p-value is (1 + #{largest* ≥ statistic}) / (B + 1) (single-step maxT, Westfall & Young 1993): if the
 probabilities are right, the smallest of them is at most 5 % in at most 5 of 100 tables, whatever segments overlap and
-however many there are. Weights weight the statistics, which stays exact. Rows of one cluster resemble each other; there
+however many there are. Weights weight the statistics, which stays exact if they do not depend on labels: a redrawn
+label keeps the weight of its row. Rows of one cluster resemble each other; there
 the residuals of a cluster change their sign together (Cameron, Gelbach & Miller 2008), which is approximate.
 """
 
@@ -41,6 +42,7 @@ from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
 from calib.kernel.rows import Rows
+from calib.kernel.weights import are_whole
 
 ALPHA = 0.05
 MIN_ROWS, MIN_EVENTS = 50, 10
@@ -136,7 +138,7 @@ def audit(
         Σp(1 − p) is at least half as large.
     sample_weight, counts : (n,)
         How much each row counts. Whole numbers are repeated rows, unless ``counts`` says how many rows each row
-        represents.
+        represents. Other weights must not depend on the labels, except through the columns.
     cluster : (n,)
         Equal for rows that belong together. The error rate is then approximate.
     random_state
@@ -147,8 +149,8 @@ def audit(
     Raises
     ------
     InputError
-        For wrong or differently long input, a table without columns or large enough segments, and probabilities that
-        were fitted to these labels.
+        For wrong or differently long input, a table without columns or large enough segments, probabilities that were
+        fitted to these labels, and weights that are one number per label.
 
     Examples
     --------
@@ -175,6 +177,7 @@ def audit(
     order = np.argsort(p, kind="stable")
     rows, p, places = rows.of(order), p[order], places[order]
     refuse_fitted(rows, p)
+    _refuse_weights_of_labels(rows)
     groupings = groupings_of(table, min_rows)
     held = {name: Grouping(each.names, each.index[places]) for name, each in groupings.items()}
     least = Least(min_rows, min_events, rows.draws, p)
@@ -196,6 +199,19 @@ def audit(
         )
     watch.step(1.0, "segments")
     return _summed_up(found, rows, p, places, groupings, resamples)
+
+
+def _refuse_weights_of_labels(rows: Rows) -> None:
+    """Refuse weights that depend on the label alone: of sampled controls, or of balanced classes."""
+    counted = rows.weight is None or rows.counts is not None or are_whole(rows.weight)
+    if counted or rows.whose is not None:
+        return
+    of_labels = [np.unique(rows.weight[rows.y == label]) for label in (0, 1)]
+    if all(len(each) == 1 for each in of_labels) and of_labels[0] != of_labels[1]:
+        raise InputError(
+            "The weights are one number per label, but redrawn labels would need other weights. Leave the weights out, "
+            "and audit probabilities at the base rate of these rows."
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,11 @@ from calib.kernel import checks
 from calib.kernel.cache import once
 from calib.kernel.checks import Array, InputError
 from calib.kernel.progress import Watch
+from calib.kernel.weights import are_whole
 from calib.kernel.wording import counted, number
+
+SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted")
+"""Options of ``audit_evaluation`` that a Recipe can set."""
 
 POWER = 0.8
 NEARLY_ALL = 0.9
@@ -52,6 +56,7 @@ def audit_evaluation(
     resamples: int = 999,
     min_rows: int = MIN_ROWS,
     min_events: float = MIN_EVENTS,
+    unweighted: bool = False,
     watch: Watch | None = None,
 ) -> Audit:
     """Audit a calibrator's predictions on the test rows, once for all who ask.
@@ -60,6 +65,8 @@ def audit_evaluation(
     ----------
     columns
         Columns that make segments; by default all of ``columns_of``.
+    unweighted
+        Whether every row counts once, whatever its weight. Counts of repeated rows stay.
 
     Raises
     ------
@@ -81,7 +88,7 @@ def audit_evaluation(
             depth,
             resamples,
             min_rows,
-            evaluation.weight,
+            None if unweighted and has_weights(evaluation) else evaluation.weight,
             evaluation.cluster,
             evaluation.recipe.seed,
             min_events=min_events,
@@ -90,11 +97,16 @@ def audit_evaluation(
         )
 
     table = table_of(evaluation, columns)
-    key = ("audit", calibrator, tuple(columns), depth, resamples, min_rows, min_events)
+    key = ("audit", calibrator, tuple(columns), depth, resamples, min_rows, min_events, unweighted)
     try:
         return once(evaluation, key, search)
     except InputError as error:
         raise InputError(f"{label_of(calibrator)}: {error}") from None
+
+
+def has_weights(evaluation: Evaluation) -> bool:
+    """Whether the test rows have weights that are not counts of repeated rows."""
+    return evaluation.weight is not None and not are_whole(evaluation.weight)
 
 
 def table_of(evaluation: Evaluation, columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -124,6 +136,11 @@ class Audited:
     def columns(self) -> tuple[str, ...]:
         """Return the columns that make segments."""
         return tuple(self.found.groupings)
+
+    @property
+    def unweighted(self) -> bool:
+        """Whether rows have weights that the search ignored."""
+        return bool(self.options.get("unweighted")) and has_weights(self.evaluation)
 
     @property
     def predicted(self) -> float:

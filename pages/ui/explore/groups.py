@@ -9,12 +9,14 @@ import streamlit as st
 
 from calib.analysis.audit.told import (
     LOOKS,
+    SEARCH,
     Audited,
     audited,
     audited_by_default,
     columns_of,
     detectable_gap,
     expected_seconds,
+    has_weights,
     look_of,
     segment_sentence,
 )
@@ -28,7 +30,6 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.segment import shown_segment
 from calib.kernel.wording import counted, duration, number, percent
 from calib.recipe import Recipe
-from calib.settings import SEARCH
 from pages.ui import chart, controls, headings, jobs, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
@@ -165,7 +166,8 @@ def search_controls(evaluation: Evaluation, recipe: Recipe) -> None:
     with st.expander("Settings", key="groups_settings"):
         _predictions(evaluation, recipe)
         _columns(evaluation, recipe)
-        for name in ("depth", "min_rows", "min_events", "resamples"):
+        weighted = ("unweighted",) if has_weights(evaluation) else ()
+        for name in ("depth", "min_rows", "min_events", "resamples", *weighted):
             field = f"groups.{name}"
             controls.parameter_control(recipe.parameter(field), field, recipe.setting(field))
 
@@ -230,6 +232,7 @@ def headline(made: Audited) -> None:
             if made.evaluation.cluster is None
             else " Clusters change sign together, so the rate is approximate."
         )
+        + (" Every row counts once, whatever its weight." if made.unweighted else "")
     )
     if made.off_on_average or made.nearly_all_rows:
         st.caption(
