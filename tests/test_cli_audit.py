@@ -57,6 +57,16 @@ def test_columns_can_be_chosen(files, capsys):
     assert "region" not in capsys.readouterr().out
 
 
+def test_weights_can_be_ignored(files, capsys):
+    frame = table(0.2).assign(w=np.random.default_rng(0).gamma(1, size=2000))
+    printed = []
+    for options, changes in (([], {"weight": "w"}), (["--unweighted"], {"weight": "w"}), ([], {})):
+        columns = ["--resamples", "19", "--columns", "region"]
+        assert main(["audit", *files(frame, **changes), *columns, *options]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[1] == printed[2] != printed[0]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -18,7 +18,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import number
 
-NAMES = {"tree": "Tree", "k-means": "k-means", "columns": "Segments of one column"}
+NAMES = {"tree": "Tree", "k-means": "k-means", "columns": "One column"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.audit import ALPHA
+from calib.analysis.audit.segments import Conditions, in_words
 from calib.analysis.audit.told import (
     LOOKS,
     SEARCH,
     Audited,
     audited,
+    detectable,
     detectable_gap,
     level_limits,
     look_of,
@@ -31,12 +33,13 @@ from calib.figures.ink import lanes, outlined, reach
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import InputError
-from calib.kernel.wording import class_named, counted, number, percent
+from calib.kernel.wording import class_named, counted, number, percent, shortened
 
 MOST_LANES = 6  # found segments that are drawn
 FEWEST_LANES = 4  # largest deviations that are drawn if nothing is found
-LANE, HEAD = 64, 104  # pixels
-LONGEST = 30  # letters of a condition
+LANE, HEAD = 68, 104  # pixels
+LONGEST = 30  # letters of a condition in a lane
+IN_TITLE = 30  # letters of a column and of a group
 MOST_DOTS = 3000
 MANY = 50  # found segments, whose marks are smaller
 MOST_STEPS = 2000
@@ -52,10 +55,10 @@ class SegmentLanes(TableRecord):
         Columns segment, rows, predicted, observed, low, high (observed frequencies that the search takes for chance),
         p_value, look, others (segments with the same cause).
     names
-        Conditions of each segment.
+        (column, group) of each segment's conditions.
     """
 
-    names: tuple[tuple[str, ...], ...]
+    names: tuple[Conditions, ...]
     calibrator: str
     label: str
 
@@ -82,7 +85,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
     )
     more = len(causes) - len(shown) if causes else 0
     return SegmentLanes(
-        tuple(tuple(f"{column} = {name}" for column, name in found.conditions[line]) for line in shown),
+        tuple(found.conditions[line] for line in shown),
         made.calibrator,
         made.evaluation.dataset.classes[1],
         table=table,
@@ -113,11 +116,17 @@ def finding(made: Audited) -> str:
     found, causes = made.found, made.causes
     if not causes:
         return f"No segment deviates by more than chance, of {len(found.segments):,} searched"
-    worst = found.segments.iloc[causes[0].line]
-    told = f"{worst['segment']}, predicted {100 * worst['predicted']:.0f} %, observed {100 * worst['observed']:.0f} %"
+    worst, line = found.segments.iloc[causes[0].line], causes[0].line
+    name = in_words(
+        tuple(
+            (shortened(column, IN_TITLE), shortened(group, IN_TITLE))
+            for column, group in found.conditions[line]
+        )
+    )
+    told = f"{name}, predicted {100 * worst['predicted']:.0f} %, observed {100 * worst['observed']:.0f} %"
     how = {"slope": "the slope is off", "shape": "errors in opposite directions"}
-    if (look := look_of(found, causes[0].line)) in how:
-        told = f"{worst['segment']} ({how[look]})"
+    if (look := look_of(found, line)) in how:
+        told = f"{name} ({how[look]})"
     if made.nearly_all_rows:
         return f"Wrong for nearly all rows: {told}"
     if len(causes) == 1:
@@ -180,13 +189,21 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _name(conditions: tuple[str, ...], line: Any) -> str:
+def _name(conditions: Conditions, line: Any) -> str:
     """Conditions, a line each (of three the last two share one), then rows and p-value; a room reads one line."""
-    first, *rest = (as_text(each, LONGEST if len(conditions) < 3 else LONGEST // 2) for each in conditions)
+    most = LONGEST if len(conditions) < 3 else LONGEST // 2
+    first, *rest = (_condition(*each, most) for each in conditions)
     told = f"{line.rows:,} rows, p = {line.p_value:.2g}" + {"level": ""}.get(
         line.look, f", {LOOKS[line.look]}"
     )
     return ",<br>".join(filter(None, [first, ", ".join(rest), told]))
+
+
+def _condition(column: str, group: str, most: int) -> str:
+    """A condition in at most so many letters; column and group are cut in their own middle."""
+    room = most - 3
+    of_column, of_group = (max(room // 2, room - len(other)) for other in (group, column))
+    return f"{as_text(column, of_column)} = {as_text(group, of_group)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,10 +236,7 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         }
     )
     few, middle = int(table["rows"].min()), int(table["rows"].median())
-    told = " or ".join(
-        f"{100 * detectable_gap(made.found, size):.0f} points in {size:,} rows"
-        for size in dict.fromkeys((few, middle))
-    )
+    told = " or ".join(detectable(made.found, size) for size in dict.fromkeys((few, middle)))
     drawn = min(MOST_DOTS, len(table))
     return SegmentSizes(
         curves,

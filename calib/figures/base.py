@@ -17,7 +17,7 @@ from calib.evaluate import Evaluation
 from calib.figures.theme import Theme
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.kernel.wording import in_order
+from calib.kernel.wording import in_order, shortened
 
 
 class Record(Protocol):
@@ -153,9 +153,7 @@ def as_text(name: object, most: int = 34) -> str:
     >>> as_text("<b>bold</b>"), as_text("a_very_long_name_of_a_column > 0.25", 20)
     ('&lt;b&gt;bold&lt;/b&gt;', 'a_very_long…n &gt; 0.25')
     """
-    text, end = in_order(str(name)), most * 2 // 5
-    cut = text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
-    return html.escape(cut, quote=False)
+    return html.escape(shortened(in_order(str(name)), most), quote=False)
 
 
 def in_two_lines(name: object, most: int) -> str:

@@ -24,7 +24,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted
 
-LANE, HEAD = 38, 96  # pixels
+LANE, HEAD = 44, 96  # pixels
 LONGEST = 24  # letters of a group's name
 
 
@@ -132,8 +132,10 @@ def _finding(table: pd.DataFrame, column: str) -> str:
 def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
     """Lanes from the first group at the top, on the probability axis."""
     height = LANE * len(record.grouping.names) + HEAD + 40
-    largest = np.nanmax(record.table[["upper", "mean_p"]].to_numpy(), initial=0.0)
-    axis = {"range": [-0.02 * largest, min(1.02, 1.06 * largest)], "nticks": 6}
+    ends = record.table[["lower", "upper", "mean_p"]].to_numpy()
+    low, high = (np.nanmin(ends), np.nanmax(ends)) if ends.size else (0.0, 1.0)
+    edge = 0.05 * (high - low) + 0.005
+    axis = {"range": [max(-0.02, low - edge), min(1.02, high + edge)], "nticks": 6}
     figure = go.Figure(
         layout=layout(
             theme,

@@ -267,6 +267,16 @@ def quoted(items: Sequence[object], most: int = 5) -> str:
 LONGEST_CLASS = 40
 
 
+def shortened(text: str, most: int) -> str:
+    """Cut a text that is longer than ``most`` letters in its middle.
+
+    >>> shortened("short", 9), shortened("a very long text", 9)
+    ('short', 'a ver…ext')
+    """
+    end = most * 2 // 5
+    return text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
+
+
 def short_class(label: object) -> str:
     r"""A class's label in one line, a long one cut in its middle.
 

@@ -203,10 +203,10 @@ def audit(
 
 def _refuse_weights_of_labels(rows: Rows) -> None:
     """Refuse weights that depend on the label alone: of sampled controls, or of balanced classes."""
-    counted = rows.weight is None or rows.counts is not None or are_whole(rows.weight)
-    if counted or rows.whose is not None:
+    weights = rows.weights
+    if are_whole(weights) or rows.counts is not None or rows.whose is not None:
         return
-    of_labels = [np.unique(rows.weight[rows.y == label]) for label in (0, 1)]
+    of_labels = [np.unique(weights[rows.y == label]) for label in (0, 1)]
     if all(len(each) == 1 for each in of_labels) and of_labels[0] != of_labels[1]:
         raise InputError(
             "The weights are one number per label, but redrawn labels would need other weights. Leave the weights out, "

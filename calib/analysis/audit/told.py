@@ -296,6 +296,11 @@ def detectable_gap(found: Audit, size: float) -> float:
     return float(found.threshold + ndtri(POWER)) * _deviation(found, size)
 
 
+def detectable(found: Audit, size: int) -> str:
+    """Write the detectable gap of ``size`` rows."""
+    return f"{number(100 * detectable_gap(found, size), 2)} points in {size:,} rows"
+
+
 def threshold_gap(found: Audit, size: float) -> float:
     """Return the gap between frequency and mean probability at which the level of ``size`` average rows is significant.
 
@@ -348,20 +353,23 @@ def sentences(found: Audit) -> list[str]:
     for cause in together:
         lines.append(segment_sentence(found, cause.line) + _also(cause))
     sizes = sorted({int(found.segments["rows"].min()), int(found.segments["rows"].median())})
-    told = " and ".join(
-        f"{100 * detectable_gap(found, size):.0f} points with {size:,} rows" for size in sizes
-    )
+    told = " and ".join(detectable(found, size) for size in sizes)
     lines.append(f"A deviation is found in 80 of 100 cases if it is at least {told}.")
     return lines
 
 
 def segment_sentence(found: Audit, line: int) -> str:
     """A segment as people read it: rows, mean prediction, frequency and adjusted p-value."""
+    return f"{found.segments['segment'].iloc[line]}: {segment_numbers(found, line)}"
+
+
+def segment_numbers(found: Audit, line: int) -> str:
+    """The numbers of a segment in words, without its name."""
     s = found.segments.iloc[line]
     how = {"slope": " (its slope deviates)", "shape": " (errors in opposite directions)"}
     opposite = how.get(look_of(found, line), "")
     return (
-        f"{s['segment']}: {counted(int(s['rows']), 'row')}, predicted {100 * s['predicted']:.1f} %, observed "
+        f"{counted(int(s['rows']), 'row')}, predicted {100 * s['predicted']:.1f} %, observed "
         f"{100 * s['observed']:.1f} %, adjusted p = {number(s['p_value'])}{opposite}"
     )
 

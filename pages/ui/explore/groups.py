@@ -18,6 +18,7 @@ from calib.analysis.audit.told import (
     expected_seconds,
     has_weights,
     look_of,
+    segment_numbers,
     segment_sentence,
 )
 from calib.analysis.grouping_told import GroupingLosses, grouping_losses, partition_name
@@ -98,8 +99,9 @@ def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:
 def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
     """The segments that deviate by more than chance."""
     place = headings.finding()
-    with place.words:
+    with place.picture:
         found = _searched(evaluation, recipe)
+    with place.words:
         if found is not None:
             headline(found)
         search_controls(evaluation, recipe)
@@ -185,7 +187,8 @@ def _predictions(evaluation: Evaluation, recipe: Recipe) -> None:
 def _columns(evaluation: Evaluation, recipe: Recipe) -> None:
     parameter, names = recipe.parameter("groups.columns"), names_of(evaluation)
     chosen = [name for name in recipe.setting("groups.columns") if name in names]
-    how = {"placeholder": "All features", "help": parameter.help, "store": tuple}
+    everything = "All other columns" if evaluation.dataset.predictions else "All features"
+    how = {"placeholder": everything, "help": parameter.help, "store": tuple}
     state.control(st.multiselect, "groups.columns", chosen, parameter.label, names, **how)
 
 
@@ -215,8 +218,8 @@ def headline(made: Audited) -> None:
         )
         middle = int(found.segments["rows"].median())
         st.metric(
-            "Smallest gap found",
-            f"{100 * detectable_gap(found, middle):.0f} points",
+            "Detectable gap",
+            f"{number(100 * detectable_gap(found, middle), 2)} points",
             f"in {middle:,} rows",
             delta_color="off",
             delta_arrow="off",
@@ -311,6 +314,7 @@ COLUMNS = {
     "more": "More",
 }
 FORMATS = {
+    "Rows": st.column_config.NumberColumn(format="localized"),
     "Predicted": st.column_config.NumberColumn(format="percent"),
     "Observed": st.column_config.NumberColumn(format="percent"),
     "Adjusted p": st.column_config.NumberColumn(format="%.4g"),
@@ -321,7 +325,7 @@ def segment(made: Audited, line: int) -> None:
     """One segment: its reliability diagram, its cumulative differences, and the segments that have the same rows."""
     found, words = made.found, str(made.found.segments["segment"].iloc[line])
     headings.heading(words)
-    st.markdown(plain(segment_sentence(found, line)))
+    st.markdown(plain(segment_numbers(found, line)))
     conditions = made.conditions(line)
     st.button(
         "Show only these rows on every page",
@@ -359,13 +363,14 @@ def loss(evaluation: Evaluation, recipe: Recipe) -> None:
     known = (evaluation.dataset.digest, recipe.replace(segment=()).digest("calibrate"), key, columns)
     call = {known: lambda watch: _or_why(lambda: grouping_losses(evaluation, key, columns, watch))}
     place = headings.finding()
-    with place.words:
+    with place.picture:
         made = jobs.run("grouping_loss", "Measuring the grouping loss", call)
         found = made and made[0]
         if isinstance(found, InputError):
             st.info(plain(found))
             found = None
-        elif found is not None:
+    with place.words:
+        if found is not None:
             _losses(found)
         with st.expander("Settings", key="groups_settings"):
             _predictions(evaluation, recipe)

@@ -118,6 +118,25 @@ def test_an_evaluation_is_searched_once_for_all_who_ask_and_every_segment_has_it
     assert list(frame["cause"][: made.found.found]) == [1] * made.found.found
 
 
+def test_weights_can_be_ignored_but_counts_stay():
+    y, p, table = planted()
+    rng = np.random.default_rng(7)
+    weights, counts = rng.gamma(1, size=len(y)), rng.integers(1, 3, len(y))
+    made, bare = (
+        audited(check(y, p, features=table, sample_weight=weights), resamples=99, unweighted=True),
+        audited(check(y, p, features=table), resamples=99),
+    )
+    pd.testing.assert_frame_equal(made.found.segments, bare.found.segments)
+    assert (made.unweighted, bare.unweighted) == (True, False)
+    assert made.predicted == pytest.approx(p.mean())
+    told, other = (
+        audited(check(y, p, features=table, sample_weight=counts), resamples=99, unweighted=each)
+        for each in (True, False)
+    )
+    pd.testing.assert_frame_equal(told.found.segments, other.found.segments)
+    assert not told.unweighted
+
+
 def test_a_deployment_base_rate_is_refused_because_its_weights_depend_on_labels():
     recipe = Recipe(data="sample:loans", model="naive_bayes", calibrators=("none",), base_rate=0.5)
     with pytest.raises(InputError, match="Remove the deployment base rate"):
