@@ -32,6 +32,7 @@ from calib.calibrators.step_pairs import StepPairs
 from calib.calibrators.temperature import JointTemperature, Temperature
 from calib.calibrators.venn import Venn
 from calib.calibrators.venn_abers import VennAbers
+from calib.calibrators.venn_multicalibration import VennMulticalibration
 from calib.kernel.registry import Registry
 
 Method = TypeVar("Method", bound=ScoreCalibrator)
@@ -53,7 +54,16 @@ CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
     "calib.calibrators",
     (
         *(Uncalibrated, Platt, Isotonic, Beta, Temperature, Venn, VennAbers, PPA, Rank),
-        *(Offset, Logistic, Quadratic, Spline, CenteredIsotonic, Histogram, Multicalibration),
+        *(
+            Offset,
+            Logistic,
+            Quadratic,
+            Spline,
+            CenteredIsotonic,
+            Histogram,
+            Multicalibration,
+            VennMulticalibration,
+        ),
     ),
     check=check_calibrator,
     origin=lambda method: method,
@@ -109,8 +119,9 @@ def name_of(key: str) -> str:
 
 
 def interval_methods() -> dict[str, type[ScoreCalibrator]]:
-    """Return the calibrators that give intervals, by key."""
-    return {key: method for key, method in CALIBRATORS.items() if method.gives_interval}
+    """Return the calibrators that give intervals of a score alone, by key."""
+    found = CALIBRATORS.items()
+    return {key: method for key, method in found if method.gives_interval and method.input not in TABLES}
 
 
 def complexity_of(key: str) -> float:
@@ -159,6 +170,7 @@ __all__ = [
     "VectorScaling",
     "Venn",
     "VennAbers",
+    "VennMulticalibration",
     "complexity_of",
     "count_outside",
     "interval_methods",

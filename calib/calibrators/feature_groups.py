@@ -201,3 +201,19 @@ def _breaks(values: Array, weights: Array) -> tuple[float, ...]:
         return tuple(((distinct[1:] + distinct[:-1]) / 2).tolist())
     edges = quantile_edges(values, RANGES, weights if are_whole(weights) else None)
     return tuple(edges[1:-1].tolist())
+
+
+def levels_of(x: Array, bins: int, weights: Array) -> Array:
+    """Breaks between levels of about equally many rows, each halfway between two of the numbers x (n,).
+
+    Of few different numbers each is a level.
+
+    >>> [levels_of(np.array(x), 2, np.ones(4)).tolist() for x in ([0.1, 0.2, 0.7, 0.9], [0.1, 0.1, 0.1, 0.9])]
+    [[0.45], [0.5]]
+    """
+    distinct = np.unique(x)
+    if len(distinct) <= bins:
+        return (distinct[1:] + distinct[:-1]) / 2
+    inner = quantile_edges(x, bins, weights if are_whole(weights) else None)[1:-1]
+    above = np.searchsorted(distinct, inner, side="right").clip(1, len(distinct) - 1)
+    return np.unique((distinct[above - 1] + distinct[above]) / 2)

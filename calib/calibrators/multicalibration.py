@@ -22,10 +22,9 @@ import pandas as pd
 from scipy.special import expit
 
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
-from calib.calibrators.feature_groups import NONE, FeatureGroups, indices
+from calib.calibrators.feature_groups import NONE, FeatureGroups, indices, levels_of
 from calib.calibrators.log_odds import log_odds
 from calib.calibrators.logistic import Logistic
-from calib.kernel.binning import quantile_edges
 from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields, plain
 from calib.kernel.formula import Expression
@@ -152,7 +151,7 @@ class Multicalibration(ScoreCalibrator):
             groups[order],
             weights[order],
         )
-        self.breaks_ = _levels(x, self.bins, weights)
+        self.breaks_ = levels_of(x, self.bins, weights)
         self.corrections_: tuple[Correction, ...] = ()
         if y.min() < y.max():
             fitting, held = (_Rows(x, y, groups, each).kept() for each in _parted(weights))
@@ -356,11 +355,3 @@ def _parted(weights: Array) -> tuple[Array, Array]:
     else:
         held = np.where(rng.integers(0, HELD_OUT, len(weights)) == 0, weights, 0.0)
     return weights - held, held
-
-
-def _levels(x: Array, bins: int, weights: Array) -> Array:
-    """Breaks between levels of about equally many rows, each halfway between two log-odds."""
-    distinct = np.unique(x)
-    inner = quantile_edges(x, bins, weights if are_whole(weights) else None)[1:-1]
-    above = np.searchsorted(distinct, inner, side="right").clip(1, len(distinct) - 1)
-    return np.unique((distinct[above - 1] + distinct[above]) / 2) if len(distinct) > 1 else np.empty(0)

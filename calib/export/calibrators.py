@@ -85,6 +85,7 @@ from calib.calibrators import (
     CALIBRATORS,
     JOINT,
     MERGE_RULES,
+    TABLES,
     JointCalibrator,
     OneVsRest,
     ScoreCalibrator,
@@ -270,6 +271,11 @@ def write_calibrator(
 
 def _map_of(fitted: Any) -> dict[str, Any]:
     if isinstance(fitted, FoldCalibrators):
+        if fitted.folds[0].input in TABLES:
+            raise InputError(
+                f"{fitted.folds[0].label} from cross-calibration cannot be saved: it needs one score per fold and the "
+                "features. Choose placement='split'."
+            )
         return {"kind": FOLDS, "folds": [fold.to_map() for fold in fitted.folds]}
     if not isinstance(fitted, ScoreCalibrator | JointCalibrator):
         raise InputError(f"{type(fitted).__name__} cannot be saved as a calibrator.")

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from calib.analysis.decision import decide
 from calib.analysis.explain import METHOD
+from calib.calibrators import interval_methods
 from calib.evaluate import Evaluation
 from calib.figures.theme import Theme
 from calib.kernel.checks import InputError
@@ -82,7 +83,7 @@ def itself(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
 
 def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     """A report's figure of one method with intervals: the Recipe's where it can answer, else the first that can."""
-    methods = [key for key, each in evaluation.predictions.items() if each.lower is not None]
+    methods = [key for key in evaluation.predictions if key in interval_methods()]
     if not methods:
         raise InputError("No method with intervals works here.")
     own = evaluation.recipe.given("venn_abers", "interval").get("interval", METHOD)

@@ -103,6 +103,7 @@ FIXED = {
     "centered_isotonic": Mark("#8C82FA", "bowtie", "longdash"),
     "histogram": Mark("#906030", "hexagon", "dashdot"),
     "multicalibration": Mark("#508C95", "square-x", "dashdot"),
+    "venn_multicalibration": Mark("#6E8CE6", "circle-cross", "longdashdot"),
 }
 
 # For calibrators from outside: what stands out from both papers and is farthest from the fixed colours and
@@ -115,7 +116,6 @@ RESERVE = (
     Mark("#6E7814", "star-triangle-up", "longdashdot"),
     Mark("#D264BE", "star-triangle-down", "dashdot"),
     Mark("#E65A32", "diamond-tall", "longdash"),
-    Mark("#6E8CE6", "circle-cross", "longdashdot"),
     Mark("#7882B4", "diamond-cross", "longdash"),
     Mark("#BE1E96", "circle-x", "dashdot"),
 )

@@ -308,7 +308,7 @@ class Placement(ABC):
             return Outcome.of_pair(fitted.predict_interval(tests.scores), fitted.predict(tests.scores))
         if not fitted.gives_interval:
             return Outcome(fitted.predict(self._test_input(fitted, tests)))
-        pair = fitted.predict_interval(tests.scores)
+        pair = fitted.predict_interval(self._test_input(fitted, tests))
         return Outcome.of_pair(pair, fitted.merged(pair))
 
     def explain(self, fitted: Any, tests: Scored, j: int) -> tuple[Explanation, ...]:

@@ -22,7 +22,7 @@ from calib.calibrators.venn_abers import Explanation
 from calib.kernel.checks import InputError
 from calib.kernel.formula import Expression, sigmoid, steps
 from calib.kernel.progress import Watch
-from calib.placements.base import Outcome, Placement, Scored, rows
+from calib.placements.base import Outcome, Placement, Scored, rows, with_features
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +130,14 @@ class CrossFit(Placement):
             calibrator, Pairwise
         ):  # whose pairs no theorem speaks of
             return super().calibrate(calibrator, X)
+        given = self._input(calibrator, X)
         if self.joint:
             calibrator = self._for_k(calibrator)
         return FoldCalibrators(
             tuple(
                 self._fitted(
                     calibrator,
-                    self.scores[fold],
+                    rows(given, fold),
                     self.y[fold],
                     None if self.weight is None else self.weight[fold],
                 )
@@ -148,7 +149,10 @@ class CrossFit(Placement):
         if not isinstance(fitted, FoldCalibrators):
             return super().predict(fitted, tests)
         assert tests.by_fold is not None
-        pairs = [c.predict_interval(scores) for c, scores in zip(fitted.folds, tests.by_fold, strict=True)]
+        pairs = [
+            c.predict_interval(with_features(c, scores, tests.X) if c.input == "features" else scores)
+            for c, scores in zip(fitted.folds, tests.by_fold, strict=True)
+        ]
         p0, p1 = np.moveaxis(np.stack(pairs), -1, 0)
         merged = merge_folds(p0, p1, fitted.merge)
         return replace(merged, p=normalised(merged.p)) if merged.p.ndim == 2 else merged

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from calib.calibrators import merge_pair
+from calib.calibrators import TABLES, merge_pair
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
@@ -70,9 +70,9 @@ class Full(Placement):
 
     @classmethod
     def check_takes(cls, calibrator: Any) -> None:
-        if not (calibrator.gives_interval or calibrator.key == "none"):
+        if calibrator.input in TABLES or not (calibrator.gives_interval or calibrator.key == "none"):
             raise InputError(
-                f"{calibrator.label} gives one probability, but placement='full' needs a pair. Choose Venn or "
+                f"{calibrator.label} gives no pair of a score alone, but placement='full' needs a pair. Choose Venn or "
                 "Venn–Abers, or another placement."
             )
 

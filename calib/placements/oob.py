@@ -130,7 +130,7 @@ class OutOfBag(Placement):
         if self.weight is not None:
             # One of the rows that it stands for
             removed = np.cumsum(self.weight).astype(np.intp)[removed] - 1
-        pair = fitted.leave_one_out_interval(tests.scores, removed)
+        pair = fitted.leave_one_out_interval(self._test_input(fitted, tests), removed)
         return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
 
     def _rank(self, X: Any, reference: np.ndarray | None) -> np.ndarray:

@@ -23,13 +23,14 @@ VARIANTS = [
     for option in CALIBRATORS[key].parameters
     for value in option.choices or ([True, False] if option.kind == "boolean" else [option.default])
 ] + [(key, {}) for key in KEYS]
-REFUSE_ONE_CLASS = ["platt", "temperature", "offset"]
+REFUSE_ONE_CLASS = ["platt", "temperature", "offset", "venn_multicalibration"]
 ANSWER_ONE_CLASS = [key for key in KEYS if key not in REFUSE_ONE_CLASS]
 TURN = ["quadratic", "spline", "histogram"]  # whose ends are mended whatever the data say
 MAY_FALL = [
     "quadratic",
     "histogram",
     "multicalibration",
+    "venn_multicalibration",
 ]  # maps that need not rise; Venn with bins of the score neither
 
 
@@ -331,7 +332,7 @@ def test_the_scale_of_weights_that_are_no_counts_does_not_matter(key, options, f
 
     np.testing.assert_array_equal(fitted(np.full(len(y), factor)), fitted(None))
     weights = np.random.default_rng(2).gamma(1, size=len(y))
-    if key in ("venn", "venn_abers", "rank"):
+    if key in ("venn", "venn_abers", "venn_multicalibration", "rank"):
         with pytest.raises(InputError, match="counts rows"):
             fitted(factor * weights)
     else:

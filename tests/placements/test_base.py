@@ -30,7 +30,7 @@ def answers(placement, calibrator):
     if placement == "none":
         return calibrator == "none"
     if placement == "full":
-        return kind.gives_interval or calibrator == "none"
+        return (kind.gives_interval and kind.input not in TABLES) or calibrator == "none"
     return kind.input != "tree_scores" or PLACEMENTS[placement].scores_trees
 
 

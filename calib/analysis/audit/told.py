@@ -374,6 +374,16 @@ def segment_numbers(found: Audit, line: int) -> str:
     )
 
 
+def mean_interval(evaluation: Evaluation, calibrator: str) -> tuple[float, float] | None:
+    """Return the mean of the lower and of the upper ends; None for a calibrator without intervals."""
+    predictions = evaluation.predictions[calibrator]
+    if predictions.lower is None or predictions.upper is None:
+        return None
+    ends = (predictions.lower, predictions.upper)
+    low, high = (float(np.average(end, weights=evaluation.weight)) for end in ends)
+    return low, high
+
+
 def look_of(found: Audit, line: int) -> str:
     """Return what deviates in a segment: its level, unless that is within two standard deviations of chance."""
     gap, variance = _by_row(found)

@@ -18,6 +18,7 @@ from calib.analysis.audit.told import (
     expected_seconds,
     has_weights,
     look_of,
+    mean_interval,
     segment_numbers,
     segment_sentence,
 )
@@ -336,6 +337,8 @@ def segment(made: Audited, line: int) -> None:
     )
     left, right = st.columns(2, gap="large")
     mine = made.evaluation.at(found.members(line).nonzero()[0])
+    if interval := mean_interval(mine, made.calibrator):
+        st.caption("Mean interval of these rows: {} to {}.".format(*map(percent, interval)))
     with left:
         chart.show(
             "reliability",

@@ -1,0 +1,273 @@
+"""Venn multicalibration: a pair per row, one of which is right on average in every group at every level.
+
+van der Laan & Alaa 2025 (arXiv 2502.05676). Let f(x) be the probability before calibration, and G the span of the
+indicators of groups at levels of f; groups are the values or ranges of one column each. For y in {0, 1}, the row (x, y)
+joins the calibration rows, the residuals y_i − f(x_i) are projected onto G by least squares, and p_y is f plus the
+projection at x. If rows are exchangeable, the answer to the true label has E[g(X)(Y − p_Y(X))] = 0 for every g in G,
+for any number of rows; which of the two it is, nobody knows.
+
+With M = Σ φφᵀ over the calibration rows, φ the indicators of a row, β the projection without the new row, and the
+leverage h = φᵀM⁺φ at x, two updates of one factorisation are needed (Sherman & Morrison 1950):
+
+    p_y = (f(x) + φᵀβ + h y) / (1 + h),    p1 − p0 = h / (1 + h)
+
+The promise is exact for groups and levels that are known beforehand, and for the pair before it is clipped to [0, 1].
+Here groups and levels are learnt from the calibration rows, without their labels, which costs little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from calib.calibrators.base import CONTINUED, MERGE, IntervalCalibrator
+from calib.calibrators.feature_groups import NONE, FeatureGroups, indices, levels_of
+from calib.kernel.checks import Array, InputError, both_classes, row_counts
+from calib.kernel.fields import Fields, plain
+from calib.kernel.formula import Expression
+from calib.kernel.records import Parameter
+from calib.kernel.weights import or_ones
+
+WIDE = 0.5  # mean width from which on a note says that the groups have too few rows
+OUTSIDE = 1e-6  # of a direction that calibration rows do not have
+SURE = 1 - 1e-9  # leverage of a row that is alone in a direction
+DIGITS = 62  # bits of a sum of residuals
+AT_ONCE = 1 << 22  # numbers held at once
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """Sums over the rows of one level: M (k, k), whole numbers, and Σ φ(y − f) (k,)."""
+
+    counts: Array
+    sums: Array
+
+    def solved(self) -> tuple[Array, Array, Array]:
+        """(M⁺, β, the part of a vector outside the span of M)."""
+        values, vectors = np.linalg.eigh(self.counts)
+        kept = values > 1e-9 * max(float(values[-1]), 1.0)
+        span = vectors[:, kept]
+        inverse = (span / values[kept]) @ span.T
+        return inverse, inverse @ self.sums, np.eye(len(values)) - span @ span.T
+
+
+class VennMulticalibration(IntervalCalibrator):
+    """``p_y = (f + φᵀβ + h y)/(1 + h)``, clipped to [0, 1]; takes a table of the probability and the features.
+
+    ``features_`` are the groups of each column, ``breaks_`` (bins − 1,) are the probabilities at which the next level
+    begins, and ``levels_`` hold the sums of each level.
+
+    Parameters
+    ----------
+    bins
+        Levels of the prediction, from 1 to 10.
+    merge
+        "log" | "square" | "midpoint", how the pair becomes one probability.
+
+    Examples
+    --------
+    >>> group = np.repeat([0, 1], 20)                               # the model says 50 % of both
+    >>> table = pd.DataFrame({"p": 0.5, "group": group})
+    >>> venn = VennMulticalibration().fit(table, [0] * 15 + [1] * 5 + [0] * 5 + [1] * 15)
+    >>> venn.predict_interval(pd.DataFrame({"p": 0.5, "group": [0, 1]})).round(3)  # 5 of 20 and 15 of 20, and the row
+    array([[0.238, 0.286],
+           [0.714, 0.762]])
+    """
+
+    key = "venn_multicalibration"
+    label = "Venn multicalibration"
+    source = "van der Laan and Alaa 2025"
+    input = "features"
+    beyond = CONTINUED
+    weighted = True
+    complexity = 10
+    kind = "levels"
+    parameters = (
+        Parameter(
+            "bins",
+            "Levels of the prediction",
+            "integer",
+            3,
+            1,
+            10,
+            help="The pair is right on average in every group at each of these levels. More levels need more rows.",
+        ),
+        MERGE,
+    )
+
+    def __init__(self, bins: int = 3, merge: Literal["log", "square", "midpoint"] = "log"):
+        self.bins = bins
+        self.merge = merge
+
+    def raw_pairs(self, scores: Any) -> Array:
+        """Return the pairs before they are clipped, (m, 2), for which the promise is exact.
+
+        A row in a direction that no calibration row has gets (0, 1).
+        """
+        return self._raw(self._read(scores))
+
+    def _learn(self, scores: pd.DataFrame, y: Array, weights: Array | None) -> None:
+        both_classes(y, self.label)
+        self.weights_ = None if weights is None else row_counts(weights, self.label)
+        counts = or_ones(self.weights_, len(y))
+        p = scores.iloc[:, 0].to_numpy()
+        learnt = (FeatureGroups.learn(scores.iloc[:, i], counts) for i in range(1, scores.shape[1]))
+        self.features_, self.breaks_ = tuple(learnt), levels_of(p, self.bins, counts)
+        self.labels_ = y
+        self.cells_, self.level_ = self._placed(scores)
+        self.residual_ = y - p
+        self.levels_ = tuple(
+            self._summed(np.flatnonzero(self.level_ == level), counts)
+            for level in range(len(self.breaks_) + 1)
+        )
+        self._solve()
+        raw = self._raw(scores)
+        outside = ((raw < -OUTSIDE) | (raw > 1 + OUTSIDE)).any(axis=1)
+        self.mean_width_ = float(np.average(raw[:, 1] - raw[:, 0], weights=counts))
+        self.share_outside_ = float(np.average(outside, weights=counts))
+
+    def _summed(self, rows: Array, counts: Array) -> _Level:
+        """Add up rows; residuals as whole numbers of a unit, so that neither order nor repetition changes a sum."""
+        size, unit = self._size, 2.0 ** (DIGITS - np.ceil(np.log2(counts.sum() + 1)))
+        residuals = np.rint(self.residual_ * unit).astype(np.int64) * counts.astype(np.int64)
+        both, sums = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
+        for some in _pieces(rows, size):
+            indicators = self._indicators(self.cells_[some])
+            both += (indicators * counts[some, None]).T @ indicators
+            sums += residuals[some] @ indicators.astype(np.int64)
+        return _Level(both, sums / unit)
+
+    @property
+    def _size(self) -> int:
+        """Cells of a level: all rows, and each group."""
+        return 1 + sum(each.size for each in self.features_)
+
+    def _placed(self, scores: pd.DataFrame) -> tuple[Array, Array]:
+        """(cell of each row in each column (m, d) or ``NONE``, level of each row (m,))."""
+        groups = indices(self.features_, scores.iloc[:, 1:])
+        first = 1 + np.append(0, np.cumsum([each.size for each in self.features_]))[:-1].astype(np.intp)
+        cells = np.where(groups == NONE, NONE, groups + first)
+        return cells, np.searchsorted(self.breaks_, scores.iloc[:, 0].to_numpy(), side="right")
+
+    def _indicators(self, cells: Array) -> Array:
+        """φ of rows in these cells, float (m, k)."""
+        found = np.zeros((len(cells), self._size))
+        found[:, 0] = 1
+        rows, columns = np.nonzero(cells != NONE)
+        found[rows, cells[rows, columns]] = 1
+        return found
+
+    def _solve(self) -> None:
+        self.solved_ = tuple(level.solved() for level in self.levels_)
+
+    def _raw(self, scores: pd.DataFrame) -> Array:
+        cells, level = self._placed(scores)
+        p, found = scores.iloc[:, 0].to_numpy(), np.tile([0.0, 1.0], (len(scores), 1))
+        for some, inverse, beta, outside in self._by_level(level):
+            phi = self._indicators(cells[some])
+            h = ((phi @ inverse) * phi).sum(axis=1)
+            known = np.abs(phi @ outside).max(axis=1) < OUTSIDE
+            found[some[known]] = _pair(p[some] + phi @ beta, h)[known]
+        return found
+
+    def _by_level(self, level: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+        """(some rows of one level, its M⁺, β and what is outside)."""
+        for i, solved in enumerate(self.solved_):
+            for some in _pieces(np.flatnonzero(level == i), self._size):
+                yield some, *solved
+
+    def _pairs(self, scores: pd.DataFrame) -> Array:
+        return np.clip(self._raw(scores), 0.0, 1.0)
+
+    def _pairs_without(self, scores: pd.DataFrame, removed: Array) -> Array:
+        """Rank-one downdates; another level than that of the removed row stays as it is."""
+        found, (cells, level) = self._raw(scores), self._placed(scores)
+        p = scores.iloc[:, 0].to_numpy()
+        for some, inverse, beta, outside in self._by_level(
+            np.where(level == self.level_[removed], level, NONE)
+        ):
+            phi, gone = self._indicators(cells[some]), self._indicators(self.cells_[removed[some]])
+            known = np.abs(phi @ outside).max(axis=1) < OUTSIDE
+            turned = gone @ inverse
+            leverage, between = (turned * gone).sum(axis=1), (turned * phi).sum(axis=1)
+            alone = leverage > SURE
+            left = np.where(alone, 1.0, 1 - leverage)
+            missed = self.residual_[removed[some]] - gone @ beta
+            h = ((phi @ inverse) * phi).sum(axis=1) + np.where(alone, 0.0, between**2 / left)
+            value = p[some] + phi @ beta - np.where(alone, 0.0, between * missed / left)
+            known &= ~alone | (np.abs(between) < OUTSIDE)
+            found[some] = np.where(known[:, None], _pair(value, h), [0.0, 1.0])
+        return np.clip(found, 0.0, 1.0)
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = []
+        if self.mean_width_ >= WIDE:
+            notes.append(
+                f"the intervals are wide (mean {self.mean_width_:.2f}), because groups and levels are many for "
+                "these calibration rows. Use fewer levels, fewer columns or more rows."
+            )
+        if self.share_outside_ > 0:
+            notes.append(
+                f"for {100 * self.share_outside_:.0f} % of the calibration rows an end of the interval was beyond 0 or "
+                "1 and is clipped."
+            )
+        return tuple(notes)
+
+    def formula(self, *scores: Expression) -> dict[str, Expression]:
+        raise InputError(
+            "Venn multicalibration needs the features of a row, not only its score. Venn multicalibration cannot be "
+            "written as SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another calibrator."
+        )
+
+    def to_map(self) -> dict[str, Any]:
+        below = np.tril_indices(self._size)
+        return {
+            "breaks": plain(self.breaks_),
+            "features": [each.to_map() for each in self.features_],
+            "levels": [
+                {"counts": plain(each.counts[below]), "sums": plain(each.sums)} for each in self.levels_
+            ],
+        }
+
+    @classmethod
+    def from_map(cls, fields: Fields) -> VennMulticalibration:
+        breaks = fields.numbers("breaks", increasing=True, probabilities=True)
+        features = tuple(FeatureGroups.from_map(each) for each in fields.objects("features"))
+        names = [each.name for each in features]
+        if len(set(names)) < len(names):
+            raise fields.refuse("features", "must have different names")
+        size = 1 + sum(each.size for each in features)
+        levels = fields.objects("levels")
+        if len(levels) != len(breaks) + 1:
+            raise fields.refuse("levels", f"must hold {len(breaks) + 1} levels, but holds {len(levels)}")
+        read = cls()._with_learned(
+            breaks=breaks, features=features, levels=tuple(_level(each, size) for each in levels)
+        )
+        read._solve()
+        return read
+
+
+def _pair(value: Array, h: Array) -> Array:
+    """(p0, p1) of rows with value f + φᵀβ and leverage h, (m, 2)."""
+    return np.column_stack([value / (1 + h), (value + h) / (1 + h)])
+
+
+def _level(fields: Fields, size: int) -> _Level:
+    given = fields.numbers("counts", length=size * (size + 1) // 2)
+    if (given != np.floor(given)).any() or (given < 0).any():
+        raise fields.refuse("counts", "must be whole numbers of at least 0")
+    counts = np.zeros((size, size))
+    counts[np.tril_indices(size)] = given
+    counts += np.tril(counts, -1).T
+    return _Level(counts, fields.numbers("sums", length=size))
+
+
+def _pieces(rows: Array, size: int) -> Iterator[Array]:
+    """Parts of rows whose indicators are held at once."""
+    step = max(1, AT_ONCE // size)
+    for begin in range(0, len(rows), step):
+        yield rows[begin : begin + step]
