@@ -1,7 +1,7 @@
 """Does Venn multicalibration keep its promise, and what does it cost?
 
-``python -m scripts.venn_multicalibration_rates [--sets 4000] [--tables 60] [--first 0]``. Promise: many calibration sets
-of 60 or 300 rows, and one further row each. The error of the answer to its true label, in each of eight groups and
+``python -m scripts.venn_multicalibration_rates [--sets 4000] [--tables 60] [--first 0]``. Promise: many calibrations
+with 60 or 300 rows, and one further row each. The error of the answer to its true label, in each of eight groups and
 levels, is divided by its standard error; the largest of eight normal numbers is above 3 in 2 of 100 cases. The cells
 are known beforehand, or learnt from the calibration rows without labels; those of the latter are population quantiles.
 Cost: tables of ``scripts.audit_rates`` whose planted group is a value of a column; changes are against logistic
