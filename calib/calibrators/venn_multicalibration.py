@@ -56,7 +56,9 @@ class _Level:
 
 
 class VennMulticalibration(IntervalCalibrator):
-    """``p_y = (f + φᵀβ + h y)/(1 + h)``, clipped to [0, 1]; takes a table of the probability and the features.
+    """``p_y = (f + φᵀβ + h y)/(1 + h)``, clipped; takes a table of the probability and the features.
+
+    For n calibration rows p0 is in [0, n/(n + 1)] and p1 in [1/(n + 1), 1].
 
     ``features_`` are the groups of each column, ``breaks_`` (bins − 1,) are the probabilities at which the next level
     begins, and ``levels_`` hold the sums of each level.
@@ -181,7 +183,13 @@ class VennMulticalibration(IntervalCalibrator):
                 yield some, *solved
 
     def _pairs(self, scores: pd.DataFrame) -> Array:
-        return np.clip(self._raw(scores), 0.0, 1.0)
+        return self._clipped(self._raw(scores))
+
+    def _clipped(self, raw: Array) -> Array:
+        """Pairs (m, 2) in [0, n/(n + 1)] and [1/(n + 1), 1]: of n rows and one of label 0, not all have label 1."""
+        rows = sum(float(each.counts[0, 0]) for each in self.levels_)
+        ends = np.array([[0.0, 1 / (rows + 1)], [rows / (rows + 1), 1.0]])
+        return np.clip(raw, *ends)
 
     def _pairs_without(self, scores: pd.DataFrame, removed: Array) -> Array:
         """Rank-one downdates; another level than that of the removed row stays as it is."""
@@ -201,7 +209,7 @@ class VennMulticalibration(IntervalCalibrator):
             value = p[some] + phi @ beta - np.where(alone, 0.0, between * missed / left)
             known &= ~alone | (np.abs(between) < OUTSIDE)
             found[some] = np.where(known[:, None], _pair(value, h), [0.0, 1.0])
-        return np.clip(found, 0.0, 1.0)
+        return self._clipped(found)
 
     def _notes(self) -> tuple[str, ...]:
         notes = []

@@ -109,6 +109,19 @@ def test_on_gaussians_low_end_and_interval_hold_and_more_than_half_is_found():
     assert np.median((bound / whole)[large]) > 0.5
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize("loss", [True, False])
+def test_the_interval_in_many_tables(partition, loss):
+    """100 tables; at 95 % fewer than 88 are right in 1 of 200 sets, and at 5 % more than 11 are wrong in 1 of 200."""
+    assert max(binom.cdf(87, 100, 0.95), binom.sf(11, 100, 0.05)) < 0.005
+    whole, own, _, low, high, p_value = np.array([one(seed, 4000, loss, partition) for seed in range(100)]).T
+    assert (low <= whole).sum() >= 88
+    assert ((low <= own) & (own <= high)).sum() >= 88
+    if not loss:
+        assert max((low > 0).sum(), (p_value <= 0.05).sum()) <= 11
+
+
 def test_k_means_finds_more_than_half_with_more_clusters_than_two(monkeypatch):
     runs = {}
     for clusters in (grouping.CLUSTERS, (2,)):

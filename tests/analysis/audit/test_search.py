@@ -298,6 +298,14 @@ def test_false_alarms_in_many_tables(kind):
     assert 7 <= alarms <= 35
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["group", "group, 400 clusters", "group, milder weights"])
+def test_planted_groups_in_many_tables(kind):
+    """60 tables; a rate of 95 % is below 52 in 1 of 100 sets."""
+    assert binom.cdf(51, 60, 0.95) < 0.01
+    assert sum(one_planted(seed, kind, 99)[1] for seed in range(60)) >= 52
+
+
 def test_calm_tables_are_calibrated():
     y, p, _, _ = calm(0, "100 clusters", 200_000)
     assert abs((y - p).mean()) < 0.02
