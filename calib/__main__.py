@@ -131,7 +131,7 @@ def _add_evaluate(commands: Any) -> None:
         "data",
         type=Path,
         metavar="DATA",
-        help="data file (CSV, TSV, Parquet, Excel, ARFF or JSON; may be gzipped)",
+        help="data file (CSV, TSV, Parquet, Excel, ARFF, JSON or NumPy .npz; may be gzipped)",
     )
     _add_file(command, "--judge-on", "use the rows of this file as the test set; columns are matched by name")
     _add_file(

@@ -24,6 +24,9 @@ from calib.kernel.wording import counted, number, quoted, row_numbers
 
 PROBABILITY_WORDS = frozenset(("p", "prob", "probs", "proba", "probability", "phat"))
 LOGIT_WORDS = frozenset(("logit", "logits"))
+OUTPUT_WORDS = frozenset(
+    ("output", "outputs", "preds", "predictions", "softmax", "decision", "margin", "margins")
+)
 SCORE_WORDS = PROBABILITY_WORDS | frozenset(
     ("score", "scores", "pred", "prediction", "predicted", "confidence", "risk")
 )
@@ -34,6 +37,7 @@ MOST_ROUNDING = 0.05  # by which rounding moves the sum of a row
 NEGATIVE = -1e-6  # a probability below is none, whatever the rounding
 SEEN = 1000  # rows that tell whether columns add up to one
 AT_ONCE = 1 << 22  # cells of which a softmax is taken
+COLUMNS_AT_ONCE = 64
 AS_SHARES = ({"data_params": {"scores_as": "shares"}}, "Divide each row by its sum")
 AS_LOGITS = ({"data_params": {"scores_as": "logits"}}, "These are logits")
 Ends = tuple[str, str]  # how names begin and end, around the class
@@ -64,7 +68,7 @@ class ClassTables:
 
 
 def class_tables(
-    typed: pd.DataFrame, labels: Sequence[str], candidates: Sequence[str], fewest: int = 3
+    typed: pd.DataFrame, labels: Sequence[str], candidates: Sequence[str], fewest: int = 3, sure: bool = True
 ) -> ClassTables | None:
     """Find the columns of each class, for one or several models; None if they are not there.
 
@@ -78,6 +82,9 @@ def class_tables(
         Columns that may be predictions.
     fewest
         Labels and columns that a table has at least.
+    sure
+        Whether the table is known to hold predictions: columns that are numbered from 0, one for each class, then
+        need no telling name.
 
     Examples
     --------
@@ -92,10 +99,20 @@ def class_tables(
     if len(numbers) < fewest:
         return None
     for match in (_by_name, _by_number, _by_place):
-        found = match(labels, numbers, seen)
+        found = match(labels, numbers, seen, sure)
         if found is not None:
             return found
     return None
+
+
+def called_predictions(column: str) -> bool:
+    """Return whether a word of a column's name says that it holds predictions.
+
+    >>> called_predictions("logits_3"), called_predictions("X_3")
+    (True, False)
+    """
+    words = set(re.findall(r"[^\W\d_]+", column.casefold()))
+    return bool(words & (SCORE_WORDS | LOGIT_WORDS | OUTPUT_WORDS))
 
 
 def few_rows(typed: pd.DataFrame) -> pd.DataFrame:
@@ -126,8 +143,11 @@ def rounding(classes: int) -> float:
     return min(ROUNDING * classes, MOST_ROUNDING)
 
 
-def _by_name(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
+def _by_name(
+    labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame, sure: bool
+) -> ClassTables | None:
     """Columns that are named after the classes, all with one beginning and end."""
+    words = not all(label.lstrip("-").isdecimal() for label in labels)
     for fold in (number_text, _bare):  # spelt as the labels, or without spaces, dots and dashes
         spelt = {fold(label): label for label in labels}
         if len(spelt) < len(labels):
@@ -137,7 +157,14 @@ def _by_name(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) 
         tables = {
             ends: found
             for ends, found in complete.items()
-            if _clear(ends, labels, [found[label] for label in labels], seen)
+            if words
+            or _clear(
+                ends,
+                "0" in labels,
+                list(found.values()),
+                seen,
+                sure and len(_others(ends, numbers)) == len(found),
+            )
         }
         if tables:
             return _named_tables(tables, labels, numbers, seen)
@@ -164,15 +191,14 @@ def _bare(text: str) -> str:
     return re.sub(r"[\W_]+", "_", text.casefold()).strip("_")
 
 
-def _clear(ends: Ends, labels: Sequence[str], columns: Sequence[str], seen: pd.DataFrame) -> bool:
-    """Whether columns named so are predictions: ``x1`` to ``x3`` are none of classes 1 to 3 unless they add up."""
+def _clear(ends: Ends, from_zero: bool, columns: Sequence[str], seen: pd.DataFrame, sure: bool) -> bool:
+    """Whether numbered columns are predictions: ``x1`` to ``x3`` are none of classes 1 to 3 unless they add up.
+
+    Models are numbered from 1, as in ``score_1``; classes are numbered from 0 in the outputs of a network.
+    """
     words = set(re.findall(r"[^\W\d_]+", " ".join(ends)))
-    told = PROBABILITY_WORDS | LOGIT_WORDS | {"class"}
-    return (
-        not all(label.lstrip("-").isdecimal() for label in labels)
-        or bool(words & told)
-        or sum_to_one(seen, columns)
-    )
+    told = PROBABILITY_WORDS | LOGIT_WORDS | {"class"} | (SCORE_WORDS | OUTPUT_WORDS if from_zero else set())
+    return bool(words & told) or (sure and from_zero) or sum_to_one(seen, columns)
 
 
 def _named_tables(
@@ -239,7 +265,9 @@ def _titled(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tupl
         yield title, names
 
 
-def _by_number(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
+def _by_number(
+    labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame, sure: bool
+) -> ClassTables | None:
     """Consecutively numbered columns, as many as there are labels: they are the classes in sorted order."""
     groups: dict[Ends, dict[int, str]] = {}
     for column in numbers:
@@ -250,7 +278,7 @@ def _by_number(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame
         places = sorted(numbered)
         columns = tuple(numbered[place] for place in places)
         consecutive = places == list(range(places[0], places[0] + len(labels))) and places[0] <= 1
-        if consecutive and _clear(ends, ["0"], columns, seen):
+        if consecutive and _clear(ends, places[0] == 0, columns, seen, sure):
             tables[ends] = columns
     if not tables:
         return None
@@ -260,7 +288,9 @@ def _by_number(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame
     return ClassTables(tuple(labels), dict(_titled(tables)), note)
 
 
-def _by_place(labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame) -> ClassTables | None:
+def _by_place(
+    labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame, sure: bool
+) -> ClassTables | None:
     """Labels that are positions of columns which add up to one: all of them, or those of one beginning."""
     if not all(label.isdecimal() for label in labels):
         return None
@@ -298,7 +328,13 @@ def _first(texts: Sequence[str], most: int = 3) -> str:
 # ---------------------------------------------------------------------------------------------------------
 def cells(typed: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Return columns of numbers as a float64 array (n, K) of its own, gaps as NaN."""
-    return np.ascontiguousarray(typed[list(columns)].to_numpy(np.float64, na_value=np.nan, copy=True))
+    found = np.empty((len(typed), len(columns)))
+    for start in range(
+        0, len(columns), COLUMNS_AT_ONCE
+    ):  # of a thousand columns a copy would be one too many
+        some = typed[list(columns[start : start + COLUMNS_AT_ONCE])]
+        found[:, start : start + COLUMNS_AT_ONCE] = some.to_numpy(np.float64, na_value=np.nan)
+    return found
 
 
 def to_probabilities(

@@ -13,14 +13,17 @@ import arff
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from calib.data import limits
 from calib.data.about import describe
+from calib.data.arrays import native, numbered
 from calib.data.column_types import in_one_table, typed_objects, typed_text, whole_text
 from calib.data.errors import DataError
 from calib.data.head import SEARCHED, found_note, rows_above
 from calib.data.limits import (
     MOST_ARFF_CELLS,
+    MOST_ARRAY_CELLS,
     MOST_CELLS,
     MOST_OBJECTS,
     check_cells,
@@ -36,6 +39,7 @@ from calib.kernel.wording import counted
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
 TOP_ROWS = 20  # of a sheet, kept for the choice of the header
 LAST_ROW = 1 << 20  # of an Excel sheet
+LIST_ROWS = 256  # of a Parquet file with lists, which may be long
 BATCH = 1 << 16  # cells of a Parquet file unpacked at a time: texts may be long
 COLUMNS_AT_ONCE = 64  # of a Parquet file: batches of thousands of columns, a few rows each, take minutes
 ROWS_AT_ONCE = 50_000  # of an ARFF file
@@ -46,7 +50,10 @@ PLAIN = ("numeric", "integer", "real", "string", "date")
 # ---------------------------------------------------------------------------------------------------------
 # Parquet
 def read_parquet(content: bytes, name: str) -> pd.DataFrame:
-    """Read a Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text."""
+    """Read a Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text.
+
+    Lists of numbers that are equally long in all rows become one column per place.
+    """
     from pyarrow import parquet  # only here, as it takes long to load
 
     try:
@@ -54,13 +61,18 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
             names = list(map(str, file.schema_arrow.names))
             check_names(names)
             check_cells(file.metadata.num_rows, file.metadata.num_columns, MOST_CELLS)
+            check_cells(file.metadata.num_rows, _longest(file.metadata), MOST_ARRAY_CELLS)
             columns = _unpacked(file, len(content), name)
         del content
-        typed = {}
+        typed, wide = {}, []
         for key, column in zip(names, columns, strict=True):
-            typed[key] = column.typed(key)
-            give_back(len(typed[key]))
-        return _table(typed)
+            array = column.array() if isinstance(column, _Lists) else None
+            if array is None:
+                typed[key] = column.typed(key)
+            else:
+                wide.append(numbered(key, array, range(array.shape[1])))
+            give_back(file.metadata.num_rows)
+        return _beside(typed, wide)
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
@@ -70,11 +82,12 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
 def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
     """All columns, a few at a time and these batch by batch: a few thousand bytes may stand for gigabytes."""
     rows, schema = file.metadata.num_rows, file.schema_arrow
-    columns = [(_Numbers if _is_number(field.type) else _Others)(rows, field.type) for field in schema]
+    columns = [_holder(field.type)(rows, field.type) for field in schema]
+    lists = any(isinstance(column, _Lists) for column in columns)
     size, most = 0, most_unpacked(packed)
     for first in range(0, len(columns), COLUMNS_AT_ONCE):
         names, at = schema.names[first : first + COLUMNS_AT_ONCE], 0
-        for batch in file.iter_batches(BATCH // len(names), columns=names):
+        for batch in file.iter_batches(LIST_ROWS if lists else BATCH // len(names), columns=names):
             size += batch.nbytes
             if size > most:
                 raise too_large(name, most)
@@ -87,6 +100,31 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
             raise ValueError(f"it contains only {at:,} of {rows:,} rows")
     give_back(rows)
     return columns
+
+
+def _longest(metadata: Any) -> int:
+    """The most values that a row has on average in a column of lists, as the file states before they are unpacked."""
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    values = (sum(group.column(i).num_values for group in groups) for i in range(metadata.num_columns))
+    return -(-max(values, default=0) // max(metadata.num_rows, 1))
+
+
+def _beside(typed: Mapping[str, pd.Series], wide: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """One table of columns and of arrays."""
+    if not wide:
+        return _table(typed)
+    table = _table(typed) if typed else pd.DataFrame(index=wide[0].index)
+    check_names([*typed, *(str(name) for each in wide for name in each)])
+    joined = pd.concat([table, *wide], axis=1)
+    joined.attrs = table.attrs
+    return joined
+
+
+def _holder(kind: pa.DataType) -> type[_Numbers | _Others]:
+    if _is_number(kind):
+        return _Numbers
+    nested = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return _Lists if nested and _is_number(kind.value_type) else _Others
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -134,6 +172,35 @@ class _Others:
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             return _moments(column)
         return typed_objects(column.to_pylist(), name).values
+
+
+class _Lists(_Others):
+    """A column of lists of numbers, an (n, K) array if all are equally long."""
+
+    def array(self) -> np.ndarray | None:
+        """The array, whose pieces are then no longer here; None for lists of different lengths."""
+        lengths = pa.chunked_array([pc.list_value_length(piece).cast(pa.int64()) for piece in self._pieces])
+        ends = pc.min_max(lengths)
+        width = ends["min"].as_py()
+        if width is None or width != ends["max"].as_py() or width < 2:
+            return None
+        rows, at = len(lengths), 0
+        check_cells(rows, width, MOST_ARRAY_CELLS)
+        check_columns(width)
+        array = None
+        while self._pieces:
+            piece = self._pieces.pop(0)
+            values = native(piece.flatten().to_numpy(zero_copy_only=False))
+            if array is None:
+                array = np.empty((rows, width), values.dtype)
+            if (piece.null_count or values.dtype.kind == "f") and array.dtype.kind != "f":
+                array = array.astype(np.float64)
+            there = piece.is_valid().to_numpy(zero_copy_only=False)
+            array[at : at + len(piece)][there] = values.reshape(-1, width)
+            if not there.all():
+                array[at : at + len(piece)][~there] = np.nan
+            at += len(piece)
+        return array
 
 
 def _moments(column: pa.ChunkedArray) -> pd.Series:

@@ -12,6 +12,8 @@ UPLOAD_LIMIT = 200 << 20  # bytes of a file once unpacked: read within ten secon
 ALWAYS, TIMES = 1 << 26, 50
 # Of a text or a Parquet file: read, a cell takes twelve bytes, and may stand in two of the file's
 MOST_CELLS = 40_000_000
+# Of a NumPy archive or of lists in a Parquet file, whose cells stay four or eight bytes
+MOST_ARRAY_CELLS = 60_000_000
 # Cells of a format that is read cell by cell, from five to nine seconds each
 MOST_OBJECTS, MOST_ARFF_CELLS = 4_000_000, 3_000_000  # JSON, whose cells are Python's own; ARFF
 MOST_EXCEL_CELLS = 1_500_000

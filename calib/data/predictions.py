@@ -23,6 +23,7 @@ from calib.data.class_tables import (
     ROUNDING,
     SCORE_WORDS,
     ClassTables,
+    called_predictions,
     cells,
     class_tables,
     few_rows,
@@ -66,6 +67,7 @@ BESIDE = ("weight", "time", "part", "identifier")  # roles of number columns oth
 # Names of labels that come with predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
+ROWS_AT_ONCE = 4096
 FEW_LINES = 20  # fewer may be alike by chance
 GROUPED = 0.5  # so large a share of lines whose score stands in the other class too
 
@@ -156,7 +158,7 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
 
 def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
     """Whether every class has a column, with probabilities or logits and hardly a column of numbers beside."""
-    tables = tables_of(typed, target, list(coded_labels(typed, target).counts))
+    tables = tables_of(typed, target, list(coded_labels(typed, target).counts), sure=False)
     if tables is None:
         return False
     seen = few_rows(typed)
@@ -164,7 +166,7 @@ def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
         sum_to_one(seen, columns) and has_fractions(seen[columns[0]]) for columns in tables.columns.values()
     ):
         return True
-    told = [all(map(SCORE_NAME.search, columns)) for columns in tables.columns.values()]
+    told = [called_predictions(columns[0]) for columns in tables.columns.values()]
     every = set(tables.every)
     beside = [inspect(column, name) for name, column in typed.items() if name not in (*every, target)]
     return all(told) and not _numbers(beside)
@@ -317,6 +319,7 @@ def tables_of(
     scores: Sequence[str] | None = None,
     positive: object = None,
     scores_as: str | None = None,
+    sure: bool = True,
 ) -> ClassTables | None:
     """Return the columns of each class, if the table has them; None if single columns are scores.
 
@@ -328,6 +331,8 @@ def tables_of(
         The different labels, in sorted order.
     scores, positive, scores_as
         As for ``prepare_predictions``. Chosen columns are the scores of a chosen class, whatever their names.
+    sure
+        As for ``class_tables``.
     """
     if scores and positive is not None:
         return None
@@ -335,7 +340,7 @@ def tables_of(
     if not set(candidates) <= set(typed):
         return None
     # Of two classes a single column suffices, unless both are needed for a softmax
-    return class_tables(typed, labels, candidates, fewest=2 if scores_as == "logits" else 3)
+    return class_tables(typed, labels, candidates, 2 if scores_as == "logits" else 3, sure)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -548,7 +553,9 @@ def _agreement(data: Dataset, model: str) -> Problem | None:
     """The warning where the most probable class is right no more often than if it were drawn among the rows."""
     assert data.labels is not None
     columns, rows = data.columns[model], Rows(data.y, weight=data.weight, cluster=data.cluster)
-    guess = of_classes(data, model).argmax(axis=1)
+    P, guess = of_classes(data, model), np.empty(data.n, dtype=np.intp)
+    for some in range(0, data.n, ROWS_AT_ONCE):  # NumPy would copy what may not be written to
+        guess[some : some + ROWS_AT_ONCE] = P[some : some + ROWS_AT_ONCE].argmax(axis=1)
     share = np.bincount(data.labels, rows.weights, minlength=len(columns)) / rows.weights.sum()
     right, chance = data.labels == guess, share[guess]
     gain = right - chance

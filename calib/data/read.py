@@ -22,27 +22,30 @@ import numpy as np
 import pandas as pd
 
 from calib.data.about import about, describe
+from calib.data.arrays import is_npz, read_npz
 from calib.data.delimited import read_delimited
 from calib.data.errors import DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 from calib.data.limits import UPLOAD_LIMIT, most_unpacked, too_large
 from calib.kernel.memory import give_back
 
-FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF or JSON"
+FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF, JSON or NumPy (.npz)"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
 MODEL_AS = (
     f"Save a table as {FORMATS}. For a model, save it as ONNX (evaluate … --onnx) or upload its predictions."
 )
 TEXT, PARQUET, EXCEL, ARFF, JSON = "delimited text", "Parquet", "Excel", "ARFF", "JSON"
+NPZ = "a NumPy archive"
 EXTENSIONS = {
     **dict.fromkeys(("csv", "tsv", "tab", "psv"), TEXT),
     **dict.fromkeys(("parquet", "pq"), PARQUET),
     **dict.fromkeys(("xlsx", "xlsm"), EXCEL),
     "arff": ARFF,
     **dict.fromkeys(("json", "jsonl", "ndjson"), JSON),
+    "npz": NPZ,
 }
 FOREIGN = re.compile(
-    "pkl|pickle|joblib|npy|npz|mat|h5|hdf5|rds|rda|rdata|sav|dta|sas7bdat|feather|orc|db|sqlite|xls|xlsb|ods"
+    "pkl|pickle|joblib|npy|mat|h5|hdf5|rds|rda|rdata|sav|dta|sas7bdat|feather|orc|db|sqlite|xls|xlsb|ods"
     "|docx?|pdf|rtf|odt|pptx?|zip|tar|tgz|7z|rar|bz2|xz|zst|png|jpe?g|gif|svg|webp|html?|xml|py|r|exe"
 )
 SIGNATURES = (
@@ -119,7 +122,7 @@ def read_table(
     if not FILLED.search(content):
         raise DataError(f"{name} is empty.", "Choose a file with a header line and rows below it.")
     found = _recognise(content)
-    if found not in (None, PARQUET, EXCEL):
+    if found not in (None, PARQUET, EXCEL, NPZ):
         never = " Pickles can run code, so they are never opened." if "pickle" in found else ""
         raise DataError(f"{name} is {found}, not a table.{never}", MODEL_AS if never else SAVE_AS)
     if FOREIGN.fullmatch(extension):
@@ -183,7 +186,7 @@ def _recognise(content: bytes) -> str | None:
     """The binary format that the first bytes give away, or None for what may be text."""
     for signature, found in SIGNATURES:
         if content.startswith(signature):
-            return found
+            return NPZ if found == EXCEL and is_npz(content) else found
     return "a tar archive" if content[257:262] == b"ustar" else None
 
 
@@ -228,6 +231,8 @@ def _read(
         )
     if found == PARQUET:
         return read_parquet(content, name)
+    if found == NPZ:
+        return read_npz(content, name)
     if found == EXCEL:
         return read_excel(content, name, sheet, header)
     read_text = {ARFF: read_arff, JSON: read_json}.get(

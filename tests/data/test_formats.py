@@ -12,7 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from calib.data import DataError, about, class_counts, formats, prepare, read_table
+from calib.data import (
+    DataError,
+    about,
+    class_counts,
+    formats,
+    looks_like_predictions,
+    prepare,
+    prepare_predictions,
+    read_table,
+)
 from calib.data.column_types import typed_objects
 
 
@@ -248,3 +257,83 @@ def test_json_numbers_beyond_all_bounds_do_no_harm():
     assert np.isposinf(frame["a"][0])
     assert np.isnan(frame["a"][1])
     assert frame["b"].tolist() == ["123456789012345678901", "1"]
+
+
+# --- lists in a Parquet file
+LABEL = np.arange(6) % 3
+SHARES = np.random.default_rng(0).dirichlet([1, 1, 1], 6)
+
+
+def lists(kind, values=SHARES, **others):
+    """A Parquet file with a column of lists beside the label."""
+    column = pa.array(list(values), kind)
+    return written(pa.table({"label": LABEL, "probs": column, **others}))
+
+
+def written(table):
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(table, file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.list_(pa.float64()),
+        pa.list_(pa.float32()),
+        pa.large_list(pa.float64()),
+        pa.list_(pa.float64(), 3),
+        pa.list_(pa.float16(), 3),
+    ],
+    ids=str,
+)
+def test_lists_of_numbers_in_parquet_are_columns(kind):
+    frame = read_table(lists(kind, SHARES.astype(kind.value_type.to_pandas_dtype())), "net.parquet")
+    assert list(frame) == ["label", "probs_0", "probs_1", "probs_2"]
+    np.testing.assert_array_equal(frame.iloc[:, 1:], SHARES.astype(kind.value_type.to_pandas_dtype()))
+    assert looks_like_predictions(frame)
+    assert prepare_predictions(frame, "label").names == ("0", "1", "2")
+
+
+def test_gaps_among_lists_are_gaps():
+    values = [*SHARES[:4], None, [0.5, None, 0.5]]
+    for kind in (pa.list_(pa.float64()), pa.list_(pa.float64(), 3)):
+        frame = read_table(lists(kind, values), "net.parquet")
+        assert frame.iloc[4, 1:].isna().all()
+        assert frame.iloc[5, 1:].isna().tolist() == [False, True, False]
+        np.testing.assert_array_equal(frame.iloc[:4, 1:], SHARES[:4])
+    whole = read_table(lists(pa.list_(pa.int64()), [[1, 0, 0]] * 5 + [None]), "net.parquet")
+    assert whole.iloc[0, 1:].tolist() == [1, 0, 0]
+    assert whole.iloc[5, 1:].isna().all()
+    plain = read_table(lists(pa.list_(pa.int64()), [[1, 0, 0]] * 6), "net.parquet")
+    assert (plain.dtypes == "int64").all()
+
+
+def test_lists_of_different_lengths_stay_texts():
+    frame = read_table(lists(pa.list_(pa.float64()), [[1.0], [1.0, 2.0]] * 3), "net.parquet")
+    assert list(frame) == ["label", "probs"]
+    assert frame["probs"].iloc[1] == "[1.0, 2.0]"
+    words = read_table(lists(pa.list_(pa.string()), [["a", "b"]] * 6), "net.parquet")
+    assert list(words) == ["label", "probs"]
+
+
+def test_lists_of_many_rows_keep_their_order_and_names_are_checked():
+    values = np.random.default_rng(1).random((2_000, 4), np.float32)
+    table = pa.table({"x": pa.FixedSizeListArray.from_arrays(values.ravel(), 4), "i": np.arange(2_000)})
+    frame = read_table(written(table), "long.parquet")
+    np.testing.assert_array_equal(frame[["x_0", "x_1", "x_2", "x_3"]], values)
+    np.testing.assert_array_equal(frame["i"], np.arange(2_000))
+    alone = read_table(written(table.select(["x"])), "long.parquet")
+    np.testing.assert_array_equal(alone, values)
+    with pytest.raises(DataError, match="both called 'probs_1'"):
+        read_table(lists(pa.list_(pa.float64()), probs_1=LABEL), "net.parquet")
+
+
+def test_lists_are_bounded_by_their_cells(monkeypatch):
+    monkeypatch.setattr("calib.data.formats.MOST_ARRAY_CELLS", 17)
+    with pytest.raises(DataError, match="6 rows and 3 columns, but at most 17 cells"):
+        read_table(lists(pa.list_(pa.float64())), "net.parquet")
+    monkeypatch.undo()
+    wide = [np.zeros(6_000)] * 6
+    with pytest.raises(DataError, match="6,000 columns, which is too many"):
+        read_table(lists(pa.list_(pa.float64()), wide), "net.parquet")

@@ -244,6 +244,27 @@ def test_names_and_levels_that_would_be_html_formulas_or_commands_are_only_text(
 # --- what filled the memory
 # -----------------------------------------------------------------------------------------
 
+
+def npz(save, **arrays):
+    """The bytes of a NumPy archive."""
+    file = io.BytesIO()
+    save(file, **arrays)
+    return file.getvalue()
+
+
+def _lists(values):
+    """A column of lists, one per row."""
+    return pa.FixedSizeListArray.from_arrays(values.ravel(), values.shape[1])
+
+
+def _softmax(rows, classes, kind=np.float32):
+    """Labels, and the probabilities of many classes."""
+    logits = np.random.default_rng(0).standard_normal((rows, classes), np.float32)
+    np.exp(logits, out=logits)
+    logits /= logits.sum(axis=1, keepdims=True)
+    return np.arange(rows) % classes, logits.astype(kind)
+
+
 LINE = b"1.5,2.5,abc,0\n"
 BOMBS = {
     "csv.csv.gz": lambda: gzip.compress(b"a,b,c,y\n" + LINE * ((500 << 20) // len(LINE)), 9),
@@ -253,6 +274,8 @@ BOMBS = {
     "empty.xlsx": lambda: sheet(f'<row r="{i}">{"<c/>" * 1000}</row>' for i in range(1, 75_000)),
     "texts.parquet": lambda: parquet({"c": ["x" * 300] * 5_000_000, "y": ["y" * 300] * 5_000_000}),
     "zeros.parquet": lambda: parquet({f"c{i}": np.zeros(20_000_000) for i in range(4)}),
+    "lists.parquet": lambda: parquet({"y": range(50), "p": _lists(np.zeros((50, 4_000_000), np.float32))}),
+    "zeros.npz": lambda: npz(np.savez_compressed, y=np.zeros(60_000), p=np.zeros((60_000, 1000), np.float32)),
 }
 READ = """
 import re, sys
@@ -344,6 +367,14 @@ HONEST = {
     ),
     "wide.parquet": lambda: parquet(
         {f"c{i}": np.random.default_rng(i).integers(0, 1000, 5_000) for i in range(5000)}
+    ),
+    "classes.npz": lambda: npz(np.savez, **dict(zip("yp", _softmax(50_000, 1_000), strict=True))),
+    "half precision.npz": lambda: npz(
+        np.savez, **dict(zip("yp", _softmax(55_000, 1_000, np.float16), strict=True))
+    ),
+    "packed.npz": lambda: npz(np.savez_compressed, **dict(zip("yp", _softmax(50_000, 1_000), strict=True))),
+    "classes.parquet": lambda: parquet(
+        {"y": _softmax(50_000, 1_000)[0], "p": _lists(_softmax(50_000, 1_000)[1])}
     ),
     "dates.parquet": lambda: parquet(
         {

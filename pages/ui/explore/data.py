@@ -38,7 +38,7 @@ from pages.ui.widget import shown
 
 KEPT_PROBLEMS, KEPT_SUMMARIES, KEPT_INPUTS = 6, 6, 2
 MEGABYTES = min(UPLOAD_LIMIT >> 20, st.get_option("server.maxUploadSize"))
-FORMATS = f"CSV, TSV, Parquet, Excel, ARFF or JSON records, also gzipped, up to {MEGABYTES} MiB"
+FORMATS = f"CSV, TSV, Parquet, Excel, ARFF, JSON records or NumPy (.npz), also gzipped, up to {MEGABYTES} MiB"
 
 
 def uploader(recipe) -> None:
