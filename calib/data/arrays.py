@@ -104,6 +104,7 @@ def _headers(archive: zipfile.ZipFile, name: str, packed: int) -> dict[str, Head
             shape, _, dtype = _read_header(file)
         if dtype.hasobject:
             raise DataError(
+                # words: right, a term of Python
                 f"Array {key!r} of {name} contains Python objects. These can run code, so they are never opened.",
                 "Save numbers or texts: numpy.array(values.tolist()) makes an array of them.",
             )
