@@ -41,7 +41,16 @@ from calib.analysis.watch import Watcher
 from calib.analysis.watch.table import as_record, rows_of, sentences
 from calib.analysis.watch.watcher import ALPHA
 from calib.dashboard import show_file
-from calib.data import TableFile, TooLargeError, guess_target, open_large, read_table, target_candidates
+from calib.data import (
+    TableFile,
+    TooLargeError,
+    connection,
+    digest_of,
+    guess_target,
+    open_large,
+    read_table,
+    target_candidates,
+)
 from calib.data.target import POSITIVE, TOGETHER
 from calib.evaluate import Evaluation, evaluate, expected_cost, fits_every_row
 from calib.experiments import EXPERIMENTS, Experiment
@@ -71,6 +80,7 @@ from calib.sources import (
     counted_rows,
     digest,
     file_digest,
+    file_key,
     judging,
     judging_model,
     load_table,
@@ -130,9 +140,16 @@ def _add_evaluate(commands: Any) -> None:
     command.add_argument(
         "data",
         type=Path,
+        nargs="?",
         metavar="DATA",
         help="data file (CSV, TSV, Parquet, Excel, ARFF, JSON or NumPy .npz; may be gzipped)",
     )
+    command.add_argument(
+        "--connection",
+        metavar="NAME",
+        help="instead of DATA, read from this database in .streamlit/secrets.toml",
+    )
+    command.add_argument("--query", metavar="NAME", help="its named query or table")
     _add_file(command, "--judge-on", "use the rows of this file as the test set; columns are matched by name")
     _add_file(
         command,
@@ -432,9 +449,18 @@ def _write(path: Path, content: bytes) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror}. Choose another path.") from None
 
 
+def _asked(args: argparse.Namespace) -> Path | tuple[str, str]:
+    """Return the data file, or the connection and the query that are asked for instead."""
+    if (args.data is None) == (args.connection is None):
+        raise InputError("Name either a data file, or --connection with --query.")
+    if (args.query is None) != (args.connection is None):
+        raise InputError("--connection and --query belong together. Name both.")
+    return args.data if args.connection is None else (args.connection, args.query)
+
+
 def _on_file(
     recipe: Recipe,
-    path: Path,
+    path: Path | tuple[str, str],
     judge_on: Path | None = None,
     model: Path | None = None,
     whole: bool = False,
@@ -444,17 +470,24 @@ def _on_file(
     The label is the Recipe's target, by default "target". All other fields stay; a field that an argument replaces is
     reported.
 
-    If ``judge_on`` names another file, its rows are the test set. ``model`` is an ONNX file; the table holds its
-    inputs. ``whole`` keeps all columns of a table of predictions.
+    ``path`` may also be a connection and its query. If ``judge_on`` names another file, its rows are the test set.
+    ``model`` is an ONNX file; the table holds its inputs. ``whole`` keeps all columns of a table of predictions.
     """
     large = None
-    try:
-        frame = read_table(_checked(path), path.name, **reading(recipe))
-    except TooLargeError:
-        if recipe.content != "predictions" or whole:
-            raise
-        large = open_large(path, reading(recipe).get("header"))
-        frame = large.head
+    if isinstance(path, tuple):
+        name = "/".join(path)
+        frame = connection(path[0]).read(path[1])
+        data = f"database:{name}@{digest_of(frame)}"
+    else:
+        name = path.name
+        try:
+            frame = read_table(_checked(path), name, **reading(recipe))
+        except TooLargeError:
+            if recipe.content != "predictions" or whole:
+                raise
+            large = open_large(path, reading(recipe).get("header"))
+            frame = large.head
+        data = f"upload:{file_digest(path)}"
     target = recipe.target or ("target" if "target" in frame.columns else guess_target(frame))
     if target is None:
         likely = target_candidates(frame) or list(map(str, frame.columns))
@@ -469,18 +502,16 @@ def _on_file(
             file=sys.stderr,
         )
     asked, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
-    recipe = recipe.replace(
-        data=f"upload:{file_digest(path)}", file=recipe.file and path.name, data_params=read_so, target=target
-    )
-    uploads: dict[str, pd.DataFrame | TableFile | bytes] = {recipe.data.removeprefix("upload:"): frame}
+    recipe = recipe.replace(data=data, file=recipe.file and name, data_params=read_so, target=target)
+    uploads: dict[str, pd.DataFrame | TableFile | bytes] = {str(file_key(data)): frame}
     if judge_on is not None:
         other = _read(judge_on)
         uploads[digest(other)] = TableFile(judge_on.name, other)
-        recipe = recipe.replace(file=path.name, **judging(f"upload:{digest(other)}", judge_on.name, recipe))
+        recipe = recipe.replace(file=name, **judging(f"upload:{digest(other)}", judge_on.name, recipe))
     if model is not None:
         graph = _read(model)
         uploads[digest(graph)] = graph
-        recipe = recipe.replace(file=path.name, **judging_model(f"upload:{digest(graph)}", model.name))
+        recipe = recipe.replace(file=name, **judging_model(f"upload:{digest(graph)}", model.name))
     for key, file in missing(recipe, uploads).items():
         raise InputError(
             f"The Recipe needs {file or f'the file with the digest {key}'} as well. Pass it with --judge-on "
@@ -490,7 +521,7 @@ def _on_file(
     read_as = recipe
     if large is not None:
         read_as, frame = counted_rows(recipe, large)
-        uploads = {recipe.data.removeprefix("upload:"): frame}
+        uploads = {str(file_key(data)): frame}
     table = load_table(read_as, uploads)
     found, dataset = problems(read_as, table), dataset_of(read_as, table)
     if recipe.content == "predictions" and not whole:  # keep only what a report needs of a large table
@@ -549,6 +580,7 @@ def _print(table: pd.DataFrame) -> None:
 
 
 def _evaluate(args: argparse.Namespace) -> int:
+    where = _asked(args)
     _check_folders(args.html, args.pdf, args.csv)
     given = {f"report.{name}": text for name in REPORT if (text := getattr(args, name)) is not None}
     recipe = Recipe.from_json(_read(args.recipe)).replace(**given)
@@ -558,7 +590,7 @@ def _evaluate(args: argparse.Namespace) -> int:
             'as "none" for the uncalibrated model.'
         )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in _listed(args.metrics) or ()]
-    recipe, dataset, found = _on_file(recipe, args.data, args.judge_on, args.onnx)
+    recipe, dataset, found = _on_file(recipe, where, args.judge_on, args.onnx)
     _say_price(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
     table = evaluation.measured(keys) if keys else evaluation.metrics
@@ -569,7 +601,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     for note in evaluation.notes:
         print(f"note: {_how_to_change(note, recipe, dataset)}", file=sys.stderr)
     recipe = evaluation.recipe
-    files = {recipe.data.removeprefix("upload:"): args.data.name}
+    files = {str(file_key(recipe.data)): args.data.name if args.data else f"{args.connection}/{args.query}"}
     for named, path in ((recipe.judge_on, args.judge_on), (recipe.onnx, args.onnx)):
         if named and path:
             files[named.removeprefix("upload:")] = path.name

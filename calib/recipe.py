@@ -204,7 +204,8 @@ class Recipe:
         "text",
         DEFAULT_DATA,
         "Data set",
-        "The data set: sample:KEY, synthetic:KEY, upload:DIGEST, folder:PATH@DIGEST or openml:ID.",
+        "The data set: sample:KEY, synthetic:KEY, upload:DIGEST, openml:ID, folder:PATH@DIGEST or "
+        "database:CONNECTION/NAME@DIGEST.",
     )
     data_params: NamedValues = _field(
         "data",

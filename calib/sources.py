@@ -1,7 +1,7 @@
 """A Recipe's ``data`` field → Dataset.
 
 The field names a sample, a synthetic set with known posteriors, an OpenML id, or a table by the digest of its content:
-``upload:DIGEST``, or ``folder:PATH@DIGEST`` where it can be read again.
+``upload:DIGEST``, or where it can be read again ``folder:PATH@DIGEST`` and ``database:CONNECTION/NAME@DIGEST``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from calib.recipe import FIELDS, Recipe, with_split
 from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
-PLACED = ("folder",)
+PLACED = ("folder", "database")
 """Kinds of data that stay where they are: KIND:NAME@DIGEST."""
 SEEN = re.compile(r"^(.*)@([0-9a-f]{16})$", re.DOTALL)
 READING = ("sheet", "header")  # those of ``data_params`` that say how a file is read
@@ -126,7 +126,8 @@ def _named(data: str, field: str) -> tuple[str, str]:
     }
     if kind not in known or not key:
         raise DataError(
-            f"{field} must be sample:KEY, synthetic:KEY, upload:DIGEST, folder:PATH or openml:ID, but is {data!r}."
+            f"{field} must be sample:KEY, synthetic:KEY, upload:DIGEST, folder:PATH, "
+            f"database:CONNECTION/NAME or openml:ID, but is {data!r}."
         )
     registry = known[kind]
     if registry is not None and key not in registry:

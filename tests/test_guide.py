@@ -20,7 +20,7 @@ from calib import Recipe
 from calib.__main__ import _parser
 from calib.analysis.recommendation.choice import START
 from calib.calibrators import CALIBRATORS, name_of
-from calib.data import looks_like_predictions, prepare_predictions
+from calib.data import connections, looks_like_predictions, prepare_predictions
 from calib.export.calibrators import FOLDS, OF_K
 from calib.kernel.records import Predictions
 from calib.metrics import metric_table
@@ -76,6 +76,7 @@ def test_links_lead_to_what_is_there(name):
 
 ELSEWHERE = {  # what runs these blocks of Python, SQL and JavaScript, where more is needed than running them
     "CONTRIBUTING.md": "tests/calibrators/test_register.py",
+    "docs/databases.md": "tests/data/test_database.py",
     "docs/export.md": "tests/export/programs/test_guide.py",
     "docs/file_formats.md": "tests/test_guide.py::test_the_tables_of_a_store_are_those_of_the_guide",
 }
@@ -185,9 +186,12 @@ def test_json_is_a_recipe(file, text):
 
 
 @pytest.mark.parametrize(("file", "text"), blocks("toml"))
-def test_toml_is_a_protocol_or_an_entry_point(file, text):
+def test_toml_is_a_protocol_or_an_entry_point_or_names_databases(file, text, tmp_path):
     values = tomllib.loads(text)
-    if "project" not in values:
+    if "connections" in values:
+        (tmp_path / "secrets.toml").write_text(text, encoding="utf-8")
+        assert connections((str(tmp_path / "secrets.toml"),)).keys() == values["connections"].keys()
+    elif "project" not in values:
         assert read_protocol(text, "block.toml").setups
 
 

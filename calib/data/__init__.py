@@ -4,6 +4,7 @@ from calib.data.about import Table, about
 from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
 from calib.data.counting import COUNT, LargeFile, count_predictions, open_large
+from calib.data.database import Connection, connection, connections, digest_of
 from calib.data.errors import DataError, TooLargeError
 from calib.data.folder import Folder, Placed
 from calib.data.join import FILE_PART, join_tables
@@ -27,6 +28,7 @@ __all__ = [
     "SAMPLES",
     "WEIGHT_AS",
     "Column",
+    "Connection",
     "DataError",
     "Folder",
     "LargeFile",
@@ -39,7 +41,10 @@ __all__ = [
     "about",
     "class_counts",
     "columns_like",
+    "connection",
+    "connections",
     "count_predictions",
+    "digest_of",
     "fetch_openml",
     "guess_target",
     "inspect",

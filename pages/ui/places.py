@@ -1,32 +1,44 @@
-"""Tables that stay where they are: opened when an address or a choice names them, and looked at again on every run.
+"""Tables that stay where they are: those of the server's folder and of its databases.
 
-What is open is kept as an upload is, under the digest of its content. A table that has changed is said.
+They are opened when an address or a choice names them, and kept as an upload is, under the digest of their content. A
+file is looked at again on every run, and a database when it is asked for again; a table that has changed is said.
 """
 
 from __future__ import annotations
 
 import os
+import threading
+import time
+from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
+from typing import Any
 
 import streamlit as st
 
 from calib import sources
 from calib.data import (
+    Connection,
     Folder,
     Placed,
     TableFile,
     TooLargeError,
+    connection,
+    digest_of,
     guess_target,
     looks_like_predictions,
     open_large,
 )
 from calib.kernel.checks import InputError
-from calib.recipe import Recipe
+from calib.kernel.progress import Cancelled, Watch
+from calib.recipe import DEFAULT_DATA, Recipe
 from pages.ui import controls, state
 from pages.ui.text import plain
 from pages.ui.uploads import keep_file
 
 SETTING = "CALIBRATION_EXPLORER_FOLDER"
+WANTED = "wanted_table"
+AGAIN = 0.3  # seconds between looks at a query
 NO_FOLDER = "This server has no folder of tables. Whoever runs it can start it with --folder DIR."
 
 
@@ -50,36 +62,50 @@ def look_again() -> bool:
         Whether the settings name another state of a table now.
     """
     recipe = state.recipe()
-    for field in ("data", "judge_on"):
-        placed = sources.place(getattr(recipe, field))
-        if placed is None:
-            continue
-        _, name, seen = placed
-        try:
-            now = open_table(name)
-        except InputError as error:
-            if state.message() is None:
-                state.say(str(error))
-            continue
-        if field == "data" and not seen and recipe.target is None:  # a name alone: as if it were chosen
+    wanted = st.session_state.pop(WANTED, None)
+    if wanted is not None and not _same(wanted, recipe.data):
+        now = _or_said(wanted, f" Still using: {state.data_name(recipe)}.")
+        if now is not None:
             controls.choose_data(now)
-        elif now != getattr(recipe, field):
-            state.update(**{field: now})
-            if seen:
-                state.say(
-                    f"{name} has changed since these settings were made. The page shows it as it is now."
-                )
+        return state.recipe() != recipe
+    for field, data in (("data", wanted or recipe.data), ("judge_on", recipe.judge_on)):
+        if sources.place(data) is None or (now := _or_said(data)) in (None, getattr(recipe, field)):
+            continue
+        if sources.file_key(getattr(recipe, field)) is None and recipe.target is None:
+            controls.choose_data(now)  # a name alone: as if it were chosen
+            continue
+        state.update(**{field: now})
+        if sources.file_key(getattr(recipe, field)):
+            name = (sources.place(now) or ("", now, ""))[1]
+            state.say(f"{name} has changed since these settings were made. The page shows it as it is now.")
     return state.recipe() != recipe
 
 
-def open_table(name: str) -> str:
-    """Open a table of the folder, unless it is open as it is now; the ``data`` field that names it.
+def _same(one: str, other: str) -> bool:
+    """Whether two data fields name one table, whatever was seen in it."""
+    return (sources.place(one) or ())[:2] == (sources.place(other) or (other,))[:2]
 
-    Raises
-    ------
-    InputError
-        If there is no folder, no such table, or what is in it is not one.
-    """
+
+def want(data: str) -> None:
+    """Open a table at the beginning of the next run, and continue with it."""
+    st.session_state[WANTED] = data
+
+
+def _or_said(data: str, still: str = "") -> str | None:
+    """Open a table; None if it cannot be opened, which the page says with what is ``still`` used."""
+    kind, name, key = sources.place(data) or ("", "", "")
+    try:
+        return _of_folder(name) if kind == "folder" else _of_database(name, key)
+    except InputError as error:
+        if still or state.message() is None:
+            state.say(f"{error}{still}")
+    except Cancelled:
+        state.say(f"Reading {name} was cancelled.{still}")
+    return None
+
+
+def _of_folder(name: str) -> str:
+    """Open a table of the folder, unless it is open as it is now; the ``data`` field that names it."""
     if (place := folder()) is None:
         raise InputError(NO_FOLDER)
     table = place.find(name)
@@ -91,6 +117,54 @@ def open_table(name: str) -> str:
         place.check(table)
         keep_file(key, upload)
     return data
+
+
+def _of_database(name: str, seen: str) -> str:
+    """Read a table or a named query, unless it is open; the ``data`` field that names it."""
+    if seen and seen in state.held():
+        return f"database:{name}@{seen}"
+    which, _, query = name.partition("/")
+    frame = _waited_for(connection(which), query)
+    key = digest_of(frame)
+    data = f"database:{name}@{key}"
+    keep_file(key, state.Upload(name, frame, guess_target(frame), looks_like_predictions(frame), frame, data))
+    return data
+
+
+def _waited_for(database: Connection, query: str) -> Any:
+    """Run a query beside the page, which a press on Cancel, or on anything else, calls off."""
+    watch, place = Watch(), st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        said = st.empty()
+        st.button("Cancel", key="cancel_query", on_click=_give_up)
+    began = time.monotonic()
+    found: Future[Any] = Future()
+    threading.Thread(target=_into, args=(found, database, query, watch), name="query", daemon=True).start()
+    try:
+        while True:
+            seconds = time.monotonic() - began
+            said.caption(
+                f"Reading {plain(query)} of {plain(database.name)}: {seconds:.0f} s"
+            )  # ends if called off
+            with suppress(TimeoutError):
+                return found.result(timeout=AGAIN)
+    finally:
+        watch.cancel.set()
+        place.empty()
+
+
+def _into(found: Future[Any], database: Connection, query: str, watch: Watch) -> None:
+    try:
+        found.set_result(database.read(query, watch))
+    except Exception as error:
+        found.set_exception(error)
+
+
+def _give_up() -> None:
+    """After Cancel: what was shown before is shown again, or the first data set."""
+    if sources.file_key(state.recipe().data) not in state.held() and sources.place(state.recipe().data):
+        controls.choose_data(DEFAULT_DATA)
+    state.say("The query was cancelled.")
 
 
 def _read(place: Folder, table: Placed, data: str) -> state.Upload:

@@ -1,4 +1,7 @@
-"""Tables of the server's folder on the pages: chosen on Data, named in links, and said when they have changed."""
+"""Tables of the server's folder and databases: chosen on Data, named in links, and said when they have changed."""
+
+import sqlite3
+import threading
 
 import numpy as np
 import pandas as pd
@@ -109,3 +112,104 @@ def test_predictions_that_do_not_fit_into_memory_are_counted(root, monkeypatch):
     (found,) = [one for one in other.session_state["shown"].values() if hasattr(one, "on_every_row")][:1]
     brier = found.on_every_row().metrics.loc["none", "brier"]
     assert brier == pytest.approx(((table["p"] - table["label"]) ** 2).mean())
+
+
+SECRETS = """
+[connections.warehouse]
+url = "sqlite:///{folder}/w.sqlite"
+rows = 1000
+[connections.warehouse.queries]
+counted = "SELECT label, p, COUNT(*) AS count FROM scores GROUP BY label, p ORDER BY p, label"
+endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) AS label, 1 AS p FROM t"
+[connections.gone]
+url = "sqlite:///{folder}/none.sqlite"
+"""
+
+
+@pytest.fixture
+def warehouse(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".streamlit").mkdir()
+    (tmp_path / ".streamlit" / "secrets.toml").write_text(SECRETS.format(folder=tmp_path), encoding="utf-8")
+    with sqlite3.connect(tmp_path / "w.sqlite") as made:
+        scores().to_sql("scores", made, index=False)
+    return tmp_path / "w.sqlite"
+
+
+def of_database(at, name, database="warehouse"):
+    return (
+        at.selectbox(key="database").select(database).run().selectbox(key="database_table").select(name).run()
+    )
+
+
+@pytest.mark.usefixtures("warehouse")
+def test_a_table_of_a_database_is_chosen_and_its_link_reads_it_again():
+    at = page("explore_data")
+    assert list(
+        at.selectbox(key="database").select("warehouse").run().selectbox(key="database_table").options
+    ) == [
+        "counted",
+        "endless",
+        "scores",
+    ]
+    at = of_database(at, "scores")
+    assert not faults(at)
+    recipe = at.session_state["recipe"]
+    assert recipe.data.startswith("database:warehouse/scores@")
+    assert (recipe.content, recipe.target) == ("predictions", "label")
+    other = page("explore_reliability", **recipe.to_query())
+    assert not faults(other)
+    assert other.session_state["recipe"] == recipe
+    assert "SELECT" not in str(recipe.to_query())
+
+
+def test_changed_rows_of_a_database_are_said(warehouse):
+    at = of_database(page("explore_data"), "scores")
+    before = at.session_state["recipe"]
+    at = at.button(key="read_again").click().run()
+    assert at.session_state["recipe"] == before
+    assert not [text for text in messages(at) if "has changed" in text]
+    with sqlite3.connect(warehouse) as made:
+        made.execute("INSERT INTO scores VALUES (1, 0.5)")
+    at = go(at, "explore_reliability")  # what was read stays, until it is asked for again
+    assert at.session_state["recipe"].data == before.data
+    link = page("explore_reliability", **before.to_query())
+    assert any(
+        "warehouse/scores has changed since these settings were made" in text for text in messages(link)
+    )
+    assert link.session_state["recipe"].replace(data=before.data) == before
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ("database:warehouse/none", "has no query or table 'none'"),
+        ("database:elsewhere/scores", "There is no connection 'elsewhere'"),
+        ("database:gone/scores", "there is no database file 'none.sqlite'"),
+        ("database:warehouse", "has no query or table ''"),
+    ],
+)
+@pytest.mark.usefixtures("warehouse")
+def test_what_a_database_does_not_have_is_said(data, words):
+    at = page("explore_data", data=data)
+    assert any(words in text for text in messages(at))
+    assert not at.exception
+
+
+@pytest.mark.usefixtures("warehouse")
+def test_a_database_that_is_gone_is_said_and_the_page_goes_on():
+    at = page("explore_data").selectbox(key="database").select("gone").run()
+    assert any("there is no database file" in text for text in faults(at))
+    assert at.selectbox(key="database")
+    assert not at.exception
+
+
+@pytest.mark.usefixtures("warehouse")
+def test_a_query_that_takes_too_long_ends_and_what_was_shown_stays(monkeypatch, tmp_path):
+    text = SECRETS.format(folder=tmp_path).replace("rows = 1000", "seconds = 0.3")
+    (tmp_path / ".streamlit" / "secrets.toml").write_text(text, encoding="utf-8")
+    at = of_database(page("explore_data"), "endless")
+    assert any("took longer than 0.3 seconds" in text and "Still using" in text for text in messages(at))
+    assert at.session_state["recipe"].data.startswith("sample:")
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("query")]

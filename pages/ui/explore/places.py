@@ -1,37 +1,41 @@
-"""The part of the Data page for tables that stay where they are: those of the server's folder."""
+"""The part of the Data page for tables that stay where they are: those of the server's folder and of its databases."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from calib import sources
+from calib.data import connection, connections
 from calib.kernel.checks import InputError
 from calib.recipe import Recipe
-from pages.ui import controls, places, state
+from pages.ui import places
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
 
 def choose(recipe: Recipe) -> None:
-    """List the tables of the server's folder; nothing if it was started without one."""
+    """List the tables of the server's folder and databases; nothing if it was started without any."""
+    kind, name, _ = sources.place(recipe.data) or ("", "", "")
     try:
-        place = places.folder()
+        _of_folder(name if kind == "folder" else None)
+        _of_databases(name if kind == "database" else None)
     except InputError as error:
         st.error(plain(error))
-        return
+
+
+def _of_folder(now: str | None) -> None:
+    place = places.folder()
     if place is None:
         return
     tables = {table.name: table.label for table in place.tables()}
     if not tables:
         st.caption("The server's folder contains no tables.")
         return
-    placed = sources.place(recipe.data)
-    now = placed[1] if placed and placed[1] in tables else None
     shown(
         st.selectbox,
         "placed_table",
-        now,
-        _chosen,
+        now if now in tables else None,
+        lambda chosen: places.want(f"folder:{chosen}"),
         f"Or a table in the server's folder “{plain(place.root.name)}”",
         list(tables),
         format_func=tables.get,
@@ -40,13 +44,39 @@ def choose(recipe: Recipe) -> None:
     )
 
 
-def _chosen(name: str | None) -> None:
-    if name is None:
+def _of_databases(now: str | None) -> None:
+    """A database, then its named queries and tables; it is asked only once it is chosen."""
+    known = connections()
+    if not known:
         return
-    try:
-        data = places.open_table(name)
-    except InputError as error:
-        state.say(f"{error} Still using: {state.data_name(state.recipe())}.")
+    database, _, query = (now or "").partition("/")
+    asked = st.session_state.get("asked_database", database or None)
+    left, right, again = st.columns([3, 6, 2], vertical_alignment="bottom")
+    with left:
+        shown(
+            st.selectbox,
+            "database",
+            asked if asked in known else None,
+            lambda chosen: st.session_state.update(asked_database=chosen),
+            "Or a database",
+            list(known),
+            placeholder="Choose a database",
+            help="Whoever runs the server names the databases and their queries. They are only read.",
+        )
+    if asked not in known:
         return
-    if data != state.recipe().data:
-        controls.choose_data(data)
+    tables = connection(asked).tables()
+    with right:
+        shown(
+            st.selectbox,
+            "database_table",
+            query if asked == database and query in tables else None,
+            lambda chosen: places.want(f"database:{asked}/{chosen}"),
+            "Query or table",
+            tables,
+            placeholder="Choose a query or a table",
+            help=f"At most {known[asked].rows:,} rows, within {known[asked].seconds:g} seconds.",
+        )
+    if asked == database and query in tables:
+        with again:
+            st.button("Read again", key="read_again", on_click=lambda: places.want(f"database:{now}"))

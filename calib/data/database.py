@@ -1,0 +1,332 @@
+"""Tables of databases: connections that whoever runs the program names, with their queries; only read, within limits.
+
+They stand in ``.streamlit/secrets.toml`` under ``[connections.NAME]``, as Streamlit has them, so that pages and command
+line share them. SQLAlchemy connects to DuckDB and SQLite files and to PostgreSQL. Nobody types SQL: what is read is a
+table, or a query that the file names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calib.data.about import describe
+from calib.data.column_types import typed_frame
+from calib.data.errors import DataError
+from calib.data.limits import MOST_CELLS, check_names
+from calib.kernel.progress import Watch
+
+SECRETS = ("~/.streamlit/secrets.toml", ".streamlit/secrets.toml")
+MOST_ROWS, MOST_SECONDS = 1_000_000, 60.0  # unless a connection says otherwise
+ROWS_AT_ONCE = 50_000
+PARTS = ("drivername", "username", "password", "host", "port", "database")
+NEEDED = "Install the packages in requirements-database.txt."
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A database that can be read.
+
+    Attributes
+    ----------
+    name
+        What it is called.
+    url
+        SQLAlchemy's, which may hold a password: it is shown nowhere.
+    queries
+        Name → SQL.
+    rows, seconds
+        The most that a query may return, and take.
+    """
+
+    name: str
+    url: Any = field(repr=False)
+    queries: Mapping[str, str] = field(default_factory=dict, repr=False)
+    rows: int = MOST_ROWS
+    seconds: float = MOST_SECONDS
+
+    def tables(self) -> list[str]:
+        """List the named queries, then the tables and views.
+
+        Raises
+        ------
+        DataError
+            If the database does not answer.
+        """
+        sql = _sqlalchemy()
+        with _refusing(self), self._connected() as connection:
+            found = sql.inspect(connection)
+            names = sorted({*found.get_table_names(), *found.get_view_names()})
+        return [*self.queries, *(name for name in names if name not in self.queries)]
+
+    def read(self, name: str, watch: Watch | None = None) -> pd.DataFrame:
+        """Read a named query or a table.
+
+        Parameters
+        ----------
+        name
+            One of ``tables``.
+        watch
+            Can cancel the query while it runs.
+
+        Returns
+        -------
+        DataFrame
+            Typed as ``read_table`` does it.
+
+        Raises
+        ------
+        DataError
+            For an unknown name, too many rows, a query that fails or takes too long, or a lost connection.
+        Cancelled
+            If it was called off.
+        """
+        watch = watch or Watch()
+        known = self.tables()
+        if name not in known:
+            raise DataError(
+                f"{self.name} has no query or table {name!r}.",
+                f"Choose one of {', '.join(known[:20]) or 'none'}.",
+            )
+        frame = self._fetched(name, watch)
+        watch.step(0.5, name)
+        if len(frame) == 0:
+            raise DataError(f"{name} of {self.name} returned no rows.", "Check the query.")
+        return describe(typed_frame(frame), name=name)
+
+    def _fetched(self, name: str, watch: Watch) -> pd.DataFrame:
+        pieces, rows = [], 0
+        with _refusing(self, name), self._connected() as connection, self._in_time(connection, name, watch):
+            result = connection.execute(self._statement(name))
+            names = list(map(str, result.keys()))
+            check_names(names)
+            most = min(self.rows, MOST_CELLS // len(names))
+            for some in result.partitions(ROWS_AT_ONCE):
+                rows += len(some)
+                if rows > most:
+                    raise DataError(
+                        f"{name} of {self.name} returns more than {most:,} rows.",
+                        "Count predictions by score and label in the query (GROUP BY), or take a sample.",
+                    )
+                pieces.append(pd.DataFrame.from_records(some, columns=names, coerce_float=True))
+        return pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
+
+    def _statement(self, name: str) -> Any:
+        sql = _sqlalchemy()
+        if name in self.queries:
+            return sql.text(self.queries[name].replace(":", "\\:"))
+        return sql.select(sql.text("*")).select_from(sql.table(name))
+
+    @contextmanager
+    def _connected(self) -> Iterator[Any]:
+        """Open a connection of its own, which can only read."""
+        engine = _sqlalchemy().create_engine(*_engine(self), **_options(self))
+        try:
+            with engine.connect() as connection:
+                raw = connection.connection.driver_connection
+                if isinstance(raw, sqlite3.Connection):
+                    raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+                streamed = engine.dialect.name == "postgresql"
+                yield connection.execution_options(stream_results=streamed)
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def _in_time(self, connection: Any, name: str, watch: Watch) -> Iterator[None]:
+        """Interrupt what runs when its time is over or it is called off."""
+        raw = connection.connection.driver_connection
+        stop: Callable[[], None] = getattr(raw, "interrupt", None) or raw.cancel
+        ended, late = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            over = threading.Timer(self.seconds, late.set)
+            over.start()
+            while not ended.wait(0.05):
+                if late.is_set() or watch.cancel.is_set():
+                    with suppress(Exception):  # it may have ended just now
+                        stop()
+            over.cancel()
+
+        guard = threading.Thread(target=wait, daemon=True)
+        guard.start()
+        try:
+            yield
+        except Exception:
+            watch.step(0.0, name)
+            if late.is_set():
+                raise DataError(
+                    f"{name} of {self.name} took longer than {self.seconds:g} seconds.",
+                    "Shorten the query, or ask whoever runs the program for more time.",
+                ) from None
+            raise
+        finally:
+            ended.set()
+            guard.join()
+
+
+def connections(files: tuple[str, ...] = SECRETS) -> dict[str, Connection]:
+    """Read the connections that the secrets name; of one name the later file's.
+
+    Raises
+    ------
+    DataError
+        For a file that is not TOML, or a connection without an address.
+
+    Examples
+    --------
+    >>> connections(files=())
+    {}
+    """
+    found: dict[str, Connection] = {}
+    for name in files:
+        path = Path(name).expanduser()
+        try:
+            content = path.read_text(encoding="utf-8") if path.is_file() else ""
+            stated = tomllib.loads(content).get("connections", {})
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path} cannot be read ({error}).", "Correct the file.") from None
+        found |= {key: _connection(key, settings) for key, settings in stated.items()}
+    return found
+
+
+def connection(name: str) -> Connection:
+    """Return one of ``connections``, or refuse its name."""
+    known = connections()
+    if name not in known:
+        listed = ", ".join(known) or "there are none in .streamlit/secrets.toml"
+        raise DataError(f"There is no connection {name!r}.", f"Connections: {listed}.")
+    return known[name]
+
+
+def digest_of(frame: pd.DataFrame) -> str:
+    """Return sixteen hexadecimal digits that name a table by its names, types, values and their order.
+
+    >>> digest_of(pd.DataFrame({"p": [0.5]})) == digest_of(pd.DataFrame({"p": [0.5]}))
+    True
+    """
+    found = hashlib.blake2b(digest_size=8)
+    found.update(repr([(str(name), str(column.dtype)) for name, column in frame.items()]).encode())
+    found.update(np.ascontiguousarray(pd.util.hash_pandas_object(frame, index=False)).tobytes())
+    return found.hexdigest()
+
+
+def _connection(name: str, settings: Any) -> Connection:
+    if not isinstance(settings, Mapping):
+        raise DataError(f"connections.{name} in the secrets must be a table.", "See the guide on databases.")
+    stated = dict(settings)
+    stated["drivername"] = stated.pop("dialect", stated.get("drivername"))
+    url = stated.get("url") or {part: stated[part] for part in PARTS if stated.get(part) is not None}
+    if not url:
+        raise DataError(f"connections.{name} in the secrets has no url.", "Add its SQLAlchemy URL.")
+    queries = stated.get("queries", {})
+    if not isinstance(queries, Mapping) or not all(isinstance(sql, str) for sql in queries.values()):
+        raise DataError(f"connections.{name}.queries must be names and SQL texts.", "Correct the file.")
+    rows, seconds = stated.get("rows", MOST_ROWS), stated.get("seconds", MOST_SECONDS)
+    for key, value in (("rows", rows), ("seconds", seconds)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            raise DataError(f"connections.{name}.{key} must be a number above 0, but is {value!r}.")
+    return Connection(name, url, dict(queries), int(rows), float(seconds))
+
+
+def _sqlalchemy() -> Any:
+    try:
+        return import_module("sqlalchemy")
+    except ImportError:
+        raise DataError("Databases need SQLAlchemy, which is not installed.", NEEDED) from None
+
+
+def _engine(connection: Connection) -> tuple[Any]:
+    """Return the address as SQLAlchemy takes it, read-only where the address says so."""
+    sql = _sqlalchemy()
+    try:
+        url = (
+            sql.engine.make_url(connection.url)
+            if isinstance(connection.url, str)
+            else sql.URL.create(**connection.url)
+        )
+    except Exception:  # whatever it says may quote the password
+        raise DataError(
+            f"The address of {connection.name} is not an SQLAlchemy URL.", "Correct it."
+        ) from None
+    backend = url.get_backend_name()
+    if backend not in OPTIONS:
+        known = ", ".join(OPTIONS)
+        raise DataError(
+            f"{connection.name} is a database of kind {backend!r}.", f"These can be read: {known}."
+        )
+    if backend in FILES:
+        path = Path(url.database or "")
+        if not path.is_file():
+            raise DataError(
+                f"{connection.name}: there is no database file {path.name!r}.", "Correct its url."
+            )
+        if backend == "sqlite":
+            url = url.set(database=f"file:{path.resolve()}", query={"mode": "ro", "uri": "true"})
+    if backend == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    return (url,)
+
+
+FILES = ("duckdb", "sqlite")
+OPTIONS: Mapping[str, Callable[[Connection], dict[str, Any]]] = {
+    "duckdb": lambda _: {
+        "read_only": True,
+        "config": {
+            "enable_external_access": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "lock_configuration": True,
+        },
+    },
+    "sqlite": lambda _: {"check_same_thread": False},
+    "postgresql": lambda one: {
+        "connect_timeout": 10,
+        "options": "-c default_transaction_read_only=on -c synchronize_seqscans=off "
+        f"-c statement_timeout={int(1000 * one.seconds)}",
+    },
+}
+"""Kind of database → what its driver is told besides the address."""
+
+
+def _options(connection: Connection) -> dict[str, Any]:
+    sql = _sqlalchemy()
+    url = connection.url if isinstance(connection.url, str) else str(connection.url["drivername"])
+    backend = url.partition(":")[0].partition("+")[0]
+    return {"poolclass": sql.pool.NullPool, "connect_args": OPTIONS[backend](connection)}
+
+
+@contextmanager
+def _refusing(connection: Connection, name: str = "") -> Iterator[None]:
+    """Say in words what a database refused; its address, which may hold a password, is in none of them."""
+    sql = _sqlalchemy()
+    what = f"{name} of {connection.name}" if name else connection.name
+    try:
+        yield
+    except sql.exc.NoSuchModuleError:
+        raise DataError(f"{connection.name} needs a package that is not installed.", NEEDED) from None
+    except ImportError:
+        raise DataError(f"{connection.name} needs a package that is not installed.", NEEDED) from None
+    except sql.exc.DBAPIError as error:
+        reason = str(error.orig).strip().partition("\n")[0]
+        if error.connection_invalidated or "terminat" in reason or "closed" in reason:
+            raise DataError(f"The connection to {connection.name} was lost.", "Try again.") from None
+        if isinstance(error, sql.exc.OperationalError) and not name:
+            raise DataError(
+                f"{connection.name} does not answer.", "Try again, or ask whoever runs it."
+            ) from None
+        raise DataError(
+            f"{what} could not be read ({reason}).", "Correct the query, or choose another."
+        ) from None
+    except sql.exc.SQLAlchemyError as error:
+        raise DataError(f"{what} could not be read ({type(error).__name__}).", "Choose another.") from None
