@@ -141,7 +141,7 @@ def sentences(text: str) -> list[str]:
     >>> sentences("One half (0.5) is rare. Is it? Yes, e.g. Here.")
     ['One half (0.5) is rare.', 'Is it?', 'Yes, e.g. Here.']
     """
-    parts = re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s|<br>", text)
+    parts = re.split(r"\n\s*\n|\n\s*(?:[-*]|\d+\.)\s|<br>| · ", text)
     ends = ABBREVIATED + r"(?<=[.!?])[*”\")]*\s+(?=[A-Z0-9“\"*(\[`…]|p[01])"
     return [" ".join(one.split()) for part in parts for one in re.split(ends, part) if one.strip()]
 
