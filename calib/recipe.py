@@ -155,7 +155,6 @@ TABLE: dict[str, Parameter] = {
                 "logits": "Logits: their sigmoid, or of one column per class their softmax",
             },
             help="What scores are that are not probabilities. Logits of all classes are recognised.",
-            extra={"unset": "found by default"},
         ),
         *(parameter for split in SPLITS.values() for parameter in split.parameters),
     )

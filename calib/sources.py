@@ -26,6 +26,7 @@ from calib.data import (
     Table,
     TableFile,
     about,
+    class_counts,
     count_predictions,
     fetch_openml,
     inspect,
@@ -42,6 +43,7 @@ from calib.data import (
 from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
+from calib.data.predictions import tables_of
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import give_back
 from calib.kernel.records import ABOUT, Dataset, Problem
@@ -356,6 +358,41 @@ def with_positive(positive: str | None) -> dict[str, Any]:
     {'base_rate': None, 'reliability.classes_of': None, 'positive': 'no'}
     """
     return {**_reset("class"), "positive": positive}
+
+
+def with_labels(recipe: Recipe, *gone: str) -> dict[str, Any]:
+    """Return the fields that change when labels are excluded or merged, so that they name no class any more.
+
+    >>> with_labels(Recipe(view_class="c", positive="a"), "c", "d")
+    {'view_class': None}
+    """
+    named = {name: getattr(recipe, name) for name in ("positive", "view_class")}
+    return {
+        name: value
+        for field, label in named.items()
+        if label in gone
+        for name, value in (with_positive(None) if field == "positive" else {field: None}).items()
+    }
+
+
+def classes_together(recipe: Recipe, table: Table) -> tuple[str, ...]:
+    """Return the classes that a Recipe's table can be used for together; none if there are only two.
+
+    Predictions need one column for each of them.
+
+    >>> classes_together(Recipe(), Table(pd.DataFrame({"x": [1, 2, 3], "y": ["a", "b", "c"]}), "y"))
+    ('a', 'b', 'c')
+    """
+    frame, target, _ = table
+    if target is None or target not in map(str, frame.columns):
+        return ()
+    labels = tuple(class_counts(frame, target))
+    if len(labels) < 3 or recipe.content == "features":
+        return labels if len(labels) > 2 else ()
+    typed = typed_frame(frame)
+    taken = [name for name in roles(recipe).values() if name in typed]
+    found = tables_of(typed.drop(columns=taken), target, labels, _scores(recipe, frame, target) or None)
+    return () if found is None else found.names
 
 
 def with_target(target: str | None) -> dict[str, Any]:

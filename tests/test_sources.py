@@ -11,7 +11,16 @@ import pytest
 from calib import Recipe, check, evaluate
 from calib.data import SAMPLES, DataError, Table, TableFile, read_table
 from calib.kernel.checks import InputError
-from calib.sources import data_problems, digest, judging, load, load_table, source
+from calib.sources import (
+    classes_together,
+    data_problems,
+    digest,
+    judging,
+    load,
+    load_table,
+    source,
+    with_labels,
+)
 from calib.synthetic import SYNTHETIC
 
 sources = importlib.import_module("calib.sources")
@@ -262,3 +271,24 @@ def test_probabilities_that_do_not_sum_to_one_are_divided_as_the_recipe_says():
         error.fixes, ([0.5, 0.25, 0.25], np.exp([2, 1, 1]) / np.exp([2, 1, 1]).sum()), strict=True
     ):
         np.testing.assert_allclose(load(recipe.replace(**fix), {"00": frame}).X, [expected] * 24)
+
+
+def test_classes_can_be_taken_together_where_each_has_a_column():
+    frame = pd.DataFrame({"y": list("abc") * 8, "p_a": 0.5, "p_b": 0.25, "p_c": 0.25, "x": range(24)})
+    features, predictions = Recipe(data="upload:00"), Recipe(data="upload:00", content="predictions")
+    assert classes_together(features, Table(frame, "y")) == ("a", "b", "c")
+    assert classes_together(features, Table(frame.head(2), "y")) == ()
+    assert classes_together(features, Table(frame)) == classes_together(features, Table(frame, "z")) == ()
+    assert classes_together(predictions, Table(frame, "y")) == ("a", "b", "c")
+    assert classes_together(predictions.replace(positive="a"), Table(frame, "y", "a")) == ("a", "b", "c")
+    assert classes_together(predictions, Table(frame.drop(columns="p_c"), "y")) == ()
+    assert classes_together(predictions.replace(exclude=["p_c"]), Table(frame, "y")) == ()
+    assert classes_together(predictions.replace(weight="p_c"), Table(frame, "y")) == ()
+
+
+def test_a_label_that_is_merged_or_excluded_is_no_class_to_look_at():
+    recipe = Recipe(positive="a", base_rate=0.1, view_class="b")
+    assert with_labels(recipe, "c") == {}
+    assert with_labels(recipe, "b") == {"view_class": None}
+    both = recipe.replace(**with_labels(recipe, "a", "b"))
+    assert (both.positive, both.base_rate, both.view_class) == (None, None, None)

@@ -15,7 +15,7 @@ from calib.data.prepare import prepare
 from calib.data.read import TableFile, read_table
 from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, named_as
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
-from calib.data.summary import summarise
+from calib.data.summary import class_shares, summarise
 from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.validate import validate
 
@@ -40,6 +40,7 @@ __all__ = [
     "TooLargeError",
     "about",
     "class_counts",
+    "class_shares",
     "columns_like",
     "connection",
     "connections",

@@ -86,9 +86,9 @@ def label_problems(
         yield from _without_rows(target, counts, tables)
     elif several:
         message = (
-            f"The label has {len(counts)} classes ({quoted(list(counts))}), which are predicted together."
+            f"The label has {len(counts):,} classes ({quoted(list(counts))}), which are predicted together."
         )
-        remedy = "To predict one class against the rest, choose it as the positive class."
+        remedy = "To predict one class against the rest, choose this class."
         yield Problem("info", target, message, remedy)
     # Spellings of one label are not classes
     yield from () if spelling or predictions else _small_classes(target, counts, len(counts))
@@ -107,12 +107,12 @@ def _not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
 def _against_the_rest(target: str, counts: Mapping[str, int], classes: Classes, single: bool) -> Problem:
     """One class of several; ``single`` if all classes together would need further columns."""
     message = (
-        f"The label has {len(counts)} classes ({quoted(list(counts))}); {classes.positive!r} is predicted "
+        f"The label has {len(counts):,} classes ({quoted(list(counts))}); {classes.positive!r} is predicted "
     )
     if single:
         remedy = "To evaluate all classes together, the table needs one column per class."
         return Problem("info", target, f"{message}against the others.", remedy)
-    remedy = "To predict all classes together, choose no positive class."
+    remedy = "You can also predict all classes together."
     return Problem("info", target, f"{message}against the others.", remedy, *ALL_CLASSES)
 
 
@@ -178,7 +178,7 @@ def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> I
 
 
 def _some(few: Mapping[str, int], counts: Mapping[str, int]) -> str:
-    return f"{len(few)} of {len(counts)} classes {'has' if len(few) == 1 else 'have'}"
+    return f"{len(few)} of {len(counts):,} classes {'has' if len(few) == 1 else 'have'}"
 
 
 def _with_rows(few: Mapping[str, int]) -> str:

@@ -1,14 +1,17 @@
-"""The table of columns: what each holds, how much of it is missing, what its values look like."""
+"""Tables of a data set: what each column holds, how much of it is missing, and how many rows each class has."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from calib.data.column_types import label, typed_frame
 from calib.data.columns import inspect
+from calib.kernel.records import Dataset
 
+LONG_NUMBER = 12  # letters
 WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or false"}
 
 
@@ -31,9 +34,27 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
     for name, column in typed.items():
         found = inspect(column, str(name))
         share = round(100 * found.missing / max(1, len(typed)), 1)
-        examples = ", ".join(_short(label(value)) for value in _first(column))
+        examples = ", ".join(_short(_example(value)) for value in _first(column))
         rows.append((name, WORDS.get(found.kind, found.kind), found.missing, share, found.distinct, examples))
     return pd.DataFrame(rows, columns=["column", "type", "missing", "missing %", "distinct", "examples"])
+
+
+def class_shares(data: Dataset) -> pd.DataFrame:
+    """Return the classes of a Dataset, the largest first: class, rows (or what they are worth) and share.
+
+    Examples
+    --------
+    >>> data = Dataset("d", [[1.0], [2.0], [3.0]], [0, 0, 1], names=("a", "b", "c"), labels=np.array([1, 1, 2]))
+    >>> print(class_shares(data).to_string(index=False))
+    class  rows    share
+        b   2.0 0.666667
+        c   1.0 0.333333
+        a   0.0 0.000000
+    """
+    names = data.names if data.joint else data.classes
+    rows = np.bincount(data.coded, data.weight, minlength=len(names)).astype(float)
+    found = pd.DataFrame({"class": names, "rows": rows, "share": rows / rows.sum()})
+    return found.sort_values("rows", ascending=False, kind="stable")
 
 
 def _first(column: pd.Series) -> list[Any]:
@@ -43,6 +64,12 @@ def _first(column: pd.Series) -> list[Any]:
         if len(values) == 4:
             break
     return [value for value in values if pd.notna(value)][:3]
+
+
+def _example(value: Any) -> str:
+    """A value as the file has it, of a number with many digits the first six."""
+    text = label(value)
+    return f"{value:.6g}" if isinstance(value, float) and len(text) > LONG_NUMBER else text
 
 
 def _short(text: str, most: int = 30) -> str:

@@ -372,7 +372,7 @@ def choose_classes(
             note += f" Below, class 1 means this class, and class 0 means {negative!r}."
         return Classes((negative, chosen), chosen, note)
     if joint and positive is None:
-        note = f"All {len(names)} classes {TOGETHER}: {_counted_names(counts, lines)}."
+        note = f"All {len(names):,} classes {TOGETHER}: {_counted_names(counts, lines)}."
         return Classes((f"not {chosen}", chosen), chosen, note, tuple(names))
     note = (
         f"{POSITIVE}: {chosen!r}, {how} ({counts[chosen]} {lines}), against {len(names) - 1} other classes."

@@ -135,7 +135,7 @@ def _classes(recipe: Recipe) -> None:
         ["", *names],
         key="classes_together",
         store=lambda name: name or None,
-        format_func=lambda name: f"{name} against the rest" if name else f"All {len(names)} classes",
+        format_func=lambda name: f"{name} against the rest" if name else f"All {len(names):,} classes",
         and_then=sources.with_positive,
         help="Whether the model predicts all classes together, or one class against the rest.",
     )

@@ -190,6 +190,7 @@ def test_the_bounds_stand_in_the_guide():
         "file": [f"{limits.UPLOAD_LIMIT >> 20}"],
         "cells in text and Parquet files": [f"{limits.MOST_CELLS:,}"],
         "cells in an Excel file": [f"{limits.MOST_EXCEL_CELLS:,}", f"{limits.MOST_XML >> 20}"],
+        "cells of a NumPy archive, or of lists in a Parquet file": [f"{limits.MOST_ARRAY_CELLS:,}"],
         "cells in an ARFF file": [f"{limits.MOST_ARFF_CELLS:,}"],
         "cells in a JSON file": [f"{limits.MOST_OBJECTS:,}"],
         "columns": [f"{limits.MOST_COLUMNS:,}"],

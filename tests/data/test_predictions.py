@@ -140,7 +140,7 @@ def test_of_a_column_a_class_that_add_up_to_one_the_end_is_the_class(head, names
         assert prepare_predictions(frame, "label", positive).X.columns.tolist() == [head + positive]
     frame[head + names[0]] /= 2
     if named_class(head + names[1], names) is None:
-        told = len(names) > 2 and head == "class_"  # three columns that are named after all classes
+        told = len(names) > 2  # columns that are named after all three classes
         expected = names[1:2] if told else names
         assert list(prepare_predictions(frame, "label", names[1]).X) == [head + name for name in expected]
 

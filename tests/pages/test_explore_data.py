@@ -10,6 +10,7 @@ import pytest
 from calib import Recipe, evaluate, sources
 from calib.data import TableFile
 from calib.sources import digest, load
+from pages.ui.text import plain
 from tests.pages.app import bring, faults, go, headline, messages, page, press
 
 RNG = np.random.default_rng(0)
@@ -95,7 +96,11 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     at = brought(content)
     assert any("5 labels seem to be spellings of only 3" in text for text in messages(at)), messages(at)
     press(at, "Merge spellings")
-    assert list(at.selectbox(key="positive").options) == ["no", "unknown", "yes"]
+    three = ["no", "unknown", "yes"]
+    assert list(at.selectbox(key="positive").options) == [
+        "All 3 classes",
+        *(f"{name} against the rest" for name in three),
+    ]
     press(at, "Exclude these rows")
     assert faults(at) == []
     assert set(at.selectbox(key="positive").options) == {"no", "yes"}
@@ -105,7 +110,7 @@ def test_labels_spelt_several_ways_are_merged_by_a_click_that_a_link_carries():
     assert data.n == N - 4
     np.testing.assert_array_equal(data.y, Y[4:] == data.classes[1])
     at.toggle(key="data_params.merge_labels").set_value(False).run()
-    assert len(at.selectbox(key="positive").options) == 4
+    assert len(at.selectbox(key="positive").options) == 1 + 4
 
 
 def test_words_for_yes_and_no_are_merged_by_a_click():
@@ -328,3 +333,110 @@ def test_a_table_is_loaded_once_for_its_problems_and_its_dataset(monkeypatch):
     )
     brought({"y": Y, "x": X})
     assert len(loaded) == 2  # the sample that a new page begins with, and the file
+
+
+KINDS = np.repeat(["a", "b", "c", "d", "e"], [90, 80, 55, 8, 7])
+OF_KINDS = {"x": X, "z": RNG.normal(size=N).round(3), "target": KINDS}
+
+
+def metrics(at):
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def test_three_and_more_classes_are_taken_together_and_one_can_be_chosen():
+    content = csv(OF_KINDS)
+    at = brought(content)
+    assert faults(at) == []
+    assert at.selectbox(key="positive").value == ""
+    assert at.selectbox(key="positive").options[0] == "All 5 classes"
+    assert metrics(at)["Classes"] == "5"
+    assert metrics(at)["Largest class: label a"] == "37.5 %"
+    assert metrics(at)["Smallest class: label e"].startswith("2.92 %")
+    balance = next(frame.value for frame in at.dataframe if "share" in frame.value)
+    assert balance.values.tolist() == [
+        [name, rows, rows / N] for name, rows in zip("abcde", (90, 80, 55, 8, 7), strict=True)
+    ]
+    assert again(at, content).joint
+    at.selectbox(key="positive").set_value("b").run()
+    assert at.session_state["recipe"].positive == "b"
+    assert again(at, content).classes == ("not b", "b")
+    assert not any("share" in frame.value for frame in at.dataframe)
+    press(at, "All classes together")
+    assert at.session_state["recipe"].positive is None
+    assert again(at, content).joint
+
+
+@pytest.mark.parametrize(
+    ("action", "names", "rows"),
+    [
+        ("Exclude small classes", ("a", "b", "c"), N - 15),
+        ("Merge 'e' and 'd' into 'other'", ("a", "b", "c", "other"), N),
+    ],
+)
+def test_small_classes_are_excluded_or_merged_by_a_click_that_a_link_carries(action, names, rows):
+    content = csv(OF_KINDS)
+    at = brought(content)
+    at.session_state["recipe"] = at.session_state["recipe"].replace(view_class="e")
+    at.run()
+    assert any("2 of 5 classes have fewer than 10 rows: 'd' (8) and 'e' (7)" in text for text in messages(at))
+    press(at, action)
+    assert faults(at) == []
+    assert at.session_state["recipe"].view_class is None  # which is no class any more
+    assert not any("fewer than 10" in text for text in messages(at))
+    data = again(at, content)
+    assert (data.names, data.n) == (names, rows)
+    option = "drop" if "Exclude" in action else "join"
+    control = at.multiselect(key=f"data_params.{option}_labels")
+    assert sorted(control.value) == ["d", "e"]
+    control.set_value([]).run()
+    assert again(at, content).names == ("a", "b", "c", "d", "e")
+
+
+OF_THREE = RNG.dirichlet([1, 1, 1], N).round(4)
+ANIMALS = np.array(["cat", "dog", "fox"])
+LABEL = ANIMALS[[RNG.choice(3, p=row / row.sum()) for row in OF_THREE]]
+
+
+def test_predictions_of_three_classes_are_taken_together_and_their_sums_are_corrected_by_a_click():
+    columns = {"label": LABEL, **{f"net_{name}": OF_THREE[:, k] for k, name in enumerate(ANIMALS)}}
+    columns["net_cat"] = np.where(np.arange(N) % 50 == 7, 0.1, 1) * columns["net_cat"]
+    content = csv(columns)
+    at = brought(content)
+    assert at.session_state["recipe"].content == "predictions"
+    assert at.selectbox(key="positive").options[0] == "All 3 classes"
+    assert any("do not sum to 1 in 5 of 240 rows (rows 8, 58, 108" in text for text in messages(at))
+    press(at, "Divide each row by its sum")
+    assert faults(at) == []
+    data = again(at, content)
+    assert data.columns == {"net": ("net_cat", "net_dog", "net_fox")}
+    assert np.abs(data.X.sum(axis=1) - 1).max() < 1e-12
+    assert at.selectbox(key="data_params.scores_as").value == "shares"
+    at.selectbox(key="data_params.scores_as").set_value("").run()
+    assert any("do not sum to 1" in text for text in messages(at))
+    at.selectbox(key="positive").set_value("dog").run()  # which needs no sums
+    assert faults(at) == []
+    assert list(again(at, content).X) == ["net_dog"]
+
+
+def test_a_column_of_logits_is_read_as_such_by_a_click():
+    content = csv({"y": (Y == "yes").astype(int), "logit": X})
+    at = brought(content)
+    assert at.session_state["recipe"].content == "predictions"
+    press(at, "These are logits")
+    assert faults(at) == []
+    np.testing.assert_allclose(again(at, content).X["logit"], 1 / (1 + np.exp(-X)))
+
+
+def test_an_archive_of_a_hundred_classes_shows_its_models_and_not_a_hundred_names():
+    file = io.BytesIO()
+    labels = RNG.permutation(np.arange(4000) % 100)
+    np.savez(
+        file, y=labels, forest=RNG.dirichlet(np.ones(100), 4000), net_logits=RNG.normal(size=(4000, 100))
+    )
+    at = brought(file.getvalue(), "net.npz")
+    assert faults(at) == []
+    assert at.selectbox(key="positive").options[0] == "All 100 classes"
+    shown = plain("forest: 'forest_0' … 'forest_99' and net: 'net_logits_0' … 'net_logits_99'")
+    assert any(shown in each.value for each in at.caption)
+    assert "data_params.scores" not in [each.key for each in at.multiselect]
+    assert metrics(at)["Score columns"] == "200"

@@ -14,15 +14,17 @@ from calib.data import (
     Table,
     about,
     class_counts,
+    class_shares,
     inspect,
     may_count,
     named_as,
     summarise,
     target_candidates,
 )
+from calib.data.class_tables import shown_columns
 from calib.data.column_types import typed_frame
 from calib.data.limits import UPLOAD_LIMIT
-from calib.data.target import LIKELY_CLASSES, spelt_alike
+from calib.data.target import LIKELY_CLASSES, MOST_PREDICTED, spelt_alike
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset, Problem
 from calib.kernel.weights import are_whole, or_ones
@@ -204,7 +206,7 @@ def openml() -> None:
 
 
 PREVIEW_ROWS = 200
-MOST_LABELS = 50
+MOST_CHIPS = 30  # names of score columns in a control: of a thousand classes it would fill the page
 SHOW = {"error": st.error, "warning": st.warning, "info": st.info}
 
 
@@ -273,7 +275,7 @@ def reading(recipe: Recipe, place: Any) -> None:
 
 def choices(recipe: Recipe, table: Table, place: Any) -> None:
     """Label column, positive class, and whether the table holds features or predictions; at ``place`` its columns."""
-    raw_table, target, positive = table
+    raw_table, target, _ = table
     columns = list(map(str, raw_table.columns))
     left, middle, right = st.columns(3)
     with left:
@@ -288,25 +290,7 @@ def choices(recipe: Recipe, table: Table, place: Any) -> None:
             and_then=sources.with_target,
         )
     with middle:
-        default = "the minority class"
-        if recipe.content == "predictions":
-            default = (
-                "the class in the names of the score columns, else a class such as 1, yes or true, else the "
-            )
-            default += "minority class"
-        labels = list(class_counts(raw_table, target))[:MOST_LABELS] if target in columns else []
-        in_use = _in_use(recipe) if labels and recipe.onnx is None else None
-        state.control(
-            st.selectbox,
-            "positive",
-            positive if positive in labels else None,
-            recipe.label("positive"),
-            labels,
-            and_then=lambda label: {} if label == _in_use(recipe) else sources.with_positive(label),
-            placeholder="Chosen by default" if in_use is None else f"{in_use} (default)",
-            help=f"The class whose probability is predicted; by default {default}. With more than two classes, choose "
-            "one; the rest become the negative class.",
-        )
+        _positive(recipe, table, columns)
     if recipe.onnx is None:
         with right:
             _content(recipe)
@@ -317,6 +301,45 @@ def choices(recipe: Recipe, table: Table, place: Any) -> None:
             _roles(recipe, raw_table, [name for name in columns if name != target])
             _labels(recipe, target)
             _repeated(recipe)
+
+
+def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
+    """All classes together or one against the rest; of two classes, which of them is the positive one."""
+    raw_table, target, positive = table
+    labels = list(class_counts(raw_table, target))[:MOST_PREDICTED] if target in columns else []
+    together = evaluations.of_data(
+        "together", KEPT_SUMMARIES, recipe, lambda: sources.classes_together(recipe, table)
+    )
+    if together:
+        state.control(
+            st.selectbox,
+            "positive",
+            positive if positive in labels else "",
+            "Classes",
+            ["", *labels],
+            store=lambda label: label or None,
+            format_func=lambda label: (
+                f"{label} against the rest" if label else f"All {len(together):,} classes"
+            ),
+            and_then=sources.with_positive,
+            help="All classes are predicted together, or one class against the rest.",
+        )
+        return
+    default = "the minority class"
+    if recipe.content == "predictions":
+        default = f"the class in the names of the score columns, else a class such as 1, yes or true, else {default}"
+    in_use = _in_use(recipe) if labels and recipe.onnx is None else None
+    state.control(
+        st.selectbox,
+        "positive",
+        positive if positive in labels else None,
+        recipe.label("positive"),
+        labels,
+        and_then=lambda label: {} if label == _in_use(recipe) else sources.with_positive(label),
+        placeholder="Chosen by default" if in_use is None else f"{in_use} (default)",
+        help=f"The class whose probability is predicted; by default {default}. With more than two classes, choose "
+        "one; the rest become the negative class.",
+    )
 
 
 def _in_use(recipe: Recipe) -> str | None:
@@ -416,12 +439,31 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
 
 
 def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
-    """Which columns are the scores; found out where nothing is chosen."""
-    numbers = _columns_of(others, "number")
+    """Which columns are the scores, and what they are; found out where nothing is chosen."""
+    scores_as = dict(recipe.data_params).get("scores_as")
+    if scores_as is not None:  # the way back
+        parameter = recipe.parameter("data_params.scores_as")
+        state.control(
+            st.selectbox,
+            "data_params.scores_as",
+            scores_as,
+            parameter.label,
+            ["", *parameter.offered()],
+            store=lambda value: value or None,
+            format_func=lambda value: parameter.in_words(value) if value else "Found by default",
+            help=parameter.help,
+        )
     try:
-        taken = list(evaluations.load(recipe).X.columns)
+        data = evaluations.load(recipe)
     except InputError:
-        taken = []  # what is wrong is said below
+        data, taken = None, []  # what is wrong is said below
+    else:
+        taken = list(data.X.columns)
+    if data is not None and len(taken) > MOST_CHIPS and data.joint:
+        shown_names = [f"{model}: {shown_columns(columns)}" for model, columns in data.columns.items()]
+        st.caption(plain(f"Score columns of {listed(shown_names)}."))
+        return
+    numbers = _columns_of(others, "number")
     state.control(
         st.multiselect,
         "data_params.scores",
@@ -457,9 +499,22 @@ def _labels(recipe: Recipe, target: str) -> None:
             "data_params.drop_labels",
             [name for name in chosen.get("drop_labels", ()) if name in counts],
             recipe.label("data_params.drop_labels"),
-            list(counts)[:MOST_LABELS],
+            list(counts),
+            and_then=lambda names: sources.with_labels(recipe, *names),
             placeholder="None",
-            help="Labels to treat as missing, for example “unknown”.",
+            help=recipe.parameter("data_params.drop_labels").help,
+        )
+    merged = chosen.get("join_labels", ())
+    if len(counts) > 2 and (merged or recipe.content == "features"):
+        state.control(
+            st.multiselect,
+            "data_params.join_labels",
+            [name for name in merged if name in counts],
+            recipe.label("data_params.join_labels"),
+            list(counts),
+            and_then=lambda names: sources.with_labels(recipe, *names),
+            placeholder="None",
+            help=recipe.parameter("data_params.join_labels").help,
         )
 
 
@@ -518,7 +573,7 @@ def problems(recipe: Recipe, table: Table) -> list[Problem]:
 
 
 def _ask_for_label(table: pd.DataFrame) -> None:
-    likely = target_candidates(table)[:MOST_LABELS]
+    likely = target_candidates(table)[:LIKELY_CLASSES]
     if not likely:
         st.info(
             "No column looks like a label: a label has at least 2 and at most "
@@ -536,15 +591,22 @@ def _first_rows(table: pd.DataFrame) -> None:
 
 def _apply(fixes: Sequence[Mapping[str, Any]]) -> None:
     """Change the Recipe as these remedies say: names join a list, settings a group."""
-    changes: dict[str, Any] = {}
+    recipe, changes = state.recipe(), dict[str, Any]()
     for fix in fixes:
         for name, value in fix.items():
-            held = changes.get(name, getattr(state.recipe(), name))
+            held = changes.get(name, getattr(recipe, name))
             if isinstance(value, Mapping):
-                changes[name] = dict(held) | dict(value)
+                held = dict(held)
+                changes[name] = held | {key: _joined(held.get(key, ()), one) for key, one in value.items()}
             else:
-                changes[name] = tuple(dict.fromkeys((*held, *value))) if isinstance(value, tuple) else value
-    state.update(**changes)
+                changes[name] = _joined(held, value)
+    options = changes.get("data_params", {})
+    gone = (*options.get("drop_labels", ()), *options.get("join_labels", ()))
+    state.update(sources.with_labels(recipe, *gone), **changes)
+
+
+def _joined(held: Any, value: Any) -> Any:
+    return tuple(dict.fromkeys((*held, *value))) if isinstance(value, tuple) else value
 
 
 def _alike(found: list[Problem]) -> list[list[Problem]]:
@@ -590,12 +652,47 @@ def overview(data: Dataset) -> None:
         st.metric("Lines" if counts else "Rows", f"{data.n:,}", worth, **PLAIN, width=160)
         used, all_columns = data.X.shape[1], data.X.shape[1] + len(data.beside)
         of_all = f"of {counted(all_columns, 'column')}" if used < all_columns else None
-        st.metric("Score columns" if data.predictions else "Features", used, of_all, **PLAIN, width=160)
+        st.metric(
+            "Score columns" if data.predictions else "Features", f"{used:,}", of_all, **PLAIN, width=160
+        )
+        of = "rows" if data.weight is None or counts else "by weight"
+        if data.joint:
+            by_class = class_shares(data)
+            st.metric("Classes", f"{len(data.names):,}", **PLAIN, width=160)
+            for what, place in (("Largest", 0), ("Smallest", -1)):
+                name, share, held = by_class.iloc[place][["class", "share", "rows"]]
+                st.metric(
+                    f"{what} class: label {plain(name)}",
+                    percent(share),
+                    f"{held:,.0f} {of}",
+                    **PLAIN,
+                    width=220,
+                )
+            return
         for label, held in ((1, positives), (0, size - positives)):
-            name, of = plain(data.classes[label]), "rows" if data.weight is None or counts else "by weight"
+            name = plain(data.classes[label])
             st.metric(
                 f"Class {label}: label {name}", percent(held / size), f"{held:,.0f} {of}", **PLAIN, width=220
             )
+
+
+def _balance(data: Dataset) -> None:
+    """How many rows each of K classes has."""
+    found = class_shares(data)
+    headings.heading("Classes")
+    grid(
+        found,
+        hide_index=True,
+        width="stretch",
+        column_config={
+            "class": st.column_config.TextColumn(width="medium"),
+            "rows": st.column_config.NumberColumn(format="localized"),
+            "share": st.column_config.ProgressColumn(
+                format="percent", min_value=0.0, max_value=float(found["share"].max())
+            ),
+        },
+        alt="Rows and share of every class",
+    )
 
 
 def go_on(below: Sequence[Problem]) -> None:
@@ -615,6 +712,8 @@ def go_on(below: Sequence[Problem]) -> None:
 def tables_of(recipe: Recipe, data: Dataset) -> None:
     """What was left out, the columns and the first rows."""
     frame.notes(data.notes)
+    if data.joint:
+        _balance(data)
     headings.heading("Columns")
     grid(
         evaluations.of_data("summaries", KEPT_SUMMARIES, recipe, lambda: summarise(data.X)),
@@ -627,7 +726,8 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
     first = data.X.head(PREVIEW_ROWS)
     if dates := {name: _days(first[name]) for name in first.select_dtypes("datetime")}:
         first = first.assign(**dates)
-    labels = pd.Series(data.y[:PREVIEW_ROWS], first.index).map(dict(enumerate(data.classes)))
+    names = dict(enumerate(data.names if data.joint else data.classes))
+    labels = pd.Series(data.coded[:PREVIEW_ROWS], first.index).map(names)
     shown = tables.rows_from_1(pd.concat([labels.rename("class"), first], axis=1))
     narrow = {
         name: st.column_config.Column(width="medium") for name in shown.columns if len(str(name)) > LONG_NAME
