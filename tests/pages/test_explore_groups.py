@@ -9,7 +9,7 @@ from calib.analysis.grouping_told import grouping_losses, partition_name
 from calib.data import sample_table
 from calib.figures import FIGURES
 from calib.figures.audit import finding
-from calib.kernel.wording import number
+from calib.kernel.wording import number, percent
 from pages.ui.text import plain
 from tests.evaluated import evaluated
 from tests.pages.app import bring, faults, go, headline, jobs_of, keys, messages, page, settled, titles
@@ -82,6 +82,20 @@ def test_the_repair_is_one_click_and_its_predictions_are_searched():
     made = told.audited(evaluated(recipe), "multicalibration", resamples=99)
     assert finding(made) in titles(at)
     assert "repair" not in keys(at)
+
+
+def test_a_segment_of_a_calibrator_with_intervals_has_its_mean_interval():
+    chosen = {"calibrators": "none,venn_multicalibration", "groups.calibrator": "venn_multicalibration"}
+    at = page("explore_groups", **HIDDEN | QUICK | chosen)
+    assert faults(at) == []
+    made = told.audited(evaluated(at.session_state["recipe"]), "venn_multicalibration", resamples=99)
+    rows = made.found.members(0)
+    predictions = made.evaluation.predictions["venn_multicalibration"]
+    low, high = predictions.lower[rows].mean(), predictions.upper[rows].mean()
+    assert f"Mean interval of these rows: {percent(low)} to {percent(high)}." in [
+        each.value for each in at.caption
+    ]
+    assert low < predictions.p[rows].mean() < high
 
 
 def test_a_view_does_not_search_again(monkeypatch):
