@@ -88,7 +88,7 @@ def label_problems(
         message = (
             f"The label has {len(counts):,} classes ({quoted(list(counts))}), which are predicted together."
         )
-        remedy = "To predict one class against the rest, choose this class."
+        remedy = "You can also predict one class against the rest."
         yield Problem("info", target, message, remedy)
     # Spellings of one label are not classes
     yield from () if spelling or predictions else _small_classes(target, counts, len(counts))

@@ -291,7 +291,7 @@ def prepare_predictions(
     if drop_repeated:
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
-    notes = [*found.notes, *left_out, *_unused(typed, target, {*found.columns, *taken})]
+    notes = [*found.notes, *left_out, *_unused(typed, target, {*found.values, *taken})]
     data = Dataset(
         name=name or about(frame).name or "predictions",
         X=found.table(rows),
@@ -351,21 +351,20 @@ class _Scores:
     ----------
     classes
         The classes that they speak of.
-    values : float64 (n, k)
-    columns
-        The names of the k columns.
+    values
+        Column → float64 (n,).
     missing
         What is missing → bool (n,), the rows in which it is there.
-    tables
-        Of all classes together, their columns.
+    tables, whole
+        Of all classes together, their columns, and all values as one array (n, k).
     """
 
     classes: Classes
-    values: np.ndarray
-    columns: tuple[str, ...]
+    values: Mapping[str, np.ndarray]
     missing: Mapping[str, np.ndarray]
     notes: tuple[str, ...] = ()
     tables: ClassTables | None = None
+    whole: np.ndarray | None = None
 
     @property
     def scored(self) -> np.ndarray:
@@ -374,8 +373,13 @@ class _Scores:
 
     def table(self, rows: np.ndarray) -> pd.DataFrame:
         """Return the scores of some rows, bool (n,)."""
-        values = self.values if rows.all() else self.values[rows]
-        return pd.DataFrame(values, columns=list(self.columns), index=positions(rows), copy=False)
+        index = positions(rows)
+        if self.whole is None:
+            return pd.DataFrame({column: given[rows] for column, given in self.values.items()}, index=index)
+        values = (
+            self.whole if rows.all() else self.whole[rows]
+        )  # of a thousand classes a copy would be one too many
+        return pd.DataFrame(values, columns=list(self.values), index=index, copy=False)
 
     def together(self, label: Labels, rows: np.ndarray) -> dict[str, Any]:
         """Return the fields of a Dataset that holds all classes together."""
@@ -403,7 +407,7 @@ def _of_columns(
         del values[column]
     notes = _sigmoids(values) if scores_as == "logits" else ()
     missing = {f"{column!r} is": np.isfinite(given) for column, given in values.items()}
-    return _Scores(classes, np.column_stack(list(values.values())), tuple(values), missing, notes)
+    return _Scores(classes, values, missing, notes)
 
 
 def _sigmoids(values: dict[str, np.ndarray]) -> tuple[str, ...]:
@@ -423,13 +427,15 @@ def _of_all_classes(
     """Probabilities of all classes, for one or several models."""
     counts = {name: counts.get(name, 0) for name in tables.names}
     classes = choose_classes(counts, joint=True, most=MOST_PREDICTED, confirmed=True)
-    values, missing, notes = cells(typed, tables.every), {}, [tables.note] if tables.note else []
+    whole, missing, notes = cells(typed, tables.every), {}, [tables.note] if tables.note else []
     for i, model in enumerate(tables.columns):
-        P = values[:, i * len(tables.names) : (i + 1) * len(tables.names)]
+        P = whole[:, i * len(tables.names) : (i + 1) * len(tables.names)]
         there = np.isfinite(P).all(axis=1)
         missing[f"a probability of {model!r} is"] = there
         notes += filter(None, [to_probabilities(P, there, model, scores_as)])
-    return _Scores(classes, values, tuple(tables.every), missing, tuple(notes), tables)
+    return _Scores(
+        classes, dict(zip(tables.every, whole.T, strict=True)), missing, tuple(notes), tables, whole
+    )
 
 
 def _of_one_class(
@@ -444,15 +450,14 @@ def _of_one_class(
     chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, {})
     classes = choose_classes(counts, chosen_class, why, where, most=MOST_PREDICTED, confirmed=True)
     place = tables.names.index(classes.positive)
-    values, missing, notes = [], {}, [tables.note] if tables.note else []
+    values, missing, notes = {}, {}, [tables.note] if tables.note else []
     for model, columns in tables.columns.items():
         P = cells(typed, columns)
         there = np.isfinite(P).all(axis=1)
         notes += filter(None, [to_probabilities(P, there, model, scores_as, joint=False)])
-        values.append(P[:, place])
-        missing[f"{columns[place]!r} is"] = np.isfinite(values[-1])
-    names = tuple(columns[place] for columns in tables.columns.values())
-    return _Scores(classes, np.column_stack(values), names, missing, tuple(notes))
+        values[columns[place]] = P[:, place].copy()  # without the other classes
+        missing[f"{columns[place]!r} is"] = np.isfinite(P[:, place])
+    return _Scores(classes, values, missing, tuple(notes))
 
 
 def _unused(typed: pd.DataFrame, target: str, used: Collection[str]) -> list[str]:
