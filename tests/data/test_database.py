@@ -11,6 +11,7 @@ import pandas as pd
 import psycopg
 import pytest
 
+from calib import check
 from calib.data import DataError
 from calib.data.database import Connection, connection, connections, digest_of
 from calib.kernel.progress import Cancelled, Watch
@@ -39,6 +40,11 @@ KINDS = tuple(LONG)
 COPY = "COPY scores FROM STDIN"
 
 
+def of_the_guide(kind: str) -> list[str]:
+    guide = (Path(__file__).parents[2] / "docs" / "databases.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{kind}\n(.*?)```", guide, re.DOTALL)
+
+
 @pytest.fixture(scope="module")
 def server():
     with postgres.server() as one:
@@ -46,8 +52,7 @@ def server():
         with psycopg.connect(one.url) as opened, opened.cursor() as cursor, cursor.copy(COPY) as copy:
             for row in ROWS.itertuples(index=False):
                 copy.write_row([int(row.label), row.p, None if pd.isna(row.site) else row.site])
-        guide = (Path(__file__).parents[2] / "docs" / "databases.md").read_text(encoding="utf-8")
-        (block,) = re.findall(r"```sql\n(.*?)```", guide, re.DOTALL)
+        (block,) = of_the_guide("sql")
         names = {"predictions": "scores", "DATABASE warehouse": "DATABASE postgres", "'PASSWORD'": "'only'"}
         for name, here in names.items():
             block = block.replace(name, here)
@@ -242,3 +247,22 @@ def test_an_unknown_connection_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(DataError, match="There is no connection 'warehouse'"):
         connection("warehouse")
+
+
+def test_a_frame_of_dask_is_counted_on_its_workers_as_the_guide_shows():
+    """A scheduler and two workers of their own on loopback; what comes back are the counts alone."""
+    dask = pytest.importorskip("dask.dataframe")
+    distributed = pytest.importorskip("distributed")
+    rows = pd.DataFrame({"label": ROWS["label"], "score": ROWS["p"].round(2)})
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        names = {"frame": dask.from_pandas(rows, npartitions=5)}
+        exec(compile(of_the_guide("python")[0], "databases.md", "exec"), names)
+    single = check(rows["label"], rows["score"])
+    assert len(names["counts"]) < len(rows)
+    np.testing.assert_allclose(names["result"].metrics, single.metrics, rtol=1e-9)
+    assert names["result"].verdict.finding == single.verdict.finding
