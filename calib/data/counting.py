@@ -11,7 +11,7 @@ import gzip
 import io
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil, log10
@@ -66,11 +66,8 @@ class LargeFile:
     delimiter: str | None = None
 
     def column(self, name: str) -> str:
-        """Return a column in SQL; of a text without the blanks around its cells, and NULL if it is missing."""
-        if self.delimiter is None:
-            return _quoted(name)
-        text = f"trim(c{list(map(str, self.head)).index(name)})"
-        return f"CASE WHEN {text} NOT IN ({', '.join(map(_text, MISSING))}) THEN {text} END"
+        """Return a column in SQL, of a text without the blanks around its cells."""
+        return _quoted(name) if self.delimiter is None else f"trim(c{list(map(str, self.head)).index(name)})"
 
     def number(self, name: str) -> str:
         """Return a column of finite numbers in SQL; anything else is NULL."""
@@ -204,6 +201,8 @@ def count_predictions(
             f"{'1' if count is None else _whole(file.number(count), count)} AS n FROM {file.source}"
         )
         note = _group(sql, rows, file.parameters, most)
+        if file.delimiter is not None:  # for each row it would take longer than all the rest
+            sql.execute(f"UPDATE lines SET label = NULL WHERE label IN ({_listed(MISSING)})")
         total, notes = _left_out(sql, file, target, score)
         frame = _fetched(sql, file, target, score)
     now = file.path.stat()
@@ -295,7 +294,7 @@ def _left_out(sql: Any, file: LargeFile, target: str, score: str) -> tuple[int, 
     )
     total, unlabelled, unscored = map(int, _one(sql, query))
     if unscored and file.delimiter is not None:
-        text, known = file.column(score), ", ".join(map(_text, MISSING_NUMBER))
+        text, known = file.column(score), _listed((*MISSING, *MISSING_NUMBER))
         number = f"TRY_CAST({text} AS DOUBLE) IS NULL OR contains({text}, '_')"
         wrong = f"{file.number(score)} IS NULL AND {text} NOT IN ({known}) AND ({number})"
         found = sql.execute(
@@ -358,6 +357,10 @@ def _quoted(name: str) -> str:
 
 def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
+
+
+def _listed(values: Iterable[str]) -> str:
+    return ", ".join(map(_text, values))
 
 
 def _one(sql: Any, query: str, parameters: tuple[Any, ...] = ()) -> tuple[Any, ...]:
