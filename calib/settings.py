@@ -282,7 +282,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             about="label",
             help="With three or more classes: costs of mistakes that are not 1. I>J=COST is the cost of deciding for "
             "class J when class I comes, by their numbers from 0.",
-            extra={"each": check_cost_text},
+            extra={"each": check_cost_text, "example": "0>2=5"},
         ),
         Parameter(
             "reject",

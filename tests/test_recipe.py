@@ -239,7 +239,7 @@ EXPLORE = {page.key for section in ("Explore", "Study") for page in current.PAGE
 
 def allowed(parameter):
     """The names that a list of names may hold, or one of any."""
-    return tuple(parameter.offered()) or ("oob",)
+    return tuple(parameter.offered()) or (parameter.extra.get("example", "oob"),)
 
 
 def in_range(n, parameter):
