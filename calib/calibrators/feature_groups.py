@@ -208,8 +208,8 @@ def levels_of(x: Array, bins: int, weights: Array) -> Array:
 
     Of few different numbers each is a level.
 
-    >>> [levels_of(np.array(x), 2, np.ones(4)).tolist() for x in ([0.1, 0.2, 0.7, 0.9], [0.1, 0.1, 0.1, 0.9])]
-    [[0.45], [0.5]]
+    >>> [levels_of(np.array(x), 2, np.ones(4)).round(6) for x in ([0.1, 0.2, 0.7, 0.9], [0.1, 0.1, 0.1, 0.9])]
+    [array([0.45]), array([0.5])]
     """
     distinct = np.unique(x)
     if len(distinct) <= bins:

@@ -22,7 +22,7 @@ def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
     >>> y = [rng.choice(3, p=row) for row in P]
     >>> joint = JointEvaluation.from_predictions(y, {"none": P, "even": P * 0 + 1 / 3})
     >>> formatted_scores(joint)["Log loss"].tolist()
-    ['0.748 ★', '1.1']
+    ['0.810 ★', '1.10']
     """
     table, shown = joint.metrics, {}
     for key, score in SCORES.items():

@@ -220,7 +220,7 @@ KEYS = next(line for line in PROTOCOL.splitlines() if line.startswith("keys"))
         (
             '"venn_abers", placement = "split"',
             '"platt", placement = "full"',
-            "'VAP': Platt scaling gives one probability",
+            "'VAP': Platt scaling gives no pair",
         ),
         (
             '"venn_abers", placement = "split"',

@@ -113,6 +113,7 @@ def _class_costs(decision: ClassDecision) -> None:
         hide_index=True,
         disabled=["class"],
         column_config={"class": "Class that comes", **columns},
+        alt="Cost of each decision for each class that comes",
     )
 
 
