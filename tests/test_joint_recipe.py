@@ -157,6 +157,9 @@ def test_weights_and_clusters_go_with_the_rows():
         cluster[found.rows],
     )
     np.testing.assert_allclose(found.of(k).metrics["brier"], alone.metrics["brier"], atol=1e-12)
+    for view in (found, found.of(k)):  # counts of lines, of rows by weight, and of those of class 1
+        lines, rows, events = view.flow[0]["test"]
+        assert (lines, rows, events) == (len(view.y), view.weight.sum(), view.weight @ view.y)
     assert set(cluster[found.rows]).isdisjoint(cluster[np.setdiff1d(np.arange(len(X)), found.rows)])
 
 

@@ -22,6 +22,7 @@ from calib.kernel.cache import once
 from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
+from calib.kernel.weights import or_ones
 from calib.kernel.wording import listed
 from calib.metrics import (
     accuracy,
@@ -366,15 +367,18 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
         flow=tuple({part: _counts_of(one, k) for part, one in fold.items()} for fold in whole.flow),
         joint=joint,
     )
-    if k != TOP:
-        return found
-    tested = np.split(y, np.cumsum([fold["test"].lines for fold in whole.flow])[:-1])
-    return replace(
-        found,
-        flow=tuple(
-            {**fold, "test": fold["test"]._replace(events=float(own.mean() * fold["test"].rows))}
-            for fold, own in zip(found.flow, tested, strict=True)
-        ),
+    return found if k != TOP else replace(found, flow=_with_right_rows(found))
+
+
+def _with_right_rows(found: Evaluation) -> tuple[Mapping[str, Counted], ...]:
+    """Return the counts of each fold with the right predictions among its test rows; unknown of a part of them."""
+    ends = np.cumsum([fold["test"].lines for fold in found.flow])
+    if len(found.y) != ends[-1]:
+        return found.flow
+    right = np.split(or_ones(found.weight, len(found.y)) * found.y, ends[:-1])
+    return tuple(
+        {**fold, "test": fold["test"]._replace(events=float(own.sum()))}
+        for fold, own in zip(found.flow, right, strict=True)
     )
 
 
