@@ -24,6 +24,8 @@ class FromTwoClasses(JointCalibrator):
     """
 
     methods: ClassVar[Mapping[str, type[ScoreCalibrator]]]
+    one_per: ClassVar[str]
+    calibrators_: dict[Any, ScoreCalibrator]
 
     def __init__(self, key: Any = "venn_abers"):
         self.key = key  # type: ignore[misc]
@@ -41,6 +43,33 @@ class FromTwoClasses(JointCalibrator):
     def merge(self) -> Any:  # type: ignore[override]
         """How the two-class calibrator merges a pair."""
         return self._new().merge  # type: ignore[attr-defined]
+
+    def _fields(self) -> dict[str, Any]:
+        each = self.calibrators_.items()
+        return {"calibrators": [self._named(key) | _map_of(one) for key, one in each]}
+
+    @classmethod
+    def _read_fields(cls, fields: Fields, present: Array) -> Self:
+        keys, each = cls._keys(present), fields.objects("calibrators")
+        if len(each) != len(keys):
+            raise fields.refuse("calibrators", f"must hold {len(keys)} calibrators, {cls.one_per}")
+        read = [_read_map(one) for one in each]
+        for key, one in zip(keys, each, strict=True):
+            for name, k in cls._named(key).items():
+                one.choice(name, [k])
+        made = cls(clone(read[0]))
+        made.calibrators_ = dict(zip(keys, read, strict=True))
+        return made
+
+    @classmethod
+    def _keys(cls, present: Array) -> list[Any]:
+        """Return the keys of ``calibrators_``, in order, where these classes have rows."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _named(key: Any) -> dict[str, int]:
+        """Return a key as fields of a file."""
+        raise NotImplementedError
 
     def predict_interval(self, P: Any) -> Array:
         """Return a pair per class and row, (m, K, 2), p0 <= p1; for a class without calibration rows [0, 1].
@@ -102,6 +131,7 @@ class OneVsRest(FromTwoClasses):
 
     label = "One against the rest"
     kind = "one_vs_rest"
+    one_per = "one per class with rows"
     source = "Zadrozny and Elkan 2002"
 
     def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
@@ -118,22 +148,13 @@ class OneVsRest(FromTwoClasses):
             found[:, 0] = 1 - found[:, 1]
         return normalised(found)
 
-    def _fields(self) -> dict[str, Any]:
-        return {"calibrators": [{"class": k, **_map_of(one)} for k, one in self.calibrators_.items()]}
-
     @classmethod
-    def _read_fields(cls, fields: Fields, present: Array) -> Self:
-        each = fields.objects("calibrators")
-        if len(each) != len(present):
-            raise fields.refuse(
-                "calibrators", f"must hold {len(present)} calibrators, one per class with rows"
-            )
-        read = [_read_map(one) for one in each]
-        for k, one in zip(present.tolist(), each, strict=True):
-            one.choice("class", [k])
-        made = cls(clone(read[0]))
-        made.calibrators_ = dict(zip(present.tolist(), read, strict=True))
-        return made
+    def _keys(cls, present: Array) -> list[int]:
+        return present.tolist()
+
+    @staticmethod
+    def _named(key: int) -> dict[str, int]:
+        return {"class": key}
 
     def formula(self, *P: Expression) -> dict[str, Expression]:
         answers = super().formula(*P)
@@ -182,6 +203,7 @@ class Pairwise(FromTwoClasses):
 
     label = "Pairwise Venn–Abers"
     kind = "pairwise"
+    one_per = "one per pair of classes"
     complexity = 7
     source = "Manokhin 2017; Price et al. 1995"
 
@@ -196,25 +218,13 @@ class Pairwise(FromTwoClasses):
     def method(self) -> str:
         return "pairwise"
 
-    def _fields(self) -> dict[str, Any]:
-        return {
-            "calibrators": [
-                {"first": i, "second": j, **_map_of(one)} for (i, j), one in self.calibrators_.items()
-            ]
-        }
-
     @classmethod
-    def _read_fields(cls, fields: Fields, present: Array) -> Self:
-        pairs, each = list(combinations(range(len(present)), 2)), fields.objects("calibrators")
-        if len(each) != len(pairs):
-            raise fields.refuse("calibrators", f"must hold {len(pairs)} calibrators, one per pair of classes")
-        read = [_read_map(one) for one in each]
-        for (i, j), one in zip(pairs, each, strict=True):
-            one.choice("first", [i])
-            one.choice("second", [j])
-        made = cls(clone(read[0]))
-        made.calibrators_ = dict(zip(pairs, read, strict=True))
-        return made
+    def _keys(cls, present: Array) -> list[tuple[int, int]]:
+        return list(combinations(range(len(present)), 2))
+
+    @staticmethod
+    def _named(key: tuple[int, int]) -> dict[str, int]:
+        return {"first": key[0], "second": key[1]}
 
     def _map(self, P: Array) -> Array:
         inverse = np.zeros(P.shape)
