@@ -203,6 +203,19 @@ def _breaks(values: Array, weights: Array) -> tuple[float, ...]:
     return tuple(edges[1:-1].tolist())
 
 
+def learnt_groups(scores: pd.DataFrame, weights: Array) -> tuple[FeatureGroups, ...]:
+    """Return the groups of each feature of a table whose first column is the score."""
+    return tuple(FeatureGroups.learn(scores.iloc[:, i], weights) for i in range(1, scores.shape[1]))
+
+
+def no_program(label: str) -> InputError:
+    """Return the refusal of a calibrator that knows the features to be written as a program."""
+    return InputError(
+        f"{label} needs the features of a row, not only its score. {label} cannot be written as SQL, ONNX or a "
+        "program. Save it as a calibrator file (JSON), or choose another calibrator."
+    )
+
+
 def levels_of(x: Array, bins: int, weights: Array) -> Array:
     """Breaks between levels of about equally many rows, each halfway between two of the numbers x (n,).
 

@@ -22,10 +22,17 @@ import pandas as pd
 from scipy.special import expit
 
 from calib.calibrators.base import CONTINUED, ScoreCalibrator
-from calib.calibrators.feature_groups import NONE, FeatureGroups, indices, levels_of
+from calib.calibrators.feature_groups import (
+    NONE,
+    FeatureGroups,
+    indices,
+    learnt_groups,
+    levels_of,
+    no_program,
+)
 from calib.calibrators.log_odds import log_odds
 from calib.calibrators.logistic import Logistic
-from calib.kernel.checks import Array, InputError
+from calib.kernel.checks import Array
 from calib.kernel.fields import Fields, plain
 from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
@@ -141,8 +148,7 @@ class Multicalibration(ScoreCalibrator):
         p = scores.iloc[:, 0].to_numpy()
         weights = or_ones(weights, len(y))
         self.start_ = Logistic().fit(p, y, sample_weight=weights)
-        learnt = (FeatureGroups.learn(scores.iloc[:, i], weights) for i in range(1, scores.shape[1]))
-        self.features_ = tuple(learnt)
+        self.features_ = learnt_groups(scores, weights)
         groups = indices(self.features_, scores.iloc[:, 1:])
         order = np.lexsort((y, *groups.T, p))  # results do not depend on the order of the rows
         x, y, groups, weights = (
@@ -201,10 +207,7 @@ class Multicalibration(ScoreCalibrator):
         return expit(x)
 
     def formula(self, *scores: Expression) -> dict[str, Expression]:
-        raise InputError(
-            "Multicalibration needs the features of a row, not only its score. Multicalibration cannot be written as "
-            "SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another calibrator."
-        )
+        raise no_program(self.label)
 
     def to_map(self) -> dict[str, Any]:
         corrections = [

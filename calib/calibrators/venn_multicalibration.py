@@ -25,8 +25,15 @@ import numpy as np
 import pandas as pd
 
 from calib.calibrators.base import CONTINUED, MERGE, IntervalCalibrator
-from calib.calibrators.feature_groups import NONE, FeatureGroups, indices, levels_of
-from calib.kernel.checks import Array, InputError, both_classes, row_counts
+from calib.calibrators.feature_groups import (
+    NONE,
+    FeatureGroups,
+    indices,
+    learnt_groups,
+    levels_of,
+    no_program,
+)
+from calib.kernel.checks import Array, both_classes, row_counts
 from calib.kernel.fields import Fields, plain
 from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
@@ -117,8 +124,7 @@ class VennMulticalibration(IntervalCalibrator):
         self.weights_ = None if weights is None else row_counts(weights, self.label)
         counts = or_ones(self.weights_, len(y))
         p = scores.iloc[:, 0].to_numpy()
-        learnt = (FeatureGroups.learn(scores.iloc[:, i], counts) for i in range(1, scores.shape[1]))
-        self.features_, self.breaks_ = tuple(learnt), levels_of(p, self.bins, counts)
+        self.features_, self.breaks_ = learnt_groups(scores, counts), levels_of(p, self.bins, counts)
         self.labels_ = y
         self.cells_, self.level_ = self._placed(scores)
         self.residual_ = y - p
@@ -226,10 +232,7 @@ class VennMulticalibration(IntervalCalibrator):
         return tuple(notes)
 
     def formula(self, *scores: Expression) -> dict[str, Expression]:
-        raise InputError(
-            "Venn multicalibration needs the features of a row, not only its score. Venn multicalibration cannot be "
-            "written as SQL, ONNX or a program. Save it as a calibrator file (JSON), or choose another calibrator."
-        )
+        raise no_program(self.label)
 
     def to_map(self) -> dict[str, Any]:
         below = np.tril_indices(self._size)
