@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calib.analysis.decision import with_costs
 from calib.analysis.differences import reference_of
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import mean
 
 UNDECIDED = -1
@@ -156,32 +156,21 @@ def decide_class(
         checks.in_range(reject, "reject", 0)
     keys = list(joint.predictions)
     reference, weight = reference_of(keys), evaluation.weight
-    decided, lines, own = {}, {}, {}
-    for key, P in joint.predictions.items():
-        decided[key], promised = least_cost(P, matrix, reject)
-        own[key] = realised_class_costs(joint.y, decided[key], matrix, reject)
-        there = decided[key] != UNDECIDED
-        right = (decided[key] == joint.y)[there]
-        lines[key] = {
-            "undecided": mean((~there).astype(float), weight),
-            "correct": mean(right.astype(float), None if weight is None else weight[there])
-            if there.any()
-            else np.nan,
-            **_with_ends(evaluation, "expected", promised),
-            **_with_ends(evaluation, "realised", own[key]),
-        }
-    for key in keys:
-        nothing = {"difference": 0.0, "difference_lower": 0.0, "difference_upper": 0.0}
-        lines[key] |= (
-            nothing if key == reference else _with_ends(evaluation, "difference", own[key] - own[reference])
-        )
+    answers = {key: least_cost(P, matrix, reject) for key, P in joint.predictions.items()}
+    decided = {key: decision for key, (decision, _) in answers.items()}
+    table = pd.DataFrame(
+        {key: _shares(joint.y, decision, weight) for key, decision in decided.items()},
+        index=["undecided", "correct"],
+    ).T.rename_axis("calibrator")
+    expected = [promised for _, promised in answers.values()]
+    realised = [realised_class_costs(joint.y, decision, matrix, reject) for decision in decided.values()]
     always = np.array([mean(matrix[joint.y, j], weight) for j in range(len(matrix))])
     return ClassDecision(
         evaluation,
         matrix,
         reject,
         decided,
-        pd.DataFrame.from_dict(lines, orient="index").rename_axis("calibrator"),
+        with_costs(table, evaluation, expected, realised, reference),
         reference,
         (joint.names[int(always.argmin())], float(always.min())),
     )
@@ -210,6 +199,9 @@ def realised_class_costs(
     return own if reject is None else np.where(decided == UNDECIDED, reject, own)
 
 
-def _with_ends(evaluation: Evaluation, name: str, values: np.ndarray) -> dict[str, float]:
-    found = mean_interval(evaluation.sample, values)
-    return dict(zip((name, f"{name}_lower", f"{name}_upper"), map(float, found), strict=True))
+def _shares(y: np.ndarray, decided: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
+    """Return the share of undecided rows, and that of correct decisions among the decided; NaN if there are none."""
+    there = decided != UNDECIDED
+    right = (decided == y)[there].astype(float)
+    among = None if weight is None else weight[there]
+    return mean((~there).astype(float), weight), mean(right, among) if there.any() else np.nan

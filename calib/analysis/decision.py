@@ -9,7 +9,7 @@ rows rightly acted on, less the false alarms at the price that the threshold giv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -227,10 +227,35 @@ def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference
     )
     expected = [expected_costs(values, false_alarm, miss) for values in p]
     realised = [realised_costs(y, act, false_alarm, miss) for act in acted]
+    return with_costs(table, evaluation, expected, realised, reference, (false_alarm, miss))
+
+
+def with_costs(
+    table: pd.DataFrame,
+    evaluation: Evaluation,
+    expected: Sequence[np.ndarray],
+    realised: Sequence[np.ndarray],
+    reference: str,
+    steps: tuple[float, float] | None = None,
+) -> pd.DataFrame:
+    """Add mean costs with their intervals to a table by calibrator: expected, realised and difference.
+
+    Parameters
+    ----------
+    expected, realised
+        Of each calibrator, the costs of the test rows, (m,).
+    reference
+        The calibrator to whose realised costs the difference is.
+    steps
+        As for ``mean_interval``, of realised costs and differences.
+    """
+    keys = list(table.index)
     against = [cost - realised[keys.index(reference)] for cost in realised]
     for name, costs in (("expected", expected), ("realised", realised), ("difference", against)):
-        steps = None if name == "expected" else (false_alarm, miss)
-        found = [mean_interval(evaluation.sample, each, steps=steps) for each in costs]
+        found = [
+            mean_interval(evaluation.sample, each, steps=None if name == "expected" else steps)
+            for each in costs
+        ]
         if name == "difference" and keys:
             found[keys.index(reference)] = 0.0, 0.0, 0.0
         table[[name, f"{name}_lower", f"{name}_upper"]] = np.array(found).reshape(-1, 3)

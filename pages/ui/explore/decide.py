@@ -117,24 +117,31 @@ def _class_costs(decision: ClassDecision) -> None:
     )
 
 
+def _costs(decision: Decision | ClassDecision, realised: str) -> None:
+    """Draw what the cheapest calibrator's decisions cost and promised; ``realised`` says which cost is realised."""
+    best = decision.cheapest
+    line = decision.table.loc[best]
+    st.metric(
+        "Realised cost",
+        brief(line.realised),
+        **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
+        help=f"{realised} The number beside it is the difference from {name_of(decision.reference)} with its 95 % "
+        "interval.",
+    )
+    st.metric(
+        "Expected cost",
+        brief(line.expected),
+        **difference(line.expected - line.realised),
+        help="The cost that the probabilities predict. The number beside it is the difference from the realised "
+        "cost, which is near 0 if the probabilities are calibrated.",
+    )
+
+
 def _class_headline(decision: ClassDecision) -> None:
     best = decision.cheapest
     line = decision.table.loc[best]
     with headings.rows():
-        st.metric(
-            "Realised cost",
-            brief(line.realised),
-            **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
-            help=f"Cost per test row by {label_of(best)}, the cheapest. The number beside it is the difference from "
-            f"{name_of(decision.reference)} with its 95 % interval.",
-        )
-        st.metric(
-            "Expected cost",
-            brief(line.expected),
-            **difference(line.expected - line.realised),
-            help="The cost that the probabilities predict. The number beside it is the difference from the realised "
-            "cost, which is near 0 if the probabilities are calibrated.",
-        )
+        _costs(decision, f"Cost per test row by {label_of(best)}, the cheapest.")
         if decision.reject is not None:
             st.metric("Undecided rows", brief_percent(line.undecided), help="Left to somebody else.")
 
@@ -179,7 +186,6 @@ def _propose_range(evaluation: Evaluation) -> None:
 def headline(decision: Decision) -> None:
     """The threshold, the cheapest calibrator's cost, what it promised, and the share of undecided rows."""
     best, classes = decision.cheapest, decision.evaluation.dataset.classes
-    line = decision.table.loc[best]
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
         f"Treat a row as **{plain(class_named(classes[1]))}** if its probability exceeds {plain(false_alarm)} / "
@@ -188,20 +194,7 @@ def headline(decision: Decision) -> None:
     )
     with headings.rows():
         st.metric("Threshold", brief(decision.threshold), help="c_fa / (c_fa + c_miss)")
-        st.metric(
-            "Realised cost",
-            brief(line.realised),
-            **(changed(*line[DIFFERENCE], up_is_good=False) if best != decision.reference else {}),
-            help="Cost per test row, if you act above the threshold. The number beside it is the difference from "
-            f"{name_of(decision.reference)} with its 95 % interval.",
-        )
-        st.metric(
-            "Expected cost",
-            brief(line.expected),
-            **difference(line.expected - line.realised),
-            help="The cost that the probabilities predict. The number beside it is the difference from the realised "
-            "cost, which is near 0 if the probabilities are calibrated.",
-        )
+        _costs(decision, "Cost per test row, if you act above the threshold.")
         for method, rows in decision.undecided.items():
             held = decision.evaluation.at(rows).size
             st.metric(
