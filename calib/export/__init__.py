@@ -1,7 +1,13 @@
 """What leaves the house, and what comes back: CSV, HTML, pictures, reports, Recipes, source, calibrators."""
 
 from calib.export.bundle import bundle
-from calib.export.calibrators import calibrator_json, check_exportable, read_calibrator, write_calibrator
+from calib.export.calibrators import (
+    calibrator_json,
+    check_exportable,
+    read_calibrator,
+    saved_of,
+    write_calibrator,
+)
 from calib.export.chromium import NoBrowser, can_draw, draw, find_chromium, print_pdf
 from calib.export.experiments import Run, experiment_html, run_experiment
 from calib.export.pages import standalone_html
@@ -64,6 +70,7 @@ __all__ = [
     "report_html",
     "run_experiment",
     "safe_csv",
+    "saved_of",
     "side_by_side_table",
     "standalone_html",
     "study_archive",

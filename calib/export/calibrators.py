@@ -136,7 +136,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
     InputError
         With reason and remedy: there is no such calibrator, one per fold, or one that needs more than scores.
     """
-    fitted = _saved_of(evaluation).only_fitted(key, "to keep")
+    fitted = saved_of(evaluation).only_fitted(key, "to keep")
     if isinstance(unadjusted(fitted), FoldCalibrators) and isinstance(fitted.folds[0], JointCalibrator):
         raise InputError(
             f"{label_of(key)} with placement='cv' needs the probabilities of every fold's model, so it cannot be saved "
@@ -155,7 +155,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
     _map_of(unadjusted(fitted))
 
 
-def _saved_of(evaluation: Evaluation) -> Evaluation:
+def saved_of(evaluation: Evaluation) -> Evaluation:
     """Return the Evaluation whose calibrators are saved: of K classes that of all of them."""
     return evaluation if evaluation.joint is None else evaluation.joint.whole
 
@@ -184,7 +184,7 @@ def calibrator_json(evaluation: Evaluation, key: str) -> str:
     True
     """
     check_exportable(evaluation, key)
-    evaluation = _saved_of(evaluation)
+    evaluation = saved_of(evaluation)
     recipe, data = evaluation.recipe, evaluation.dataset
     scores, y = evaluation.calibration_scores, evaluation.calibration_y
     fitted = evaluation.calibrators[key][0]

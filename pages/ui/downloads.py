@@ -23,6 +23,7 @@ from calib.export import (
     find_chromium,
     read_calibrator,
     safe_csv,
+    saved_of,
     standalone_html,
     subtitle,
     titled,
@@ -116,11 +117,9 @@ def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> byte
 
 def calibrator(evaluation: Evaluation, key: str) -> None:
     """Offer any fitted calibrator, the recommended one first, as JSON and as a program, or say why there is none."""
-    if evaluation.joint is not None:  # that of all classes is saved
-        evaluation = evaluation.joint.of("top")
-        fitted = evaluation.joint.whole.calibrators
-    else:
-        fitted = evaluation.calibrators
+    if evaluation.joint is not None:  # the calibrator of all classes is saved, whichever is shown
+        evaluation = evaluation.of("top")
+    fitted = saved_of(evaluation).calibrators
     keys = list(fitted)
     if not keys:
         return
