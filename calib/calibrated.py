@@ -14,7 +14,7 @@ from calib.kernel import checks
 from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
-from calib.models.probability_tree import rows_of_classes
+from calib.models.base import rows_of_classes
 from calib.placements import PLACEMENTS, Outcome
 from calib.placements.adjusted import Adjusted, unadjusted
 from calib.placements.oob import OutOfBag

@@ -26,7 +26,7 @@ from calib.kernel.memory import give_back
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
-from calib.models import class_probabilities
+from calib.models import class_scores
 from calib.placements import PLACEMENTS, Outcome, Placement, Scored
 from calib.placements.adjusted import Adjusted
 from calib.recipe import Recipe
@@ -116,9 +116,7 @@ def _is_only_judged(recipe: Recipe, data: Dataset) -> bool:
 def _as_given(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """Predictions of K classes on all rows of their table."""
     data, model = fitted.dataset, fitted.parts[0].placed.model
-    return judged_on_every_row(
-        fitted.recipe, data, {"none": class_probabilities(model, data.X, model.classes_)}
-    )
+    return judged_on_every_row(fitted.recipe, data, {"none": class_scores(model, data.X, model.classes_)})
 
 
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
@@ -198,10 +196,7 @@ def _flow(fitted: Fitted, weight: np.ndarray | None) -> tuple[dict[str, Any], ..
     ends = np.cumsum([len(part.test) for part in fitted.parts])
     tested = np.split(or_ones(weight, ends[-1]), ends[:-1])
     return tuple(
-        {
-            **part.flow,
-            "test": summed(fitted.dataset.coded[part.test], each, max(2, len(fitted.dataset.names))),
-        }
+        {**part.flow, "test": summed(fitted.dataset.coded[part.test], each, fitted.dataset.n_classes)}
         for part, each in zip(fitted.parts, tested, strict=True)
     )
 

@@ -127,7 +127,7 @@ def fit_rows(
         Instead of the Recipe's.
     """
     check_dataset(recipe, dataset)
-    watch, classes = watch or Watch(), np.arange(len(dataset.names) if dataset.joint else 2)
+    watch, classes = watch or Watch(), dataset.n_classes
     begin = time.perf_counter()
     rows, splitter, cuts = known_of(dataset), splitter_of(recipe), [Cut(*cut) for cut in splits]
     parts = []
@@ -145,16 +145,16 @@ def fit_rows(
             watch=watch.within(begin_share, fitted_share),
             rows=learners,
             split=splitter,
-            classes=classes if dataset.joint else None,
+            classes=np.arange(classes) if dataset.joint else None,
         )
         tests = placed.score(dataset.X.iloc[cut.test], watch.within(fitted_share, end_share))
         tested = rows.take(cut.test, cut.test_weight).weight
         flow = {
-            "train": counted(learners.y[placed.trained], learners.weights[placed.trained], len(classes)),
-            "calibrate": counted(placed.y, placed.weight, len(classes)),
+            "train": counted(learners.y[placed.trained], learners.weights[placed.trained], classes),
+            "calibrate": counted(placed.y, placed.weight, classes),
         }
         parts.append(
-            Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed, len(classes)))
+            Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed, classes))
         )
     give_back(dataset.n)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))

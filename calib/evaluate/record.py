@@ -108,7 +108,7 @@ class Evaluation:
     @property
     def of_confidence(self) -> bool:
         """Whether this is the view of K classes through their confidence: was the model's predicted class right?"""
-        return self.joint is not None and self.joint.column(self.recipe.view_class) == "top"
+        return self.joint is not None and self.recipe.view_class is None
 
     def figure(self, key: str = "reliability", **view: Any) -> Any:
         """Draw a Plotly figure of ``FIGURES``; ``view`` are options of its ``prepare``, such as ``bins``."""
@@ -468,5 +468,5 @@ def judged_on_every_row(recipe: Recipe, data: Dataset, predicted: Mapping[str, n
         notes=(*data.notes, *unweighted_notes(weight)),
         seconds=0.0,
         weight=weight,
-        flow=({"test": counted(data.coded, data.weight, max(2, len(data.names)))},),
+        flow=({"test": counted(data.coded, data.weight, data.n_classes)},),
     )

@@ -190,6 +190,11 @@ class Dataset:
         return self.labels is not None
 
     @property
+    def n_classes(self) -> int:
+        """Number of classes that are predicted: K, or 2."""
+        return len(self.names) if self.joint else 2
+
+    @property
     def coded(self) -> np.ndarray:
         """Int array (n,): the class of each row, 0 … K − 1; 0 or 1 for two classes."""
         return self.y if self.labels is None else self.labels

@@ -17,7 +17,7 @@ from calib.models.base import (
     ModelEntry,
     check_model,
     class_one_score,
-    class_probabilities,
+    class_scores,
     gives_probability,
 )
 from calib.models.calibrated_tree import TreeNode, tree_nodes
@@ -61,7 +61,7 @@ __all__ = [
     "TreeNode",
     "TunedForest",
     "class_one_score",
-    "class_probabilities",
+    "class_scores",
     "gives_probability",
     "register",
     "tree_nodes",

@@ -141,7 +141,7 @@ def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
     return score_vector(np.ascontiguousarray(scores), "The model's scores")
 
 
-def class_probabilities(estimator: BaseEstimator, X: Any, classes: np.ndarray) -> np.ndarray:
+def class_scores(estimator: BaseEstimator, X: Any, classes: np.ndarray) -> np.ndarray:
     """Return a fitted classifier's probabilities of K classes, (n, K); 0 for a class that it never saw.
 
     Parameters
@@ -163,6 +163,11 @@ def class_probabilities(estimator: BaseEstimator, X: Any, classes: np.ndarray) -
     found = np.zeros((len(given), len(classes)))
     found[:, np.searchsorted(classes, estimator.classes_)] = given
     return found
+
+
+def rows_of_classes(p: np.ndarray) -> np.ndarray:
+    """Return probabilities of class 1 (m,) as (m, 2); those of K > 2 classes (m, K) as they are."""
+    return np.column_stack([1 - p, p]) if p.ndim == 1 else p
 
 
 def fit_takes(estimator: BaseEstimator, name: str) -> bool:

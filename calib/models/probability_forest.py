@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from calib.kernel import checks
 from calib.kernel.progress import Watch
 from calib.kernel.records import Parameter
-from calib.models.base import ModelEntry
+from calib.models.base import ModelEntry, rows_of_classes
 from calib.models.leaves import check_leaf, node_probabilities
 from calib.models.out_of_bag import (
     in_bag,
@@ -36,7 +36,6 @@ from calib.models.probability_tree import (
     depth_parameters,
     one_label,
     refuse_one_class,
-    rows_of_classes,
 )
 
 VOTES = ("probability", "class")

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Parameter
-from calib.models.base import ModelEntry
+from calib.models.base import ModelEntry, rows_of_classes
 from calib.models.leaves import LEAVES, check_leaf, node_probabilities
 
 
@@ -31,11 +31,6 @@ def refuse_one_class(model: Any) -> None:
     """Refuse a tree or forest that was fitted on rows of one class."""
     if model.n_classes_ < 2:
         raise InputError(f"{type(model).__name__} got 1 class, but needs rows of at least two.")
-
-
-def rows_of_classes(p: np.ndarray) -> np.ndarray:
-    """Return probabilities of class 1 (m,) as (m, 2); those of K > 2 classes (m, K) as they are."""
-    return np.column_stack([1 - p, p]) if p.ndim == 1 else p
 
 
 class ProbabilityTree(DecisionTreeClassifier):

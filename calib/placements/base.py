@@ -29,7 +29,7 @@ from calib.kernel.base_rate import BaseRate
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import capital
-from calib.models import class_one_score, class_probabilities, gives_probability
+from calib.models import class_one_score, class_scores, gives_probability
 from calib.models.base import before_last_step, fit_model, fit_takes, last_step, model_name
 from calib.models.out_of_bag import BAGGED, ensemble_of, vote_table
 from calib.splits import SPLITS, RowInfo, Splitter
@@ -204,7 +204,7 @@ class Placement(ABC):
 
     def scores_of(self, model: BaseEstimator, X: Any) -> np.ndarray:
         """Return a model's scores of class 1, (n,), or of K > 2 classes its probabilities (n, K)."""
-        return class_probabilities(model, X, self.classes) if self.joint else class_one_score(model, X)
+        return class_scores(model, X, self.classes) if self.joint else class_one_score(model, X)
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
         """Score new rows: the expensive part of predicting, once for all calibrators."""

@@ -11,7 +11,7 @@ from calib.models import (
     GivenProbabilities,
     GivenScores,
     class_one_score,
-    class_probabilities,
+    class_scores,
     gives_probability,
 )
 
@@ -74,7 +74,7 @@ def test_columns_of_all_classes_are_probabilities_in_the_order_asked_for():
     model = clone(GivenProbabilities(("c", "a", "b"))).fit(WIDE, [1, 1, 2])  # class 0 has no row
     assert model.trained_elsewhere
     assert model.classes_.tolist() == [0, 1, 2]
-    np.testing.assert_array_equal(class_probabilities(model, WIDE, np.arange(3)), WIDE[["c", "a", "b"]])
+    np.testing.assert_array_equal(class_scores(model, WIDE, np.arange(3)), WIDE[["c", "a", "b"]])
     assert model.predict(WIDE).tolist() == [2, 1, 1]
     every = GivenProbabilities().fit(WIDE[["a", "b", "c"]], [0, 1, 2])
     np.testing.assert_array_equal(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from calib import sources
-from calib.data import connection, connections
+from calib.data import connections
 from calib.kernel.checks import InputError
 from calib.recipe import Recipe
 from pages.ui import places
@@ -65,7 +65,7 @@ def _of_databases(now: str | None) -> None:
         )
     if asked not in known:
         return
-    tables = connection(asked).tables()
+    tables = known[asked].tables()
     with right:
         shown(
             st.selectbox,
