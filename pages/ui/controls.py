@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -122,23 +122,28 @@ def _data(recipe: Recipe) -> None:
         st.caption(f"Scored by {plain(recipe.onnx_file or recipe.onnx)}")
 
 
+def together(positive: str | None, names: Sequence[str], classes: int, key: str | None = None) -> None:
+    """Choose all of so many classes together, or one of ``names`` against the rest."""
+    control(
+        st.selectbox,
+        "positive",
+        positive if positive in names else "",
+        "Classes",
+        ["", *names],
+        key=key,
+        store=lambda name: name or None,
+        format_func=lambda name: f"{name} against the rest" if name else f"All {classes:,} classes",
+        and_then=sources.with_positive,
+        help="Whether the model predicts all classes together, or one class against the rest.",
+    )
+
+
 def _classes(recipe: Recipe) -> None:
     """With three or more classes: all together or one against the rest, and what is looked at of all."""
     names = evaluations.class_names(recipe)
     if len(names) < 3 and not evaluations.joint(recipe):
         return
-    control(
-        st.selectbox,
-        "positive",
-        recipe.positive or "",
-        "Classes",
-        ["", *names],
-        key="classes_together",
-        store=lambda name: name or None,
-        format_func=lambda name: f"{name} against the rest" if name else f"All {len(names):,} classes",
-        and_then=sources.with_positive,
-        help="Whether the model predicts all classes together, or one class against the rest.",
-    )
+    together(recipe.positive, names, len(names), key="classes_together")
     if recipe.positive is None:
         control(
             st.selectbox,

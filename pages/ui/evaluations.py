@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import streamlit as st
 
 from calib import sources
-from calib.data import Table, class_counts
+from calib.data import Table
 from calib.evaluate import Evaluation, Fitted, calibrate, expected_cost, fit, fits_every_row
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
@@ -50,18 +50,23 @@ def joint(recipe: Recipe) -> bool:
 
 
 def class_names(recipe: Recipe) -> tuple[str, ...]:
-    """The classes of the Recipe's label column, also where one is set against the rest."""
+    """The classes that the Recipe's data can be used for together, also where one is set against the rest."""
     try:
         data = load(recipe)
-        if data.joint or recipe.positive is None or recipe.data.startswith("synthetic:"):
-            return data.names
-        held = table(recipe)
-        assert held.target is not None
-        return of_data(
-            "classes", MOST_TABLES, recipe, lambda: tuple(class_counts(held.frame, str(held.target)))
-        )
+        known = data.joint or recipe.positive is None or recipe.data.startswith("synthetic:")
+        return data.names if known else classes_together(recipe)
     except InputError:
         return ()
+
+
+def classes_together(recipe: Recipe) -> tuple[str, ...]:
+    """Those of the Recipe's table, also where no Dataset can be made of it, kept."""
+    try:
+        return of_data(
+            "classes", MOST_TABLES, recipe, lambda: sources.classes_together(recipe, table(recipe))
+        )
+    except InputError:
+        return ()  # the page itself says why
 
 
 def table(recipe: Recipe) -> Table:

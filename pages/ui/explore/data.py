@@ -307,23 +307,8 @@ def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
     """All classes together or one against the rest; of two classes, which of them is the positive one."""
     raw_table, target, positive = table
     labels = list(class_counts(raw_table, target))[:MOST_PREDICTED] if target in columns else []
-    together = evaluations.of_data(
-        "together", KEPT_SUMMARIES, recipe, lambda: sources.classes_together(recipe, table)
-    )
-    if together:
-        state.control(
-            st.selectbox,
-            "positive",
-            positive if positive in labels else "",
-            "Classes",
-            ["", *labels],
-            store=lambda label: label or None,
-            format_func=lambda label: (
-                f"{label} against the rest" if label else f"All {len(together):,} classes"
-            ),
-            and_then=sources.with_positive,
-            help="All classes are predicted together, or one class against the rest.",
-        )
+    if classes := evaluations.classes_together(recipe):
+        controls.together(positive, labels, len(classes))
         return
     default = "the minority class"
     if recipe.content == "predictions":
