@@ -325,7 +325,6 @@ def _first(texts: Sequence[str], most: int = 3) -> str:
     return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
 
 
-# ---------------------------------------------------------------------------------------------------------
 def cells(typed: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Return columns of numbers as a float64 array (n, K) of its own, gaps as NaN."""
     found = np.empty((len(typed), len(columns)))

@@ -131,7 +131,7 @@ class Connection:
     @contextmanager
     def _connected(self) -> Iterator[Any]:
         """Open a connection of its own, which can only read."""
-        engine = _sqlalchemy().create_engine(*_engine(self), **_options(self))
+        engine = _engine(self)
         try:
             with engine.connect() as connection:
                 raw = connection.connection.driver_connection
@@ -246,8 +246,8 @@ def _sqlalchemy() -> Any:
         raise DataError("Databases need SQLAlchemy, which is not installed.", NEEDED) from None
 
 
-def _engine(connection: Connection) -> tuple[Any]:
-    """Return the address as SQLAlchemy takes it, read-only where the address says so."""
+def _engine(connection: Connection) -> Any:
+    """Return SQLAlchemy's engine, which can only read."""
     sql = _sqlalchemy()
     try:
         url = (
@@ -275,7 +275,8 @@ def _engine(connection: Connection) -> tuple[Any]:
             url = url.set(database=f"file:{path.resolve()}", query={"mode": "ro", "uri": "true"})
     if backend == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
-    return (url,)
+    arguments = OPTIONS[backend](connection)
+    return sql.create_engine(url, poolclass=sql.pool.NullPool, connect_args=arguments)
 
 
 FILES = ("duckdb", "sqlite")
@@ -297,13 +298,6 @@ OPTIONS: Mapping[str, Callable[[Connection], dict[str, Any]]] = {
     },
 }
 """Kind of database → what its driver is told besides the address."""
-
-
-def _options(connection: Connection) -> dict[str, Any]:
-    sql = _sqlalchemy()
-    url = connection.url if isinstance(connection.url, str) else str(connection.url["drivername"])
-    backend = url.partition(":")[0].partition("+")[0]
-    return {"poolclass": sql.pool.NullPool, "connect_args": OPTIONS[backend](connection)}
 
 
 @contextmanager

@@ -60,7 +60,7 @@ def class_names(recipe: Recipe) -> tuple[str, ...]:
 
 
 def classes_together(recipe: Recipe) -> tuple[str, ...]:
-    """Those of the Recipe's table, also where no Dataset can be made of it, kept."""
+    """Return those of the Recipe's table, also where no Dataset can be made of it, kept."""
     try:
         return of_data(
             "classes", MOST_TABLES, recipe, lambda: sources.classes_together(recipe, table(recipe))
