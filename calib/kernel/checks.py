@@ -549,8 +549,9 @@ def class_probabilities(p: Any, name: str = "P") -> Array:
         raise InputError(
             f"{name} must be a table with one column per class, shape (n, K), but has shape {array.shape}."
         )
-    ends = np.clip(array, 0, 1)
-    array = np.where(np.abs(array - ends) < 1e-9, ends, array)  # a softmax can exceed 1 by rounding
+    if array.size and (array.min() < 0 or array.max() > 1):  # a softmax can exceed 1 by rounding
+        ends = np.clip(array, 0, 1)
+        array = np.where(np.abs(array - ends) < 1e-9, ends, array)
     probability_vector(array.ravel(), name)
     sums = array.sum(axis=1)
     wrong = np.abs(sums - 1) > ROW_SUM_ERROR
@@ -561,7 +562,8 @@ def class_probabilities(p: Any, name: str = "P") -> Array:
             f"{sums[first]:g}). Divide each row by its sum; of logits take the softmax first."
         )
     # Float64's own rounding stays, for dividing would tear ties apart
-    return np.where(np.abs(sums - 1)[:, None] > 1e-9, array / sums[:, None], array)
+    off = np.abs(sums - 1) > 1e-9
+    return array / np.where(off, sums, 1.0)[:, None] if off.any() else array
 
 
 def class_labels(y: Any, classes: int, name: str = "y") -> Array:

@@ -160,6 +160,8 @@ def class_scores(estimator: BaseEstimator, X: Any, classes: np.ndarray) -> np.nd
             "predict_proba, or one class against the rest."
         )
     given = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    if np.array_equal(estimator.classes_, classes):
+        return given
     found = np.zeros((len(given), len(classes)))
     found[:, np.searchsorted(classes, estimator.classes_)] = given
     return found
