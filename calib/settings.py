@@ -24,7 +24,7 @@ from calib.metrics import METRICS
 from calib.placements import PLACEMENTS
 from calib.recipe import AXES
 from calib.study import COMPARISONS, PAPERS, SHIPPED
-from calib.study.rows import FIT_SECONDS
+from calib.study.rows import FIT_SECONDS, measures
 
 METRICS_COMPARED = ("brier", "log_loss", "ece", "auc", "accuracy", "miscalibration")
 DETAILS = {
@@ -514,14 +514,14 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         Parameter("protocol_file", "Protocol's file", "text", None, optional=True),
         Parameter("sets", "Data sets", "names", ("sample:breast_cancer",)),
         Parameter("setups", "Setups", "names", ()),
-        Parameter("metrics", "Metrics", "names", (), choices=METRICS),
+        Parameter("metrics", "Metrics", "names", (), choices=measures),
         Parameter("repeats", "Repeats", "integer", None, 1, 1000, optional=True),
         Parameter("test_folds", "Test folds", "integer", None, 2, 100, optional=True),
     ),
     "results": (
         Parameter("rows", "Results", "text", FIRST, help="The open results: upload:DIGEST or published:KEY."),
         Parameter("file_name", "File", "text", None, optional=True, help="Name of the open file."),
-        Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*METRICS, FIT_SECONDS.key)),
+        Parameter("metric", "Metric", "choice", "brier", choices=lambda: (*measures(), FIT_SECONDS.key)),
         Parameter("setups", "Setups", "names", ()),
         Parameter("paper", "Published values", "choice", AUTO, choices=(AUTO, NONE, *PAPERS)),
         Parameter("data_set", "Data set", "text", None, optional=True),

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calib.kernel import checks
 from calib.metrics.base import Metric
-from calib.metrics.losses import joint_log_losses, log_losses, mean_loss
+from calib.metrics.losses import Loss, joint_log_losses, log_losses, mean_loss
 
 
 def log_loss(
@@ -55,16 +55,21 @@ def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
     Parameters
     ----------
     y, p, sample_weight
-        See ``brier_score``.
+        See ``log_loss``.
 
     Examples
     --------
     >>> round(log_loss_clipped([1], [0.0]), 2)
     36.04
+    >>> round(log_loss_clipped([2], [[0.5, 0.5, 0.0]]), 2)
+    36.04
     """
-    y, p = checks.labelled_probabilities(y, p)
+    return mean_loss(_clipped(log_losses), y, p, sample_weight, _clipped(joint_log_losses))
+
+
+def _clipped(loss: Loss) -> Loss:
     tiny = np.finfo(np.float64).eps
-    return mean_loss(log_losses, y, np.clip(p, tiny, 1 - tiny), sample_weight)
+    return lambda y, p: loss(y, np.clip(p, tiny, 1 - tiny))
 
 
 LOG_LOSS = Metric(

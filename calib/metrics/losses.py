@@ -11,6 +11,9 @@ from scipy.special import xlog1py, xlogy
 from calib.kernel import checks
 from calib.kernel.checks import Array
 
+Loss = Callable[[Array, Array], Array]
+"""(labels, probabilities) → the loss of each row."""
+
 
 def squared_errors(y: Array, p: Array) -> Array:
     """Return (p − y)² of each row."""
@@ -58,11 +61,11 @@ def mean(values: Array, weights: Array | None) -> float:
 
 
 def mean_loss(
-    loss: Callable[[Array, Array], Array],
+    loss: Loss,
     y: ArrayLike,
     p: ArrayLike,
     sample_weight: ArrayLike | None,
-    joint: Callable[[Array, Array], Array] | None = None,
+    joint: Loss | None = None,
 ) -> float:
     """Return the mean of ``loss``; of rows of K classes (n, K), of ``joint`` if there is one."""
     if joint is not None and np.ndim(p) == 2:

@@ -130,9 +130,10 @@ class CrossFit(Placement):
             calibrator, Pairwise
         ):  # whose pairs no theorem speaks of
             return super().calibrate(calibrator, X)
-        given = self._input(calibrator, X)
         if self.joint:
-            calibrator = self._for_k(calibrator)
+            given, calibrator = self.scores, self._for_k(calibrator)
+        else:
+            given = self._input(calibrator, X)
         return FoldCalibrators(
             tuple(
                 self._fitted(

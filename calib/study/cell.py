@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from calib.models import MODELS
 from calib.study.grid import Cell, rows_of
 from calib.study.papers.models import PAPER_MODELS, FirstFold
 from calib.study.protocol import Setup
+from calib.study.rows import measures
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +183,9 @@ def _answer(setup: Setup, fitted: Fitted, rule: str) -> Predictions:
     evaluation = calibrate(recipe, fitted)
     if setup.calibrator in evaluation.refused:
         raise InputError(evaluation.refused[setup.calibrator])
-    return evaluation.predictions[setup.calibrator]
+    if not fitted.dataset.joint:
+        return evaluation.predictions[setup.calibrator]
+    return Predictions(evaluation.joint.y, evaluation.joint.predictions[setup.calibrator])
 
 
 def rules(setup: Setup) -> list[str]:
@@ -197,9 +201,10 @@ def measure(
 ) -> dict[str, float]:
     """Metrics of a setup's predictions by merge rule."""
     bins, strategy, merges = setup.recipe.bins, setup.recipe.binning, dict(setup.merges)
+    known = measures()
     return {
         key: metric_value(
-            METRICS[key], answers[merges.get(key, "")], bins=bins, strategy=strategy, posterior=posterior
+            known[key], answers[merges.get(key, "")], bins=bins, strategy=strategy, posterior=posterior
         )
         for key in metrics
     }
@@ -227,18 +232,22 @@ def _named(task: Task, setup: Setup) -> dict[str, Any]:
 def pack(answers: Mapping[str, Predictions]) -> bytes:
     """Predictions by merge rule, "" for the Recipe's, as compressed bytes; ``unpack`` reads them."""
     first = answers[""]
-    arrays = {"y": first.y.astype(np.int8), "p": first.p}
+    arrays = {"y": first.y.astype(np.int8), "p": first.p}  # models are trained on at most 100 classes
     if first.p0 is not None and first.p1 is not None:
         arrays |= {"p0": first.p0, "p1": first.p1}
     arrays |= {f"p {rule}": one.p for rule, one in answers.items() if rule}
-    head = json.dumps([[name, array.dtype.str, len(array)] for name, array in arrays.items()])
+    head = json.dumps([[name, array.dtype.str, *array.shape] for name, array in arrays.items()])
     body = b"".join(np.ascontiguousarray(array).tobytes() for array in arrays.values())
     return zlib.compress(head.encode() + b"\n" + body, level=1)
 
 
-def _answers(values: np.ndarray) -> bool:
-    """Whether these are numbers in [0, 1], labels among them."""
-    return bool(((values >= 0) & (values <= 1)).all())
+def _valid(y: np.ndarray, p: np.ndarray, **more: np.ndarray) -> bool:
+    """Whether these are labels, and numbers in [0, 1]; of K classes labels are columns of p, 0 … K − 1."""
+    last = 1 if p.ndim == 1 else p.shape[1] - 1
+    return all(
+        bool(((v >= 0) & (v <= top)).all())
+        for v, top in [(y, last), (p, 1), *((v, 1) for v in more.values())]
+    )
 
 
 def unpack(content: bytes, rule: str = "") -> Predictions:
@@ -253,11 +262,11 @@ def unpack(content: bytes, rule: str = "") -> Predictions:
     if not packed.eof:
         raise ValueError(f"the predictions take more than {MOST_BYTES:,} bytes")
     arrays, at = {}, 0
-    for name, kind, length in json.loads(head):
-        arrays[name] = np.frombuffer(body, dtype=kind, count=length, offset=at)
+    for name, kind, *shape in json.loads(head):
+        arrays[name] = np.frombuffer(body, dtype=kind, count=prod(shape), offset=at).reshape(shape)
         at += arrays[name].nbytes
     alike = len({len(each) for each in arrays.values()}) == 1
-    if not alike or not {"y", "p"} <= arrays.keys() or not all(map(_answers, arrays.values())):
+    if not alike or not {"y", "p"} <= arrays.keys() or not _valid(**arrays):
         raise ValueError("the predictions are invalid")
     y, p = arrays["y"].astype(np.intp), arrays[f"p {rule}" if rule else "p"]
     if "p0" not in arrays:

@@ -68,7 +68,12 @@ def load_sets(
         if stem(name) in found:
             raise InputError(f"--data: two data sets are called {stem(name)!r}. Rename one of the files.")
         try:
-            found[stem(name)] = _load(name, rules, tables or {})
+            found[stem(name)] = data = _load(name, rules, tables or {})
+            if rules.joint and not data.joint:
+                raise DataError(
+                    "This protocol predicts three or more classes together, but this data set has two.",
+                    "Choose a protocol for two classes, such as arena, or exclude this data set.",
+                )
         except InputError as error:
             raise InputError(str(error) if str(error).startswith(name) else f"{name}: {error}") from None
     if not found:
@@ -99,7 +104,9 @@ def _dataset(table: Table, name: str, rules: DataRules) -> Dataset:
     counts = class_counts(frame, target)
     if rules.positive == "later":  # by all rows: dropping some must not change what is predicted
         positive = list(counts)[-1]
-    elif len(counts) > 2:  # one against the rest, as every setup of a study predicts
+    elif rules.joint:
+        positive = None
+    elif len(counts) > 2:  # one against the rest, as every setup of a study of two classes predicts
         positive = choose_classes(counts, positive).positive
     others = [str(column) for column in frame.columns if str(column) != target]
     if name in rules.drop_duplicates:

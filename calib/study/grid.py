@@ -161,8 +161,8 @@ def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
 
 
 def check_rows_for(splits: Splits, data: Dataset) -> None:
-    """Refuse more folds than there are rows to lie in each."""
-    rarest = int(np.bincount(data.y, minlength=2).min())
+    """Refuse more folds than there are rows to lie in each; of three or more classes the smaller may be missing."""
+    rarest = RowInfo(data.coded).rarest
     rows, whose = (rarest, "The minority class") if splits.stratified else (data.n, "The data set")
     if splits.kind == "folds" and rows < splits.folds:
         raise InputError(
@@ -174,7 +174,7 @@ def check_rows_for(splits: Splits, data: Dataset) -> None:
 def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Return (training rows, test rows) of a cell, as sorted positions."""
     splits, seed = cell.splits, cell.splits.seed + cell.repeat
-    rows, at_random = RowInfo(data.y), AtRandom(splits.stratified)
+    rows, at_random = RowInfo(data.coded), AtRandom(splits.stratified)
     if splits.kind == "random":
         cut = at_random.holdout(rows, splits.test_size, seed)
     else:
@@ -193,8 +193,8 @@ def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
         name, needed = "calibration_folds", splits.calibration_folds
     else:
         return
-    if np.bincount(data.y[train], minlength=2).min() < needed:
-        rarest = int(np.bincount(data.y, minlength=2).min())
+    if RowInfo(data.coded[train]).rarest < needed:
+        rarest = RowInfo(data.coded).rarest
         raise InputError(
             f"The minority class has {counted(rarest, 'row')}; too few of them are training rows for {needed} folds. "
             f"Use a smaller {name} in the protocol, or exclude this data set."

@@ -17,8 +17,8 @@ from typing import Any, Self
 from calib.calibrators import CALIBRATORS
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.metrics import METRICS
 from calib.recipe import Recipe
+from calib.study.rows import measures
 
 FIT = ("model", "params", "placement", "calibration_size", "cv")
 RECIPE = (*FIT, "options", "merge", "bins", "binning")
@@ -35,7 +35,8 @@ class DataRules:
     Attributes
     ----------
     positive
-        "later", the later label in sorted order, or "rarer", as a Recipe has it.
+        "later", the later label in sorted order; "rarer", as a Recipe has it; or "all", three or more classes
+        together.
     columns
         "usable", without those that ``prepare`` leaves out (constant, identifiers, free text), or "all".
     scale
@@ -51,6 +52,11 @@ class DataRules:
     scale: str = "none"
     drop_duplicates: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
+
+    @property
+    def joint(self) -> bool:
+        """Whether three or more classes are predicted together."""
+        return self.positive == "all"
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ def check_measurable(keys: Iterable[str], setups: Iterable[Setup], name: str) ->
     if any(CALIBRATORS[setup.calibrator].gives_interval for setup in setups):
         return
     for key in keys:
-        if METRICS[key].needs == "intervals":
+        if measures()[key].needs == "intervals":
             raise InputError(
                 f"{name}: {key!r} needs intervals, but no setup gives intervals. Remove the metric, or add a "
                 "setup with venn or venn_abers."
@@ -159,7 +165,8 @@ class Protocol:
 
     def measuring(self, metrics: Iterable[str] | None) -> Self:
         """The protocol with these metrics in place of its own; with its own for None or none."""
-        keys = tuple(checks.one_of(key, METRICS, "--metrics") for key in metrics or self.metrics)
+        known = measures(self.data.joint)
+        keys = tuple(checks.one_of(key, known, "--metrics") for key in metrics or self.metrics)
         check_measurable(keys, self.setups, "--metrics")
         return replace(self, metrics=tuple(dict.fromkeys(keys)))
 

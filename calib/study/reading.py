@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from calib.calibrators import CALIBRATORS, MERGE_RULES
+from calib.calibrators import CALIBRATORS, MERGE_RULES, TABLES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.fields import loads
@@ -24,8 +25,25 @@ from calib.recipe import Recipe
 from calib.study import papers
 from calib.study.papers.models import PAPER_MODELS
 from calib.study.protocol import ELSEWHERE, RECIPE, DataRules, Protocol, Setup, Splits, check_measurable
+from calib.study.rows import measures
 
 Check = Callable[[Any, str], Any]
+
+
+class Shared(NamedTuple):
+    """What all setups of a protocol share: fields of their Recipes, splits, merge rules, and the number of classes."""
+
+    recipe: Mapping[str, Any]
+    splits: Splits
+    merges: Mapping[str, str]
+    joint: bool
+
+    @property
+    def methods(self) -> Mapping[str, Any]:
+        """The calibrators; of three or more classes their own, and those of two for one against the rest."""
+        if not self.joint:
+            return CALIBRATORS
+        return {key: one for key, one in CALIBRATORS.everything().items() if one.input not in TABLES}
 
 
 def _one_of(*allowed: str) -> Check:
@@ -43,7 +61,10 @@ def _table(value: Any, name: str) -> dict[str, Any]:
 
 
 MOST_DOTS = 1000  # in a line: the time for a key of so many parts grows with their square
-SHIPPED = ("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014", "arena")
+SHIPPED = (
+    *("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014"),
+    *("arena", "arena_multiclass"),
+)
 """The protocols that come with the package."""
 
 
@@ -122,17 +143,17 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     )
     data = DataRules(**_checked(values.get("data", {}), "[data] ", DATA))
     splits = _splits(values.get("splits", {}), "[splits] ")
-    measured = _checked(
-        values.get("metrics", {}), "[metrics] ", {"keys": _metrics, "merge": _merges}, required=("keys",)
-    )
+    allowed: dict[str, Check] = {"keys": partial(_metrics, measures(data.joint)), "merge": _merges}
+    measured = _checked(values.get("metrics", {}), "[metrics] ", allowed, required=("keys",))
     common = _common(values.get("recipe", {}), "[recipe] ")
     merges = measured.get("merge", {})
+    shared = Shared(common, splits, merges, data.joint)
     setups = [
-        _written(one, f"[[setups]] number {i}: ", common, splits, merges)
+        _written(one, f"[[setups]] number {i}: ", shared)
         for i, one in enumerate(_tables(values.get("setups", []), "setups"), start=1)
     ]
     for i, one in enumerate(_tables(values.get("grid", []), "grid"), start=1):
-        setups += _grid(one, f"[[grid]] number {i}: ", common, splits, merges)
+        setups += _grid(one, f"[[grid]] number {i}: ", shared)
     names = [setup.name for setup in setups]
     chosen = {setup.calibrator for setup in setups}
     for option in common.get("options", {}):
@@ -165,7 +186,7 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
 
 
 DATA: dict[str, Check] = {
-    "positive": _one_of("later", "rarer"),
+    "positive": _one_of("later", "rarer", "all"),
     "columns": _one_of("usable", "all"),
     "scale": _one_of("none", "min_max"),
     "drop_duplicates": checks.names,
@@ -193,7 +214,6 @@ RECIPE_CHECKS: dict[str, Check] = {  # whose values are checked when the Recipe 
 }
 OWN: dict[str, Check] = {
     "name": checks.text,
-    "calibrator": lambda value, name: checks.one_of(value, CALIBRATORS, name),
     "paper_model": lambda value, name: checks.one_of(value, PAPER_MODELS, name),
     "repeats": SPLIT_CHECKS["repeats"],
     "seed": SPLIT_CHECKS["seed"],
@@ -227,10 +247,10 @@ def _tables(values: Any, name: str) -> list[Any]:
     return values
 
 
-def _metrics(value: Any, name: str) -> tuple[str, ...]:
+def _metrics(known: Mapping[str, Any], value: Any, name: str) -> tuple[str, ...]:
     if not value:
         raise InputError(f"{name}: the list is empty. Name at least one metric, such as brier.")
-    return tuple(checks.one_of(key, METRICS, name) for key in checks.names(value, name))
+    return tuple(checks.one_of(key, known, name) for key in checks.names(value, name))
 
 
 def _merges(value: Any, name: str) -> dict[str, str]:
@@ -262,11 +282,9 @@ def _splits(values: Any, where: str) -> Splits:
     return splits
 
 
-def _written(
-    values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]
-) -> Setup:
+def _written(values: Any, where: str, shared: Shared) -> Setup:
     """A setup in whose own table every key has an effect; what all share has one where it can."""
-    setup = _setup(values, where, common, splits, merges)
+    setup = _setup(values, where, shared)
     placement, calibrator = setup.recipe.placement, setup.calibrator
     used = {"calibration_size": placement == "split", "cv": placement == "cv", "merge": merged(setup.recipe)}
     idle = [key for key, has_effect in used.items() if key in values and not has_effect]
@@ -279,10 +297,9 @@ def _written(
     return setup
 
 
-def _setup(
-    values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]
-) -> Setup:
-    own = _checked(values, where, OWN | RECIPE_CHECKS, required=("name", "calibrator"))
+def _setup(values: Any, where: str, shared: Shared) -> Setup:
+    known = OWN | RECIPE_CHECKS | {"calibrator": _one_of(*shared.methods)}
+    own = _checked(values, where, known, required=("name", "calibrator"))
     where = f"{where}{own['name']!r}: "
     overrides = {key: value for key, value in own.items() if key in RECIPE_CHECKS}
     paper_model = own.get("paper_model")
@@ -291,14 +308,13 @@ def _setup(
             f"{where}paper_model replaces model and params. Use either paper_model, or model and params."
         )
     try:
-        recipe = _recipe(common, overrides, own["calibrator"], bool(paper_model))
+        recipe = _recipe(shared.recipe, overrides, own["calibrator"], bool(paper_model))
         check_possible(recipe.model, recipe.placement, own["calibrator"], paper_model)
     except InputError as error:
         raise InputError(f"{where}{error}") from None
-    splits = Splits(**vars(splits) | {key: own[key] for key in ("repeats", "seed") if key in own})
-    return Setup(
-        own["name"], recipe, splits, paper_model, tuple(sorted(merges.items())) if merged(recipe) else ()
-    )
+    splits = Splits(**vars(shared.splits) | {key: own[key] for key in ("repeats", "seed") if key in own})
+    merges = tuple(sorted(shared.merges.items())) if merged(recipe) else ()
+    return Setup(own["name"], recipe, splits, paper_model, merges)
 
 
 def _recipe(
@@ -338,15 +354,14 @@ GRID: dict[str, Check] = {
 }
 
 
-def _grid(
-    values: Any, where: str, common: Mapping[str, Any], splits: Splits, merges: Mapping[str, str]
-) -> list[Setup]:
+def _grid(values: Any, where: str, shared: Shared) -> list[Setup]:
     """Every calibrator × model × placement that can be; "*" stands for all that are registered."""
     required = ("name", "models", "placements", "calibrators")
     own = _checked(values, where, GRID, required=required)
     _checked_name(own["name"], where)
     chosen = {}
-    for name, registry in (("models", MODELS), ("calibrators", CALIBRATORS), ("placements", PLACEMENTS)):
+    registries = ("models", MODELS), ("calibrators", shared.methods), ("placements", PLACEMENTS)
+    for name, registry in registries:
         without = [
             checks.one_of(k, registry, f"{where}without_{name}") for k in own.get(f"without_{name}", ())
         ]
@@ -364,9 +379,7 @@ def _grid(
                 **{"model": model, "placement": placement, "calibrator": calibrator, **more},
             },
             where,
-            common,
-            splits,
-            merges,
+            shared,
         )
         for model, placement, calibrator in found
     ]

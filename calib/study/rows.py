@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
+from calib.evaluate.joint import SCORES
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, quoted
@@ -28,6 +31,24 @@ FIT_SECONDS = Metric(
 )
 
 
+JOINT_ONLY = {
+    key: Metric(key, one.label, one.function, one.higher_is_better, one.help)
+    for key, one in SCORES.items()
+    if key not in METRICS.shipped
+}
+"""Scores of three or more classes together that are not those of two, too."""
+
+
+def measures(joint: bool = False) -> Mapping[str, Metric]:
+    """Key → what a study can measure: all metrics, or only those of three or more classes together.
+
+    >>> "slope" in measures(), "slope" in measures(joint=True), "classwise_ece" in measures(joint=True)
+    (True, False, True)
+    """
+    known = {**METRICS, **JOINT_ONLY}
+    return {key: known[key] for key in (*SCORES, "log_loss_clipped")} if joint else known
+
+
 def measure(key: str) -> Metric:
     """Describe a column of results: its label, and whether higher or lower is better.
 
@@ -48,11 +69,11 @@ def measure(key: str) -> Metric:
     """
     if key == FIT_SECONDS.key:
         return FIT_SECONDS
-    return METRICS[checks.one_of(key, METRICS, "metric")]
+    return measures()[checks.one_of(key, measures(), "metric")]
 
 
 def measured(rows: pd.DataFrame) -> list[str]:
-    """The metrics that have a value in some row, in the order of METRICS, the time last.
+    """The metrics that have a value in some row, in the order of ``measures``, the time last.
 
     Parameters
     ----------
@@ -64,7 +85,7 @@ def measured(rows: pd.DataFrame) -> list[str]:
     >>> measured(pd.DataFrame({"rmse": [0.3], "brier": [0.09], "auc": [np.nan]}))
     ['brier', 'rmse']
     """
-    return [key for key in (*METRICS, FIT_SECONDS.key) if key in rows and rows[key].notna().any()]
+    return [key for key in (*measures(), FIT_SECONDS.key) if key in rows and rows[key].notna().any()]
 
 
 def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
@@ -89,7 +110,7 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
     ['data', 'setup', 'repeat', 'fold', 'seed', 'brier']
     """
     missing = [key for key in KEYS if key not in frame]
-    known = [key for key in (*METRICS, FIT_SECONDS.key) if key in frame]
+    known = [key for key in (*measures(), FIT_SECONDS.key) if key in frame]
     if missing or not known:
         lacks = f"has no column {quoted(missing)}" if missing else "has no column named after a metric"
         raise InputError(

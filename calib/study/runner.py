@@ -22,11 +22,11 @@ from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import duration
-from calib.metrics import METRICS
 from calib.study.cell import Result, Task, outside, run
 from calib.study.grid import Cell, check_rows_for, grid
 from calib.study.papers.models import check_installed
 from calib.study.protocol import Protocol, Setup
+from calib.study.rows import measures
 from calib.study.store import Key, Store
 
 BACKENDS = ("loky", "dask")
@@ -130,7 +130,7 @@ def run_study(
 def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Iterable[str]) -> None:
     """Refuse what no data set allows. What only some of them lack costs their cells, and the others are run."""
     for key in metrics:
-        if METRICS[key].needs == "posterior" and all(data.posterior is None for data in sets.values()):
+        if measures()[key].needs == "posterior" and all(data.posterior is None for data in sets.values()):
             raise InputError(
                 f"The metric {key!r} needs true probabilities, but no data set has them. Remove the metric, or add a "
                 "synthetic data set such as synthetic:gaussian."

@@ -22,9 +22,9 @@ import pandas as pd
 
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.metrics import METRICS
 from calib.study.cell import Result, measure, rules, unpack
 from calib.study.protocol import Setup
+from calib.study.rows import measures
 
 APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
 SCHEMA = 1
@@ -236,7 +236,7 @@ class Store:
                         self._complete(row, setup, json.loads(text), new)
 
     def _complete(self, row: int, setup: Setup, keys: list[str], new: list[str]) -> None:
-        if any(METRICS[key].needs == "posterior" for key in new):
+        if any(measures()[key].needs == "posterior" for key in new):
             self._db.execute("DELETE FROM results WHERE id = ?", (row,))
             return
         of = "SELECT metrics, content FROM results JOIN predictions USING (id) WHERE id = ?"

@@ -285,6 +285,8 @@ def pooled_predictions(
 ) -> dict[str, Predictions]:
     """Setup → all its predictions of one data set, for those of these setups that have some.
 
+    Of three or more classes they are each row's highest probability and whether its class came.
+
     Parameters
     ----------
     predictions
@@ -292,7 +294,14 @@ def pooled_predictions(
     """
     cells = _cells(predictions)
     chosen = {setup: cells[data, setup] for setup in setups if (data, setup) in cells}
-    return {setup: Predictions.joined([predictions[key] for key in keys]) for setup, keys in chosen.items()}
+    joined = {setup: Predictions.joined([predictions[key] for key in keys]) for setup, keys in chosen.items()}
+    return {setup: _confidence(one) for setup, one in joined.items()}
+
+
+def _confidence(one: Predictions) -> Predictions:
+    if one.p.ndim == 1:
+        return one
+    return Predictions((one.p.argmax(axis=1) == one.y).astype(np.intp), one.p.max(axis=1))
 
 
 def _cells(

@@ -56,6 +56,9 @@ def test_tiny_probabilities_are_not_lost():
 def test_clipped_log_loss_is_scikit_learns():
     y, p = np.array([1, 0, 1, 0, 1]), np.array([0.0, 1.0, 1.0, 0.25, 1e-18])
     assert log_loss_clipped(y, p) == pytest.approx(sklearn.metrics.log_loss(y, p), rel=1e-12)
+    P = np.array([[0.0, 0.25, 0.75], [1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])
+    ours, theirs = log_loss_clipped([0, 0, 2], P), sklearn.metrics.log_loss([0, 0, 2], P, labels=[0, 1, 2])
+    assert ours == pytest.approx(theirs, rel=1e-12)
 
 
 @given(labelled())

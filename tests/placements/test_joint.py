@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from calib import CalibratedClassifier
-from calib.calibrators import CALIBRATORS, JOINT, OneVsRest, Pairwise
+from calib.calibrators import CALIBRATORS, JOINT, TABLES, OneVsRest, Pairwise
 from calib.kernel.checks import InputError
 from calib.placements.cv import merge_folds
 
@@ -70,6 +70,14 @@ def test_every_calibrator_in_every_placement(placement, calibrator):
     np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-9)
     if calibrator == "none":
         np.testing.assert_array_equal(p, made.placed_.model.predict_proba(NEW))
+
+
+@pytest.mark.parametrize("calibrator", [key for key, one in CALIBRATORS.items() if one.input in TABLES])
+@pytest.mark.parametrize("placement", ["split", "cv", "oob_whole", "train"])
+def test_what_needs_more_than_a_score_is_refused(placement, calibrator):
+    forest = RandomForestClassifier(5, random_state=0)
+    with pytest.raises(InputError, match=r"needs .*\. Choose"):
+        CalibratedClassifier(forest, calibrator, placement, random_state=0).fit(X, Y)
 
 
 def test_pairs_of_folds_are_merged_as_those_of_two_classes():

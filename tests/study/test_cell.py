@@ -15,9 +15,9 @@ from calib import Dataset
 from calib.calibrators import VennAbers, merge_pair
 from calib.evaluate import Fitted
 from calib.kernel.records import Predictions
-from calib.metrics import brier_score, log_loss
+from calib.metrics import brier_score, expected_calibration_error, log_loss
 from calib.study import cell as cell_module
-from calib.study import grid, load_protocol, read_protocol
+from calib.study import grid, load_protocol, load_sets, pooled_predictions, read_protocol
 from calib.study.cell import Task, pack, run, unpack
 from calib.study.grid import rows_of
 
@@ -53,6 +53,55 @@ def test_numbers_are_those_of_a_plain_loop():
     )
     assert np.isnan(found["Raw"].metrics["width"])
     assert found["VAP"].sizes == (60, 20, 30)
+
+
+def test_numbers_of_three_classes_are_those_of_a_plain_loop():
+    """Out-of-fold naive Bayes, one against the rest with isotonic regression; and what the store keeps of it."""
+    from sklearn.isotonic import IsotonicRegression
+    from sklearn.model_selection import train_test_split
+
+    rng = np.random.default_rng(0)
+    coded = rng.integers(0, 3, 240)
+    X = rng.normal(size=(3, 2))[coded] + rng.normal(size=(240, 2))
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "target": np.array(["x", "y", "z"])[coded]})
+    text = PROTOCOL.replace('"later"', '"all"').replace('"reliability", "width"', '"classwise_ece"')
+    protocol = read_protocol(text.replace("venn_abers", "isotonic"), "s.toml")
+    (data,) = load_sets(["one.csv"], protocol.data, {"one.csv": frame}).values()
+    found = results(protocol, data=data)
+    cell = grid(protocol, ["one"])[0]
+    train, test = rows_of(cell, data)
+    assert np.bincount(coded[test]).tolist() == pytest.approx([80 / 3] * 3, abs=8), "stratified by class"
+    fit, held = train_test_split(
+        np.arange(len(train)), test_size=1 / 3, stratify=coded[train], random_state=cell.seed
+    )
+    model = GaussianNB().fit(X[train][fit], coded[train][fit])
+    before, after = model.predict_proba(X[train][held]), model.predict_proba(X[test])
+    each = [
+        IsotonicRegression(out_of_bounds="clip")
+        .fit(before[:, k], coded[train][held] == k)
+        .predict(after[:, k])
+        for k in range(3)
+    ]
+    P = np.column_stack(each)
+    P /= P.sum(axis=1, keepdims=True)
+    one_hot = np.eye(3)[coded[test]]
+    kept, stored = unpack(found["Raw"].predictions), unpack(found["VAP"].predictions)
+    np.testing.assert_allclose(kept.p, after, atol=1e-12)
+    np.testing.assert_allclose(stored.p, P, atol=1e-9)
+    np.testing.assert_array_equal(stored.y, coded[test])
+    assert found["Raw"].metrics["brier"] == pytest.approx(((after - one_hot) ** 2).sum(axis=1).mean())
+    assert found["VAP"].metrics["accuracy"] == pytest.approx((P.argmax(axis=1) == coded[test]).mean())
+    errors = [expected_calibration_error(one_hot[:, k], after[:, k], 20) for k in range(3)]
+    assert found["Raw"].metrics["classwise_ece"] == pytest.approx(np.mean(errors))
+    confidence = pooled_predictions({("one", "Raw", 0): kept}, "one", ["Raw"])["Raw"]
+    np.testing.assert_array_equal(confidence.p, kept.p.max(axis=1))
+    np.testing.assert_array_equal(confidence.y, kept.p.argmax(axis=1) == kept.y)
+
+
+def test_kept_labels_are_columns_of_the_kept_probabilities():
+    whole = Predictions(np.array([0, 3]), np.full((2, 3), 1 / 3))
+    with pytest.raises(ValueError, match="invalid"):
+        unpack(pack({"": whole}))
 
 
 def test_one_fit_serves_its_cell(monkeypatch):

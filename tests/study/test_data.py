@@ -108,6 +108,15 @@ def test_what_cannot_be_used_is_named(file, make, message):
         load_sets(make(file), DataRules())
 
 
+def test_three_or_more_classes_together_are_refused_where_there_are_two():
+    rules = DataRules(positive="all")
+    (data,) = load_sets(["sample:all_digits"], rules).values()
+    assert (data.n_classes, data.labels.max()) == (10, 9)
+    for name in ("sample:digits", "synthetic:gaussian"):
+        with pytest.raises(InputError, match=f"{name}: .*three or more classes.*has two.*such as arena"):
+            load_sets([name], rules)
+
+
 def test_samples_and_synthetic_sets_are_taken_by_their_key():
     sets = load_sets(["sample:digits", "synthetic:gaussian"], DataRules())
     assert sets["sample:digits"].n == 1797

@@ -3,12 +3,12 @@
 import pytest
 
 from calib import Recipe
-from calib.calibrators import CALIBRATORS
+from calib.calibrators import CALIBRATORS, JOINT, TABLES
 from calib.kernel.checks import InputError
-from calib.metrics import METRICS
 from calib.models import MODELS
 from calib.study import SHIPPED, load_protocol, read_protocol
 from calib.study.papers.models import PAPER_MODELS
+from calib.study.rows import measures
 
 from .small import PROTOCOL
 
@@ -16,8 +16,8 @@ from .small import PROTOCOL
 @pytest.mark.parametrize("key", SHIPPED)
 def test_every_shipped_protocol_names_only_what_there_is(key):
     protocol = load_protocol(key)
-    assert set(protocol.metrics) <= METRICS.keys()
-    assert {setup.calibrator for setup in protocol.setups} <= CALIBRATORS.keys()
+    assert set(protocol.metrics) <= measures(protocol.data.joint).keys()
+    assert {setup.calibrator for setup in protocol.setups} <= CALIBRATORS.everything().keys()
     assert {setup.recipe.model for setup in protocol.setups} <= MODELS.keys()
     assert {setup.paper_model for setup in protocol.setups} - {None} <= PAPER_MODELS.keys()
     assert len({setup.name for setup in protocol.setups}) == len(protocol.setups)
@@ -118,6 +118,36 @@ def test_the_arena_has_every_calibrator_model_and_placement_that_can_be():
         "random_forest",
         "bagged_trees",
     }
+
+
+def test_the_arena_of_more_classes_has_every_calibrator_of_them_on_five_models():
+    setups = load_protocol("arena_multiclass").setups
+    tables = {key for key, method in CALIBRATORS.items() if method.input in TABLES}
+    methods = {*CALIBRATORS, *JOINT} - tables
+    cases = {(setup.recipe.model, setup.recipe.placement) for setup in setups} - {
+        (setup.recipe.model, "none") for setup in setups
+    }
+    assert len({model for model, _ in cases}) == 5
+    assert {model for model, placement in cases if placement == "oob_whole"} == {"random_forest"}
+    assert len(cases) == 5 * 3 + 1
+    assert {setup.name for setup in setups if setup.recipe.placement != "none"} == {
+        f"{model}/{placement}/{method}" for model, placement in cases for method in methods
+    }
+
+
+def test_what_is_for_three_or_more_classes_is_refused_with_two_and_the_reverse():
+    joint = PROTOCOL.replace('"later"', '"all"')
+    kept = ', "reliability", "width"'
+    with pytest.raises(
+        InputError, match="must be one of 'log_loss', .*'classwise_ece'.*but is 'reliability'"
+    ):
+        read_protocol(joint, "s.toml")
+    assert read_protocol(joint.replace(kept, ', "classwise_ece"'), "s.toml").data.joint
+    assert read_protocol(joint.replace(kept, "").replace('"venn_abers"', '"pairwise"'), "s.toml").setups[1]
+    with pytest.raises(InputError, match="must be one of 'none', 'platt'.*but is 'pairwise'"):
+        read_protocol(PROTOCOL.replace('"venn_abers"', '"pairwise"'), "s.toml")
+    with pytest.raises(InputError, match="must be one of .*but is 'multicalibration'"):
+        read_protocol(joint.replace(kept, "").replace('"venn_abers"', '"multicalibration"'), "s.toml")
 
 
 def test_a_setup_is_a_recipe_with_one_calibrator():

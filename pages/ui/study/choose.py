@@ -20,7 +20,6 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, percent
-from calib.metrics import METRICS
 from calib.recipe import Recipe
 from calib.sources import digest
 from calib.study import (
@@ -34,6 +33,7 @@ from calib.study import (
 )
 from calib.study.data import TARGET, stem
 from calib.study.protocol import DataRules
+from calib.study.rows import measures
 from calib.synthetic import SYNTHETIC
 from pages.ui import controls, jobs, session_cache, state
 from pages.ui.text import about_file, plain
@@ -330,13 +330,14 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
             "Setups to compare.",
         )
     with middle:
+        known = measures(protocol.data.joint)
         metrics = _some(
             recipe,
             "metrics",
-            list(METRICS),
+            list(known),
             f"{len(protocol.metrics)} (protocol)",
             "Metrics to compute for each fold. You can add metrics later without fitting again.",
-            format_func=lambda key: METRICS[key].label,
+            format_func=lambda key: known[key].label,
         )
     with beside:
         _number(
