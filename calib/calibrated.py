@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calib.calibrators import CALIBRATORS, JointCalibrator, ScoreCalibrator
 from calib.kernel import checks
-from calib.kernel.base_rate import BaseRate
+from calib.kernel.base_rate import BaseRate, BaseRates
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.models.base import rows_of_classes
@@ -29,7 +29,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     With more than two labels the calibrator is one of K classes ("vector", "structured_matrix" …, ``OneVsRest``,
     ``Pairwise``); any other key stands for one against the rest. Placements are then "none", "split", "cv",
-    "oob_whole" and "train", and there is no base rate.
+    "oob_whole" and "train".
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Of the split, the folds and the out-of-bag draws; the estimator keeps its own.
     base_rate
         How frequent class 1 is where the probabilities will be used, in (0, 1): all odds are moved by the
-        ratio to the frequency that they are right for. None leaves them.
+        ratio to the frequency that they are right for. None leaves them. Of K classes (K,), the share of each in the
+        order of ``classes_``; they sum to 1.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         calibration_size: float = 1 / 3,
         cv: int = 5,
         random_state: Any = None,
-        base_rate: float | None = None,
+        base_rate: Any = None,
     ) -> None:
         self.estimator = estimator
         self.calibrator = calibrator
@@ -113,7 +114,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             By name and with the remedy, where the data, the estimator or an option does not allow it.
         """
         checks.one_of(self.placement, PLACEMENTS, "placement")
-        if self.base_rate is not None:
+        if self.base_rate is not None and np.ndim(self.base_rate) == 0:
             checks.in_range(self.base_rate, "base_rate", 0, 1, open_ends=True)
         calibrator = self._calibrator()
         self.placed_ = PLACEMENTS[self.placement]().fit(
@@ -126,12 +127,19 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             watch=watch,
             **self._by_cluster(y, groups),
         )
-        if self.placed_.joint and self.base_rate is not None:
-            raise InputError("base_rate is for two classes. Leave it out.")
         made = self.placed_.calibrate(calibrator, X)
-        rate = None if self.base_rate is None else BaseRate(self.placed_.base_rate(made), self.base_rate)
-        self.calibrator_ = made if rate is None else Adjusted(made, rate)
+        self.calibrator_ = made if self.base_rate is None else Adjusted(made, self._rate(made))
         return self._fitted()
+
+    def _rate(self, made: Any) -> BaseRate | BaseRates:
+        """Return the change from the shares of the rows behind the calibrator to those in deployment."""
+        fitted, joint = self.placed_.base_rate(made), self.placed_.joint
+        if joint != (np.ndim(self.base_rate) == 1):
+            needed = (
+                f"one share for each of the {len(fitted)} classes" if joint else "one number for two classes"
+            )
+            raise InputError(f"base_rate must be {needed}, but is {checks.shown(self.base_rate)}.")
+        return BaseRates(fitted, self.base_rate) if joint else BaseRate(fitted, self.base_rate)
 
     def _fitted(self) -> CalibratedClassifier:
         self.classes_ = self.placed_.classes

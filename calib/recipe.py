@@ -24,6 +24,7 @@ from calib.calibrators import CALIBRATORS
 from calib.calibrators.base import MERGE
 from calib.data import DEFAULT_SAMPLE, WEIGHT_AS
 from calib.kernel import checks, declared, fields
+from calib.kernel.base_rate import shares
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.period import check_period
@@ -88,6 +89,16 @@ def _pairs(value: Any, name: str) -> NamedValues:
         twice = next(key for key in named if [other for other, _ in pairs].count(key) > 1)
         raise InputError(f"{name}: {twice!r} is given twice. Give it once.")
     return tuple(sorted(named.items()))
+
+
+def _shares(value: Any, name: str) -> NamedValues:
+    """Return the share of each class by its name, as it is written; together they are 1."""
+    pairs = _pairs(value, name)
+    for key, item in pairs:
+        checks.in_range(item, f"{name}.{key}", 0, 1, open_ends=True)
+    if pairs:
+        shares([item for _, item in pairs], name)
+    return tuple((key, float(item)) for key, item in pairs)
 
 
 def _settings(value: Any, name: str) -> NamedValues:
@@ -455,6 +466,15 @@ class Recipe:
         about="class",
         extra={"open_ends": True},
     )
+    base_rates: NamedValues = _field(
+        "calibrate",
+        "pairs",
+        (),
+        "Deployment shares of the classes",
+        "With three or more classes together: the share of each class in deployment. The shares sum to 1.",
+        check=_shares,
+        about="label",
+    )
     period: str | None = _field(
         "calibrate",
         "text",
@@ -676,6 +696,8 @@ class Recipe:
         if group == "data_params":
             # A synthetic set that nobody knows is refused when it is made; until then its settings have their names
             return _data_parameters(self.data).get(key, Parameter(key, key, "text", None))
+        if group == "base_rates":
+            return Parameter(key, f"Share of {key} in deployment", "number", None)
         return declared.SETTINGS[name]
 
     def label(self, name: str) -> str:

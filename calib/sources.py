@@ -367,7 +367,8 @@ def with_labels(recipe: Recipe, *gone: str) -> dict[str, Any]:
     {'view_class': None}
     """
     named = {name: getattr(recipe, name) for name in ("positive", "view_class")}
-    return {
+    shares = {"base_rates": ()} if recipe.base_rates else {}
+    return shares | {
         name: value
         for field, label in named.items()
         if label in gone

@@ -5,10 +5,13 @@ with probabilities p that are right at the rate π, the likelihood of the rate �
 π')/(1 − π)]``, up to a factor, and the algorithm EM goes to its maximum: moving p to π' and taking their mean
 for the next π'. It holds where the classes themselves look as they did and only their shares differ
 (label shift).
+
+Of K classes the likelihood of the shares is ``Π Σ_k p_k π'_k/π_k``, of which EM finds the maximum, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +25,13 @@ from calib.data.column_types import typed_frame
 from calib.data.roles import read_roles
 from calib.evaluate import Evaluation, Fitted, score_column
 from calib.kernel import checks
+from calib.kernel.base_rate import shares
 from calib.kernel.checks import Array, InputError
-from calib.kernel.weights import or_ones, rows_behind
-from calib.kernel.wording import number
+from calib.kernel.records import Dataset
+from calib.kernel.weights import effective_weights, or_ones, rows_behind
+from calib.kernel.wording import class_named, number
 from calib.placements.adjusted import unadjusted
+from calib.recipe import Recipe
 
 NEAR = 1e-15  # rates nearer to 0 or 1 are 0 or 1
 
@@ -119,6 +125,190 @@ def estimate_base_rate(
     return EstimatedRate(rate, lower, upper, base_rate, rows_behind(weights, len(p)), level)
 
 
+@dataclass(frozen=True, eq=False)
+class EstimatedRates:
+    """Shares of K classes estimated from rows without labels.
+
+    Attributes
+    ----------
+    table
+        One row per class: ``fitted``, the share at which the probabilities are right, ``rate``, the estimate, and
+        ``lower`` and ``upper``, its interval; NaN for more than ``MOST_INTERVALS`` classes.
+    rows
+        How many rows there were, or that the weights stand for.
+    """
+
+    table: pd.DataFrame
+    rows: int
+    level: float
+
+    @property
+    def finding(self) -> str:
+        """State the largest change in one sentence."""
+        table = self.table
+        largest = (table["rate"] - table["fitted"]).abs().idxmax()
+        line = table.loc[largest]
+        ends = f" ({100 * self.level:.0f} % interval {number(line.lower)} to {number(line.upper)})"
+        return (
+            f"The share of {class_named(str(largest))} in these {self.rows:,} unlabelled rows is about "
+            f"{number(line.rate)}{ends if np.isfinite(line.lower) else ''}, and {number(line.fitted)} in the table; "
+            "this is the largest change"
+        )
+
+    @property
+    def stated(self) -> dict[str, float]:
+        """Return the shares as a Recipe states them, none below ``LEAST_SHARE``."""
+        rates = np.maximum(self.table["rate"], LEAST_SHARE)
+        return dict(zip(self.table.index, (rates / rates.sum()).tolist(), strict=True))
+
+
+LEAST_SHARE = 1e-4  # that is stated of a class: 0 would leave its rows out
+
+
+def with_share(shares: Mapping[str, float], name: str, share: float) -> dict[str, float]:
+    """Return shares that sum to 1 with that of one class changed; the others keep their ratios.
+
+    >>> with_share({"a": 0.5, "b": 0.25, "c": 0.25}, "a", 0.2)
+    {'a': 0.2, 'b': 0.4, 'c': 0.4}
+    """
+    share = min(max(share, LEAST_SHARE), 1 - LEAST_SHARE)
+    rest = (1 - share) / (1 - shares[name])
+    return {each: share if each == name else rest * own for each, own in shares.items()}
+
+
+MOST_INTERVALS = 30  # classes of which each share gets an interval: each of its ends is a search
+
+
+def estimate_base_rates(
+    p: ArrayLike,
+    base_rates: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> EstimatedRates:
+    """Estimate the shares of K classes among rows without labels by maximum likelihood: the shares at which EM ends.
+
+    Parameters
+    ----------
+    p : array (n, K)
+        Probabilities that are right where the classes have the shares ``base_rates``: calibrated ones.
+    base_rates : array (K,)
+        Greater than 0; they sum to 1.
+    names : (K,)
+        What the classes are called; their numbers by default.
+    level
+        Of each interval: the shares t of a class with ``2 (ℓ(max) − ℓ(max with π'_k = t)) <= χ²₁(level)``.
+    sample_weight : array (n,)
+        Counts of rows, or other weights on any scale.
+
+    Raises
+    ------
+    InputError
+        For no rows, for rows that do not sum to 1, and for rows that are all the same as the base rates.
+
+    References
+    ----------
+    Saerens, M., Latinne, P. & Decaestecker, C. (2002), Neural Computation 14, 21–41.
+
+    Examples
+    --------
+    >>> P = [[1, 0, 0]] * 2 + [[0, 1, 0]] * 5 + [[0, 0, 1]] * 3            # certain rows are counted
+    >>> estimate_base_rates(P, [1 / 3, 1 / 3, 1 / 3]).table["rate"].round(6).tolist()
+    [0.2, 0.5, 0.3]
+    """
+    p = checks.class_probabilities(p, "p")
+    checks.not_empty(p, "p")
+    fitted = np.array(shares(base_rates, "base_rates"))
+    if len(fitted) != p.shape[1]:
+        raise InputError(f"base_rates must hold {p.shape[1]} shares, one per class, but holds {len(fitted)}.")
+    checks.in_range(level, "level", 0, 1, open_ends=True)
+    weights = None if sample_weight is None else checks.weight_vector(sample_weight, len(p))
+    if weights is not None:
+        p, weights = p[weights > 0], effective_weights(weights[weights > 0])
+    density, w = p / fitted, or_ones(weights, len(p))
+    if np.allclose(density, 1, rtol=1e-12):
+        raise InputError(
+            "The shares cannot be estimated: every row equals the base rates, so the model does not separate the "
+            "classes. Use a model that separates the classes."
+        )
+    rate = _likeliest_shares(density, w, fitted)
+    ends = np.full((len(rate), 2), np.nan)
+    if len(rate) <= MOST_INTERVALS:
+        drop = float(chi2.ppf(level, 1)) / 2
+        ends = np.array([_profile_ends(density, w, rate, k, drop) for k in range(len(rate))])
+    index = pd.Index(names if names is not None else range(len(rate)), name="class")
+    table = pd.DataFrame(
+        {"fitted": fitted, "rate": rate, "lower": ends[:, 0], "upper": ends[:, 1]}, index=index
+    )
+    return EstimatedRates(table, rows_behind(weights, len(p)), level)
+
+
+def _likeliest_shares(density: Array, w: Array, start: Array, fixed: int | None = None) -> Array:
+    """Return the shares (K,) at which EM ends; the share of class ``fixed`` stays where it starts.
+
+    Steps are lengthened as Varadhan and Roland's (2008) SQUAREM does, and taken back where the likelihood falls.
+    """
+    free = np.arange(density.shape[1]) != fixed
+    sum_free = 1 - (start[fixed] if fixed is not None else 0.0)
+
+    def step(rate: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = rate * (density.T @ (w / (density @ rate)))
+        found = rate.copy()
+        found[free] = sum_free * new[free] / new[free].sum()
+        return found
+
+    rate, best = start, _log_likelihood(density, w, start)
+    for _ in range(MOST_STEPS):
+        first = step(rate)
+        second = step(first)
+        r, v = first - rate, (second - first) - (first - rate)
+        new, value = second, _log_likelihood(density, w, second)
+        if float(np.abs(v).max()) > 0:
+            length = -max(float(np.linalg.norm(r) / np.linalg.norm(v)), 1.0)
+            far = rate - 2 * length * r + length**2 * v
+            if (far >= 0).all():
+                far = step(far)
+                if (reached := _log_likelihood(density, w, far)) > value:
+                    new, value = far, reached
+        if value - best < 1e-10 and float(np.abs(new - rate).max()) < 1e-9:
+            return new
+        rate, best = new, value
+    return rate
+
+
+MOST_STEPS = 2000
+
+
+def _log_likelihood(density: Array, w: Array, rate: Array) -> float:
+    with np.errstate(divide="ignore"):
+        return float(w @ np.log(density @ rate))
+
+
+def _profile_ends(density: Array, w: Array, best: Array, k: int, drop: float) -> tuple[float, float]:
+    """Return where the largest log-likelihood with a fixed share of class k lies ``drop`` below the maximum."""
+    wanted = _log_likelihood(density, w, best) - drop
+    held = best
+
+    def above(share: float) -> float:
+        nonlocal held
+        others = np.maximum(np.delete(held, k), 1e-9)
+        start = np.insert(others * (1 - share) / others.sum(), k, share)
+        held = _likeliest_shares(density, w, start, k)
+        return _log_likelihood(density, w, held) - wanted
+
+    ends = []
+    for end in (0.0, 1.0):
+        held = best
+        near = end + (best[k] - end) * 1e-6
+        if best[k] == end or above(near) >= 0:
+            ends.append(end)
+        else:
+            ends.append(float(brentq(above, near, best[k], xtol=1e-6)))
+    return ends[0], ends[1]
+
+
 def likeliest_rate(p: Array, base_rate: float) -> float:
     """Return the rate of ``estimate_base_rate`` without its interval, for probabilities that were checked."""
     return _maximum(*_densities(p, base_rate), np.ones(len(p)))
@@ -168,8 +358,10 @@ def _where_likelihood_falls(
     return float(brentq(lambda rate: log_likelihood(rate) - wanted, near, best, xtol=1e-12))
 
 
-def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame, key: str) -> EstimatedRate:
-    """Estimate the base rate of another table's rows; labels in this table are ignored.
+def estimate_of_rows(
+    evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame, key: str
+) -> EstimatedRate | EstimatedRates:
+    """Estimate the base rate of another table's rows, or the shares of K classes; labels in this table are ignored.
 
     Parameters
     ----------
@@ -186,16 +378,25 @@ def estimate_of_rows(evaluation: Evaluation, fitted: Fitted, frame: pd.DataFrame
     InputError
         For folds, for columns that do not fit, and as ``estimate_base_rate``.
     """
-    calibrator = unadjusted(evaluation.only_fitted(key, "for new rows"))
+    whole = evaluation if evaluation.joint is None else evaluation.joint.whole
+    calibrator = unadjusted(whole.only_fitted(key, "for new rows"))
     data, placed, weight = fitted.dataset, fitted.parts[0].placed, evaluation.recipe.weight
-    needed = data.X[[score_column(evaluation.recipe, data)]] if data.predictions else data.X
+    needed = data.X[_score_columns(evaluation.recipe, data)] if data.predictions else data.X
     weights = None
     if weight in frame.columns:
         weight_as = evaluation.recipe.weight_as
         read = read_roles(typed_frame(frame), {"weight": weight}, target="", weight_as=weight_as)
         frame, weights = frame[read.rows], read.of(read.rows)["weight"]
     predicted = placed.predict(calibrator, placed.score(columns_like(frame, needed)))
-    return estimate_base_rate(predicted.p, placed.base_rate(calibrator), sample_weight=weights)
+    rates = placed.base_rate(calibrator)
+    if data.joint:
+        return estimate_base_rates(predicted.p, rates, names=data.names, sample_weight=weights)
+    return estimate_base_rate(predicted.p, rates, sample_weight=weights)
+
+
+def _score_columns(recipe: Recipe, data: Dataset) -> list[str]:
+    column = score_column(recipe, data)
+    return list(data.columns[column]) if data.joint else [column]
 
 
 def places_of(evaluation: Evaluation) -> dict[str, Evaluation]:

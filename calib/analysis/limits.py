@@ -171,6 +171,11 @@ def _weights(evaluation: Evaluation) -> str:
 def _base_rate(evaluation: Evaluation) -> str:
     """For which share of events the numbers hold."""
     stated = evaluation.recipe.base_rate
+    if evaluation.recipe.base_rates:
+        return (
+            "The numbers are for stated shares of the classes. These numbers assume that only the class shares change, "
+            "which these rows cannot show."
+        )
     if stated is None:
         share = percent(evaluation.share)
         return (

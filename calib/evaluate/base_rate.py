@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 from calib.evaluate.fitting import Fitted
 from calib.evaluate.notes import unweighted_notes
 from calib.evaluate.record import Evaluation
-from calib.kernel.base_rate import BaseRate, class_weights
-from calib.kernel.checks import InputError
-from calib.kernel.wording import number
+from calib.kernel.base_rate import BaseRate, BaseRates, class_weights
+from calib.kernel.checks import InputError, shown
+from calib.kernel.records import Dataset
+from calib.kernel.wording import class_named, listed, number
 from calib.placements import Placement
 from calib.placements.adjusted import Adjusted
+from calib.recipe import Recipe
 
 
 def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation:
@@ -37,20 +40,106 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
         posterior = BaseRate(float(np.average(truth, weights=fitted.dataset.weight)), stated).adjust(
             posterior
         )
-    return replace(
+    moved = replace(
         found,
         recipe=found.recipe.replace(base_rate=stated),
         predictions=MappingProxyType(predictions),
         calibrators=MappingProxyType(calibrators),
         posterior=posterior,
         weight=weight,
-        notes=tuple(
-            dict.fromkeys(
-                (_adjusted_note(found, stated, weight, ratios), *found.notes, *unweighted_notes(weight))
-            )
-        ),
         before=found,
     )
+    return _noted(moved, _adjusted_note(found, stated, weight, ratios))
+
+
+def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) -> Evaluation:
+    """Move an Evaluation with arrays of K classes to stated shares (K,), as ``at_base_rate`` does."""
+    data, folds = (
+        found.dataset,
+        np.repeat(np.arange(len(fitted.parts)), [len(one.test) for one in fitted.parts]),
+    )
+    _check_present(found.y, data, "test row")
+    weight = class_weights(found.y, stated, found.weight)
+    predictions, calibrators = {}, {}
+    for key, made in found.calibrators.items():
+        rates = [
+            _shares_change(part.placed.base_rate(one), stated, data)
+            for part, one in zip(fitted.parts, made, strict=True)
+        ]
+        p = found.predictions[key].p
+        ratio = np.empty(p.shape)
+        for fold, rate in enumerate(rates):
+            ratio[folds == fold] = rate.odds_ratio(p[folds == fold])
+        predictions[key] = found.predictions[key].adjusted(ratio, weight)
+        calibrators[key] = tuple(Adjusted(one, rate) for one, rate in zip(made, rates, strict=True))
+    moved = replace(
+        found,
+        recipe=found.recipe.replace(base_rates=dict(zip(data.names, stated, strict=True))),
+        predictions=MappingProxyType(predictions),
+        calibrators=MappingProxyType(calibrators),
+        weight=weight,
+        before=found,
+    )
+    return _noted(
+        moved,
+        f"At the stated shares of the classes, each probability is multiplied by the ratio of its class's shares. Each "
+        f"row is then divided by its sum. {_weighted(found, weight)}",
+    )
+
+
+def predicted_at(fitted: Fitted, stated: tuple[float, ...]) -> np.ndarray:
+    """Return the class (m,) that the model predicts for each test row where the classes have these shares."""
+    parts = [
+        _shares_change(part.placed.model_rate, stated, fitted.dataset)
+        .adjust(part.tests.scores)
+        .argmax(axis=1)
+        for part in fitted.parts
+    ]
+    return np.concatenate(parts)
+
+
+def _shares_change(fitted: np.ndarray, stated: tuple[float, ...], data: Dataset) -> BaseRates:
+    _check_present(np.flatnonzero(fitted), data, "training or calibration row")
+    return BaseRates(tuple(fitted), stated)
+
+
+def stated_shares(recipe: Recipe, data: Dataset) -> tuple[float, ...] | None:
+    """Return the shares (K,) that a Recipe states, in the order of the classes; None if it states none.
+
+    Raises
+    ------
+    InputError
+        If other classes are named, or for a single base rate.
+    """
+    if recipe.base_rate is not None:
+        raise InputError(
+            "base_rate: with three or more classes together there is no single base rate. State the share of every "
+            "class (base_rates), choose one class against the rest (positive), or remove base_rate."
+        )
+    given: Mapping[str, float] = dict(recipe.base_rates)
+    if not given:
+        return None
+    for name in (*given, *data.names):
+        if name not in data.names or name not in given:
+            raise InputError(
+                f"base_rates must name each of the classes {listed([shown(each) for each in data.names[:20]])} once. "
+                f"{shown(name)} is {'missing' if name in data.names else 'not a class'}."
+            )
+    return tuple(given[name] for name in data.names)
+
+
+def _check_present(y: np.ndarray, data: Dataset, noun: str) -> None:
+    lacking = np.setdiff1d(np.arange(data.n_classes), y)
+    if lacking.size:
+        raise InputError(
+            f"base_rates: no {noun} is in {class_named(data.names[lacking[0]])}, so its share cannot be adjusted. "
+            "Merge or leave out this class, or use more rows."
+        )
+
+
+def _noted(moved: Evaluation, note: str) -> Evaluation:
+    assert moved.weight is not None
+    return replace(moved, notes=tuple(dict.fromkeys((note, *moved.notes, *unweighted_notes(moved.weight)))))
 
 
 def rate_change(placed: Placement, made: Any, stated: float) -> BaseRate:
@@ -68,7 +157,13 @@ def _adjusted_note(found: Evaluation, stated: float, weight: np.ndarray, ratios:
     ends = dict.fromkeys(number(end) for end in (min(ratios, default=1.0), max(ratios, default=1.0)))
     return (
         f"At a deployment base rate of {stated:.3g} instead of {found.share:.3g} in the test rows, all odds are "
-        f"multiplied by {' to '.join(ends)}. The {found.judged_by} are weighted by class, so their means are only as "
+        f"multiplied by {' to '.join(ends)}. {_weighted(found, weight)}"
+    )
+
+
+def _weighted(found: Evaluation, weight: np.ndarray) -> str:
+    return (
+        f"The {found.judged_by} are weighted by class, so their means are only as "
         f"precise as means over {round(float(weight.sum())):,} rows. This is correct only if deployment "
         "differs from this table only in the base rate."
     )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calib.calibrators import CALIBRATORS
-from calib.evaluate.base_rate import at_base_rate, rate_change
+from calib.evaluate.base_rate import at_base_rate, at_base_rates, predicted_at, rate_change, stated_shares
 from calib.evaluate.fitting import Fitted, Part, features_of, fit, summed
 from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
@@ -64,8 +64,8 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
     With a ``period`` or a ``segment`` only their test rows are evaluated.
 
-    With a stated ``base_rate`` every answer is adjusted to it, and the test rows are weighted by class to stand
-    for it.
+    With a stated ``base_rate``, or ``base_rates`` of K classes, every answer is adjusted to it, and the test rows are
+    weighted by class to stand for it.
 
     Parameters
     ----------
@@ -83,6 +83,10 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
     """
     if fitted.dataset.joint:
         return _joint(recipe, fitted, watch)
+    if recipe.base_rates:
+        raise InputError(
+            "base_rates is for three or more classes together. For two classes, state base_rate."
+        )
     found = _calibrated(recipe, fitted, watch)
     if recipe.base_rate is not None:
         found = at_base_rate(found, fitted, recipe.base_rate)
@@ -93,24 +97,29 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
 def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """The view of the Recipe's class, or of the confidence; the calibrators are fitted once for all views."""
-    if recipe.base_rate is not None:
-        raise InputError(
-            "base_rate: with three or more classes together there is no single base rate. Choose one class against the "
-            "rest (positive), or remove base_rate."
-        )
-    whole = recipe.replace(view_class=None, period=None, segment=())
+    stated = stated_shares(recipe, fitted.dataset)
+    whole = recipe.replace(view_class=None, period=None, segment=(), base_rates=())
     make = _as_given if _is_only_judged(recipe, fitted.dataset) else _calibrated
     joint = once(
         fitted,
-        ("joint", whole.digest("calibrate")),
+        ("joint", make.__name__, whole.digest("calibrate")),
         lambda: JointEvaluation.of_recipe(make(whole, fitted, watch)),
     )
+    if stated is not None:
+        joint = once(
+            joint,
+            ("at", stated),
+            lambda: JointEvaluation.of_recipe(
+                at_base_rates(joint.whole, fitted, stated), predicted_at(fitted, stated)
+            ),
+        )
     return joint.of(joint.column(recipe.view_class)).narrowed_to(recipe)
 
 
 def _is_only_judged(recipe: Recipe, data: Dataset) -> bool:
     """Tell whether predictions are compared with no calibrator, so that none of their rows need be held out."""
-    return data.predictions and recipe.calibrators == ("none",) and SPLITS[recipe.split].drawn
+    alone = recipe.calibrators == ("none",) and not recipe.base_rates
+    return data.predictions and alone and SPLITS[recipe.split].drawn
 
 
 def _as_given(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
@@ -128,7 +137,8 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
     give_back(data.n)
     return Evaluation(
         recipe=fitted.recipe.replace(
-            **recipe.fields_of("calibrate") | {"base_rate": None}, **recipe.fields_of("view")
+            **recipe.fields_of("calibrate") | {"base_rate": None, "base_rates": ()},
+            **recipe.fields_of("view"),
         ),
         dataset=data,
         rows=rows,

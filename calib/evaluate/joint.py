@@ -112,6 +112,8 @@ class JointEvaluation:
     whole
         Of a Recipe, its Evaluation with arrays of all classes: y of 0 … K − 1, scores and each p (m, K). Views are
         made of it; None for existing predictions.
+    chosen : int (n,) or None
+        Of a Recipe, the class that its model predicts; at stated shares of the classes, at these shares.
 
     Examples
     --------
@@ -134,9 +136,10 @@ class JointEvaluation:
     features: Any = None
     names: tuple[str, ...] = ()
     whole: Evaluation | None = None
+    chosen: np.ndarray | None = None
 
     @classmethod
-    def of_recipe(cls, whole: Evaluation) -> JointEvaluation:
+    def of_recipe(cls, whole: Evaluation, chosen: np.ndarray | None = None) -> JointEvaluation:
         """Return the predictions of all classes of a Recipe's test rows, from its Evaluation with arrays of them."""
         return cls(
             whole.y,
@@ -145,6 +148,7 @@ class JointEvaluation:
             whole.cluster,
             names=whole.dataset.names,
             whole=whole,
+            chosen=whole.scores.argmax(axis=1) if chosen is None else chosen,
         )
 
     @classmethod
@@ -186,9 +190,29 @@ class JointEvaluation:
         )
 
     @property
+    def before(self) -> JointEvaluation | None:
+        """Return the same at the table's own shares of the classes, if others are stated."""
+        whole = self.whole
+        if whole is None or whole.before is None:
+            return None
+        own = whole.before
+        return once(self, "before", lambda: self.of_recipe(own, self.chosen))
+
+    @property
+    def counts(self) -> np.ndarray | None:
+        """Return how many rows each test row is, if its weight says something else (``Evaluation.counts``)."""
+        return None if self.whole is None else self.whole.counts
+
+    @property
     def classes(self) -> int:
         """Return the number of classes, K."""
         return next(iter(self.predictions.values())).shape[1]
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Return the share of each class among the rows, (K,)."""
+        counts = np.bincount(self.y, self.sample_weight, minlength=self.classes)
+        return counts / counts.sum()
 
     def of(self, k: int | str, name: str | None = None) -> Evaluation:
         """Return the two-class Evaluation of class k against the rest, or of the confidence.
@@ -240,7 +264,8 @@ class JointEvaluation:
     def at(self, places: np.ndarray) -> JointEvaluation:
         """Evaluate only the test rows at these positions."""
         assert self.whole is not None
-        return self.of_recipe(self.whole.at(places))
+        assert self.chosen is not None
+        return self.of_recipe(self.whole.at(places), self.chosen[places])
 
     def _of(self, k: int | str, name: str) -> Evaluation:
         y, p = self._confidence(name) if k == TOP else (self.y == k, self._columns(k))
@@ -282,7 +307,7 @@ class JointEvaluation:
     def _differences(self) -> pd.DataFrame:
         reference, *others = self.predictions
         right = self._confidence(reference)[0].astype(np.intp)
-        rows = Rows(right, weight=self.sample_weight, cluster=self.cluster)
+        rows = Rows(right, weight=self.sample_weight, counts=self.counts, cluster=self.cluster)
         first = {metric: loss(self.y, self.predictions[reference]) for metric, loss in LOSSES.items()}
         lines = []
         for name in others:
@@ -309,7 +334,7 @@ class JointEvaluation:
             y, p = self.y == k, P[:, k]
             observed, predicted = (float(np.average(values, weights=weights)) for values in (y, p))
             low, high = confidence_interval(
-                "observed_expected", y, p, sample_weight=weights, cluster=self.cluster
+                "observed_expected", y, p, weights, self.cluster, counts=self.counts
             )
             ends = predicted * (1 - high), predicted * (1 - low)
             ece = expected_calibration_error(y, p, 15, sample_weight=weights)
@@ -343,7 +368,8 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
     whole = joint.whole
     assert whole is not None
     # The predicted class is the model's own, so that all calibrators are judged on the same outcomes
-    chosen = whole.scores.argmax(axis=1) if k == TOP else np.full(len(whole.y), k)
+    chosen = joint.chosen if k == TOP else np.full(len(whole.y), k)
+    assert chosen is not None
     each = np.arange(len(chosen))
     y = (whole.y == chosen).astype(np.intp)
     names = ("wrong", "right") if k == TOP else (f"not {joint.names[int(k)]}", joint.names[int(k)])
@@ -365,6 +391,7 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
         calibration_scores=calibrated_on,
         calibration_y=came.astype(np.intp),
         flow=tuple({part: _counts_of(one, k) for part, one in fold.items()} for fold in whole.flow),
+        before=None if joint.before is None else joint.before.of(k),
         joint=joint,
     )
     return found if k != TOP else replace(found, flow=_with_right_rows(found))

@@ -208,6 +208,11 @@ class Evaluation:
     def fitted(self, key: str) -> tuple[Any, ...]:
         """Return the fitted calibrators of a method, one per fold; if there are none, refuse with the reason."""
         if key in self.predictions and key not in self.calibrators and self.joint is not None:
+            if self.recipe.base_rates:
+                raise InputError(
+                    f"At stated shares of the classes, {label_of(key)} moves each row by its probabilities of all "
+                    "classes, so no calibrator of one class can be shown. Remove base_rates to see it."
+                )
             raise InputError(
                 f"{label_of(key)} calibrates all classes together here, so no calibrator of one class can be shown. "
                 "Look at one class, and choose a calibrator such as isotonic regression or Venn–Abers."

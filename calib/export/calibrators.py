@@ -52,7 +52,9 @@ The format, ``calib.calibrator`` version 1, is one object:
                                         counts}
     Of K classes the input is {"of": "probabilities", "columns": K}, "classes" names all of them, and output is an
     answer for each class. "present" lists the classes with calibration rows, whose P are divided by their sum first;
-    the others keep their P.
+    the others keep their P. In base_rate, "fitted" and "stated" are K shares. As the last step each p is multiplied by
+    w, its stated share over its fitted one, and the row is divided by its sum. The odds of p0 and p1 are multiplied by
+    w over the mean w of the other classes, weighted by their p before that step.
 
     unchanged                           p = P
     softmax_temperature  T, added       p = softmax(ln(P + added) / T)
@@ -95,7 +97,7 @@ from calib.calibrators import (
 from calib.evaluate import Evaluation
 from calib.export.saved import SavedCalibrator, own_notes
 from calib.kernel import checks
-from calib.kernel.base_rate import BaseRate
+from calib.kernel.base_rate import BaseRate, BaseRates
 from calib.kernel.checks import InputError
 from calib.kernel.fields import Fields, parse
 from calib.kernel.version import __version__
@@ -118,6 +120,10 @@ NOTES = {
 RATE = (
     "For a deployment base rate of {0.stated:.6g} of class 1. The calibrator was fitted at {0.fitted:.6g}, "
     "and all odds are multiplied by {0.ratio:.6g}."
+)
+RATES = (
+    "For deployment shares of the classes. Each probability is multiplied by its class's share in deployment over that "
+    "at the fit, and each row is divided by its sum."
 )
 CROSS = "Cross-calibration: each row needs {} scores, one from each fold's model, in the order of the folds."
 
@@ -258,7 +264,7 @@ def write_calibrator(
         "classes": list(classes),
         "calibration": dict(calibration or {}),
         "made": dict(made or {"calib": __version__}),
-        "notes": [*notes, *own_notes(fitted), *([RATE.format(rate)] if rate else [])],
+        "notes": [*notes, *own_notes(fitted), *([_rate_note(rate)] if rate else [])],
         "base_rate": asdict(rate) if rate else None,
         "map": _map_of(fitted),
     }
@@ -267,6 +273,10 @@ def write_calibrator(
         for name, value in document.items()
     )
     return "{" + ",\n ".join(lines) + "}\n"
+
+
+def _rate_note(rate: BaseRate | BaseRates) -> str:
+    return RATES if isinstance(rate, BaseRates) else RATE.format(rate)
 
 
 def _map_of(fitted: Any) -> dict[str, Any]:
@@ -374,7 +384,7 @@ def _read_joint(top: Fields, given: Fields, table: Fields) -> SavedCalibrator:
     calibration = top.object("calibration")
     calibration.known(*CALIBRATION)
     calibration.check_nothing_else()
-    top.known("label", "source", "output", "base_rate")
+    top.known("label", "source", "output")
     saved = SavedCalibrator(
         key,
         label_of(key),
@@ -386,9 +396,21 @@ def _read_joint(top: Fields, given: Fields, table: Fields) -> SavedCalibrator:
         None,
         top.object("made").value,
         top.texts("notes"),
+        _base_rates(top, len(classes)),
     )
     top.check_nothing_else()
     return saved
+
+
+def _base_rates(top: Fields, classes: int) -> BaseRates | None:
+    """The move to other shares of the classes, where the file holds one."""
+    if not top.gives("base_rate"):
+        return None
+    given = top.object("base_rate")
+    for name in ("fitted", "stated"):
+        if len(given.numbers(name)) != classes:
+            raise given.refuse(name, f"must hold {classes} shares, one per class")
+    return BaseRates(tuple(given.numbers("fitted")), tuple(given.numbers("stated")))
 
 
 def _key_of(method: type[JointCalibrator]) -> str:

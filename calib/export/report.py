@@ -53,6 +53,7 @@ from calib.figures import (
     formatted_sample_size,
     formatted_side_by_side,
 )
+from calib.figures.classes import formatted_shares
 from calib.figures.metrics import EVERYDAY
 from calib.figures.validation import (
     basis_of_intervals,
@@ -272,9 +273,7 @@ def _section(
         "split": split,
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
-        "base_rates": formatted_rates(evaluation, before_and_after(evaluation))
-        if evaluation.before
-        else None,
+        "base_rates": _rates(evaluation) if evaluation.before else None,
         "notes": evaluation.notes,
         "missing": split["missing"] + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
         "recipe": evaluation.recipe.to_json(),
@@ -384,6 +383,13 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
         "Model": _model(recipe),
         "Test set": f"{evaluation.judged_by}{f', from {data.judged_on}' if data.judged_on else ''}",
     }
+
+
+def _rates(evaluation: Evaluation) -> pd.DataFrame:
+    """Every calibrator at the base rate, or the shares, of the table and in deployment."""
+    if evaluation.joint is not None:
+        return formatted_shares(evaluation.joint)
+    return formatted_rates(evaluation, before_and_after(evaluation))
 
 
 def _events(evaluation: Evaluation) -> str:

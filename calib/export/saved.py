@@ -12,7 +12,7 @@ import pandas as pd
 from calib.calibrators import CALIBRATORS, count_outside
 from calib.data.columns import as_float, is_number
 from calib.kernel import checks
-from calib.kernel.base_rate import BaseRate
+from calib.kernel.base_rate import BaseRate, BaseRates
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import outside_range
 from calib.placements.adjusted import Adjusted
@@ -59,7 +59,7 @@ class SavedCalibrator:
     seen
         (lowest, highest) score that it was fitted on, or None where the file does not say.
     base_rate
-        From which frequency of class 1 its answers are adjusted to which, or None.
+        From which frequency of class 1, or shares of K classes, its answers are adjusted to which, or None.
     """
 
     method: str
@@ -72,7 +72,7 @@ class SavedCalibrator:
     seen: tuple[float, float] | None
     made: Mapping[str, Any]
     notes: tuple[str, ...]
-    base_rate: BaseRate | None = None
+    base_rate: BaseRate | BaseRates | None = None
 
     @property
     def at_base_rate(self) -> Any:

@@ -33,6 +33,21 @@ def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
     return pd.DataFrame(shown, index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))
 
 
+def formatted_shares(joint: JointEvaluation) -> pd.DataFrame:
+    """The scores of each calibrator at the table's shares of the classes, and below it at the stated ones."""
+    places = {"in the table": joint.before or joint} | (
+        {"at the stated shares": joint} if joint.before else {}
+    )
+    tables = [
+        made.metrics.rename(index=label_of).rename_axis("Calibrator").reset_index().assign(Where=where)
+        for where, made in places.items()
+    ]
+    found = pd.concat(tables).sort_index(kind="stable")
+    named = {key: score.label for key, score in SCORES.items()}
+    shown = found[list(named)].map(number).rename(columns=named)
+    return pd.concat([found[["Calibrator", "Where"]], shown], axis=1).reset_index(drop=True)
+
+
 def formatted_changes(joint: JointEvaluation) -> pd.DataFrame:
     """``JointEvaluation.differences`` in words: a line per calibrator, a column per score; ● marks a clear change."""
     shown: dict[str, dict[str, str]] = {}

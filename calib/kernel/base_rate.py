@@ -3,17 +3,22 @@
 Where positives and negatives themselves look the same and only their shares differ (label shift; Elkan 2001,
 theorem 2; Saerens, Latinne & Decaestecker 2002), all odds move by one ratio, ``odds(p') = r ·
 odds(p)`` with ``r = [π'/(1 − π')] / [π/(1 − π)]``.
+
+Of K classes ``p'_k = w_k p_k / Σ_j w_j p_j`` with ``w_k = π'_k/π_k``: in each row the odds of class k against the rest
+move by w_k over the mean w of the rest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calib.kernel.checks import Array, InputError, in_range
-from calib.kernel.formula import Arithmetic, Expression, Number, Pieces, pieces
+from calib.kernel.checks import Array, InputError, in_range, score_vector
+from calib.kernel.formula import Arithmetic, Expression, Number, Pieces, pieces, steps
 from calib.kernel.weights import are_whole, effective_weights, or_ones
 
 
@@ -47,9 +52,17 @@ class BaseRate:
         """Return the factor that multiplies all odds."""
         return self.stated * (1 - self.fitted) / ((1 - self.stated) * self.fitted)
 
+    def odds_ratio(self, p: ArrayLike) -> Any:
+        """Return the factor of the odds of rows with these probabilities: the same for all rows of two classes."""
+        return self.ratio
+
     def adjust(self, p: ArrayLike) -> Array:
         """Probabilities of any shape where the stated rate holds; 0 and 1 stay, and so does every order."""
         return multiply_odds(p, self.ratio)
+
+    def adjust_terms(self, answers: Mapping[str, Expression]) -> dict[str, Expression]:
+        """Adjust the formulas of p, p0 and p1."""
+        return {name: self.adjust_term(term) for name, term in answers.items()}
 
     def adjust_term(self, p: Expression) -> Expression:
         """Adjust a formula: values of steps are adjusted here, all else where the formula is evaluated."""
@@ -59,6 +72,100 @@ class BaseRate:
             return pieces(p.of, p.breaks, p.origins, self.adjust(p.coefficients))
         ones = self.ratio * p
         return Arithmetic("/", ones, (1 - p) + ones, 0.0, 1.0)
+
+
+SURE = 1e-300  # a smaller probability of the rest is none
+SHARE_ERROR = 1e-6  # of the sum of shares, as people write them
+
+
+@dataclass(frozen=True)
+class BaseRates:
+    """Change of the shares of K classes: at the fit, and in deployment.
+
+    Attributes
+    ----------
+    fitted
+        (K,) in (0, 1), the shares at which the probabilities are right: π.
+    stated
+        (K,) in (0, 1), those where they are used: π'. Both sum to 1.
+
+    Examples
+    --------
+    >>> rates = BaseRates((0.5, 0.25, 0.25), (0.25, 0.25, 0.5))    # w is ½, 1, 2
+    >>> rates.adjust([[0.5, 0.25, 0.25]])
+    array([[0.25, 0.25, 0.5 ]])
+    """
+
+    fitted: tuple[float, ...]
+    stated: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("fitted", "stated"):
+            object.__setattr__(self, name, shares(getattr(self, name), f"base_rates.{name}"))
+        if len(self.fitted) != len(self.stated):
+            raise InputError(
+                f"base_rates: there are {len(self.fitted)} classes, but {len(self.stated)} shares. Give one per class."
+            )
+
+    @property
+    def factors(self) -> Array:
+        """Return w = π'/π, (K,)."""
+        return np.divide(self.stated, self.fitted)
+
+    def odds_ratio(self, p: ArrayLike) -> Array:
+        """Return the factors (m, K) of the odds of each class in rows p (m, K) that sum to 1.
+
+        Where a class is certain, nothing is known of the rest of its row, and the rest is taken as in all rows.
+        """
+        p, w = np.asarray(p, dtype=np.float64), self.factors
+        rest, moved = 1 - p, (p @ w)[:, None] - p * w
+        each, top = np.arange(len(p)), p.argmax(axis=1)
+        others = p.copy()  # of a class that is nearly certain, the difference to all would be rounding
+        others[each, top] = 0.0
+        rest[each, top], moved[each, top] = others.sum(axis=1), others @ w
+        usual = (1 - np.array(self.stated)) / (1 - np.array(self.fitted))
+        sure = rest < SURE
+        return w / np.where(sure, usual, moved / np.where(sure, 1.0, rest))
+
+    def adjust(self, p: ArrayLike) -> Array:
+        """Return rows (m, K) where the stated shares hold; 0 stays, and so does 1."""
+        moved = np.asarray(p, dtype=np.float64) * self.factors
+        return moved / moved.sum(axis=1, keepdims=True)
+
+    def adjust_terms(self, answers: Mapping[str, Expression]) -> dict[str, Expression]:
+        """Adjust the formulas p_0 … of all classes, and of their intervals p0_0, p1_0 … if there are any."""
+        w = self.factors.tolist()
+        p = [answers[f"p_{k}"] for k in range(len(w))]
+        moved = [factor * each for factor, each in zip(w, p, strict=True)]
+        total = sum(moved[1:], moved[0])
+        found: dict[str, Expression] = {
+            f"p_{k}": Arithmetic("/", each, total, 0.0, 1.0) for k, each in enumerate(moved)
+        }
+        ends = [name for name in answers if name not in found]
+        for k in {int(name.partition("_")[2]): None for name in ends}:
+            others = [j for j in range(len(w)) if j != k]
+            rest, after = (sum((of[j] for j in others[1:]), of[others[0]]) for of in (p, moved))
+            none = steps(rest, np.array([SURE]), np.array([1.0, 0.0]))
+            rest, after = rest + (1 - self.fitted[k]) * none, after + (1 - self.stated[k]) * none
+            for name in (name for name in ends if name.partition("_")[2] == str(k)):
+                ones = w[k] * answers[name] * rest
+                found[name] = Arithmetic("/", ones, (1 - answers[name]) * after + ones, 0.0, 1.0)
+        return found
+
+
+def shares(values: Any, name: str) -> tuple[float, ...]:
+    """Return shares of classes that are greater than 0 and sum to 1, divided by their sum to the last digit.
+
+    >>> shares([0.5, 0.3, 0.2], "base_rates")
+    (0.5, 0.3, 0.2)
+    """
+    found = score_vector(values, name)
+    if not (found > 0).all() or abs(found.sum() - 1) > SHARE_ERROR:
+        raise InputError(
+            f"{name} must be greater than 0 and sum to 1, but "
+            + (f"sum to {found.sum():.6g}." if (found > 0).all() else f"hold {found.min():.6g}.")
+        )
+    return tuple((found / found.sum()).tolist())
 
 
 def multiply_odds(p: ArrayLike, ratio: ArrayLike) -> Array:
@@ -75,8 +182,8 @@ def multiply_odds(p: ArrayLike, ratio: ArrayLike) -> Array:
         return 1 / (1 + (1 - p) / (ratio * p))
 
 
-def class_weights(y: Array, stated: float, weights: Array | None = None) -> Array:
-    """Weights (n,) with which rows stand for a place where class 1 has the stated frequency.
+def class_weights(y: Array, stated: float | Sequence[float], weights: Array | None = None) -> Array:
+    """Weights (n,) with which rows stand for a place where class 1 has the stated frequency, or K classes theirs.
 
     ``w c`` with ``c = π'/π`` for rows of class 1 and ``(1 − π')/(1 − π)`` for the others, π being the
     frequency among these rows; on the scale of ``effective_weights``, whole w being counts of rows.
@@ -84,9 +191,9 @@ def class_weights(y: Array, stated: float, weights: Array | None = None) -> Arra
     Parameters
     ----------
     y
-        0 and 1, both of them.
+        0 and 1, both of them; or 0 … K − 1, all of them.
     stated
-        In (0, 1).
+        In (0, 1); or (K,), which sum to 1.
     weights
         Counts of rows, or other weights on any scale.
 
@@ -96,11 +203,15 @@ def class_weights(y: Array, stated: float, weights: Array | None = None) -> Arra
     array([0.4, 1.2, 0.4, 1.2])
     """
     w = or_ones(weights, len(y))
-    fitted = float(np.average(y, weights=w))
-    if not 0 < fitted < 1:
+    if np.ndim(stated) == 0:
+        share = float(np.average(y, weights=w))
+        fitted, wanted = np.array([1 - share, share]), np.array([1 - stated, stated])  # type: ignore[operator]
+    else:
+        wanted = np.asarray(stated)
+        fitted = np.bincount(y, w, minlength=len(wanted)) / w.sum()
+    if not (fitted > 0).all():
         raise InputError(
-            "base_rate: all test rows are of one class, so they cannot represent another base rate. Hold out more "
-            "rows, or leave base_rate unset."
+            f"base_rate: all test rows are of {'one class' if len(wanted) == 2 else 'other classes than one'}, so they "
+            "cannot represent another base rate. Hold out more rows, or leave base_rate unset."
         )
-    c = np.where(y == 1, stated / fitted, (1 - stated) / (1 - fitted))
-    return effective_weights(w * c, w if are_whole(w) else None)
+    return effective_weights(w * (wanted / fitted)[np.asarray(y, dtype=np.intp)], w if are_whole(w) else None)

@@ -270,7 +270,10 @@ class Predictions(Rows):
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
     def adjusted(self, ratio: np.ndarray, weight: np.ndarray) -> Predictions:
-        """Multiply all odds by ``ratio`` (m,) and weight the rows by ``weight`` (m,); whole weights become counts."""
+        """Multiply all odds by ``ratio`` (m,), of K classes (m, K), and weight the rows by ``weight`` (m,).
+
+        Whole weights of before become counts.
+        """
         counts = self.weight if self.weight is not None and are_whole(self.weight) else None
         ends = {name: getattr(self, name) for name in ("p", "lower", "upper", "p0", "p1")}
         adjusted = {name: multiply_odds(end, ratio) for name, end in ends.items() if end is not None}

@@ -3,6 +3,8 @@
 The pair is merged first and adjusted after. Where p is right, p adjusted is right as well, whatever it was made of:
 by Bayes' rule the odds of class 1 given any function of a row move by the ratio. Of pairs that were adjusted
 before they are merged this does not hold, and even the order of the rows would depend on the stated rate.
+
+Of K classes the odds of a class against the rest, and its interval, move by a ratio of the row's own (``BaseRates``).
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calib.kernel.base_rate import BaseRate
+from calib.kernel.base_rate import BaseRate, BaseRates, multiply_odds
 from calib.kernel.checks import Array
 from calib.kernel.formula import Expression
 
@@ -29,7 +31,7 @@ class Adjusted:
     """
 
     calibrator: Any
-    rate: BaseRate
+    rate: BaseRate | BaseRates
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name in ("calibrator", "rate"):  # asked for while a copy is being made
@@ -45,15 +47,17 @@ class Adjusted:
         return self.rate.adjust(self.calibrator.predict(scores))
 
     def predict_interval(self, scores: Any) -> Array:
-        return self.rate.adjust(self.calibrator.predict_interval(scores))
+        pairs = self.calibrator.predict_interval(scores)
+        if isinstance(self.rate, BaseRate):
+            return self.rate.adjust(pairs)
+        return multiply_odds(pairs, self.rate.odds_ratio(self.calibrator.predict(scores))[..., None])
 
     def step_curves(self) -> Any:
         curves = self.calibrator.step_curves()
         return replace(curves, p0=self.rate.adjust(curves.p0), p1=self.rate.adjust(curves.p1))
 
     def formula(self, *scores: Expression) -> Mapping[str, Expression]:
-        answers = self.calibrator.formula(*scores)
-        return {name: self.rate.adjust_term(term) for name, term in answers.items()}
+        return self.rate.adjust_terms(self.calibrator.formula(*scores))
 
 
 def unadjusted(calibrator: Any) -> Any:

@@ -25,7 +25,7 @@ from sklearn.utils.validation import column_or_1d
 from calib.calibrators import JointCalibrator, joint_calibrator
 from calib.calibrators.venn_abers import Explanation
 from calib.kernel import checks
-from calib.kernel.base_rate import BaseRate
+from calib.kernel.base_rate import BaseRate, BaseRates, multiply_odds
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Watch
 from calib.kernel.wording import capital
@@ -77,10 +77,12 @@ class Outcome:
         in_order = bool((p0 <= p1).all())  # and then the interval is the pair
         return cls(p, p0, p1, *((p0, p1) if in_order else (np.minimum(p0, p1), np.maximum(p0, p1))))
 
-    def adjusted(self, rate: BaseRate) -> Self:
+    def adjusted(self, rate: BaseRate | BaseRates) -> Self:
         """Return these answers at another base rate."""
+        ratio = rate.odds_ratio(self.p)
         return replace(
-            self, **{name: rate.adjust(each) for name, each in vars(self).items() if each is not None}
+            self,
+            **{name: multiply_odds(each, ratio) for name, each in vars(self).items() if each is not None},
         )
 
 
@@ -275,8 +277,8 @@ class Placement(ABC):
                 f"placement={cls.key!r} does not provide them. Choose placement='split' or 'oob'."
             )
 
-    def base_rate(self, calibrator: Any) -> float:
-        """The frequency of class 1 at which a calibrator's probabilities are right.
+    def base_rate(self, calibrator: Any) -> Any:
+        """The frequency of class 1 at which a calibrator's probabilities are right; of K > 2 classes, of each, (K,).
 
         That of the calibration rows; for the uncalibrated model, which learned nothing of them, that of the
         rows that trained it.

@@ -165,6 +165,11 @@ def open_page(script: str) -> Recipe:
             f"All probabilities are adjusted to a base rate of {rate}. “Base rate” on the Reliability page "
             "compares the results before and after."
         )
+    if "base_rate" in page.controls and state.recipe().base_rates:
+        st.caption(
+            "All probabilities are adjusted to stated shares of the classes. “Base rate” on the Reliability page "
+            "compares the results before and after."
+        )
     if page in current.PAGES["Explore"] and page.key != "data":
         controls.rows_shown(page.name)
     if "model" in page.controls and state.recipe().content == "predictions":

@@ -148,7 +148,11 @@ UNSAID = {"file", "judge_file", "onnx_file", "content", "target", "weight_as"}
 
 def in_words(recipe: Recipe, name: str, value: Any) -> str:
     """A field's or setting's value as its control shows it."""
-    return percent(value) if name == "base_rate" else recipe.parameter(name).in_words(value)
+    return (
+        percent(value)
+        if name.partition(".")[0] in ("base_rate", "base_rates")
+        else recipe.parameter(name).in_words(value)
+    )
 
 
 def typed(field: str, value: Any) -> Any:

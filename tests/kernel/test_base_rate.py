@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from calib.kernel.base_rate import BaseRate, class_weights
+from calib.kernel.base_rate import BaseRate, BaseRates, class_weights, multiply_odds
 from calib.kernel.checks import InputError
 from calib.kernel.formula import Score, steps
 from calib.metrics import brier_score, log_loss
@@ -76,3 +76,56 @@ def test_steps_are_moved_in_the_table_and_not_in_the_formula():
     rate = BaseRate(0.5, 0.1)
     moved = rate.adjust_term(steps(Score("s"), np.array([1.0]), np.array([0.25, 0.5])))
     np.testing.assert_array_equal(moved.coefficients[:, 0], rate.adjust([0.25, 0.5]))
+
+
+K_FITTED, K_STATED = (0.5, 0.3, 0.2), (0.2, 0.3, 0.5)
+
+
+def test_of_k_classes_a_moved_posterior_is_that_of_bayes_with_other_priors():
+    x = np.linspace(-3, 4, 50)
+    density = np.stack([norm.pdf(x, at, 1 + at / 4) for at in (0, 1, 2)], axis=1)
+    at = [density * prior / (density * prior).sum(axis=1, keepdims=True) for prior in (K_FITTED, K_STATED)]
+    rates = BaseRates(K_FITTED, K_STATED)
+    np.testing.assert_allclose(rates.adjust(at[0]), at[1], rtol=1e-12)
+    np.testing.assert_allclose(multiply_odds(at[0], rates.odds_ratio(at[0])), at[1], rtol=1e-12)
+
+
+def test_of_two_classes_the_shares_do_what_the_base_rate_does():
+    p = np.random.default_rng(0).random(40)
+    two, k = BaseRate(0.3, 0.04), BaseRates((0.7, 0.3), (0.96, 0.04))
+    rows = np.column_stack([1 - p, p])
+    np.testing.assert_allclose(k.adjust(rows)[:, 1], two.adjust(p), rtol=1e-12)
+    np.testing.assert_allclose(k.odds_ratio(rows)[:, 1], two.ratio, rtol=1e-12)
+    y, counts = np.array([1, 0, 0, 0, 1, 0]), np.array([3.0, 1, 2, 5, 1, 4])
+    np.testing.assert_allclose(
+        class_weights(y, (0.93, 0.07), counts), class_weights(y, 0.07, counts), rtol=1e-14
+    )
+
+
+def test_rows_that_are_nearly_certain_still_sum_to_one():
+    rates, p = (
+        BaseRates(K_FITTED, K_STATED),
+        np.array([[1 - 3e-9, 1e-9, 2e-9], [1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]),
+    )
+    moved = multiply_odds(p, rates.odds_ratio(p))
+    np.testing.assert_allclose(moved.sum(axis=1), 1, rtol=0, atol=4e-16)
+    np.testing.assert_allclose(moved, rates.adjust(p), rtol=1e-12)
+
+
+def test_rows_of_k_classes_are_weighted_by_class_as_by_repeating_them():
+    y = np.array([0, 1, 2, 2, 1, 0, 0])
+    counts = np.array([3.0, 1, 2, 5, 1, 4, 1])
+    weights = class_weights(y, K_STATED, counts)
+    assert [np.average(y == k, weights=weights) for k in range(3)] == pytest.approx(K_STATED)
+    alone = class_weights(np.repeat(y, counts.astype(int)), K_STATED)
+    np.testing.assert_allclose(
+        np.bincount(np.repeat(np.arange(7), counts.astype(int)), alone), weights, rtol=1e-12
+    )
+    with pytest.raises(InputError, match="cannot represent another base rate"):
+        class_weights(np.array([0, 1]), K_STATED)
+
+
+@pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.0), (0.5, 0.3, 0.3), (0.5, 0.5), (0.2, "x", 0.3)])
+def test_shares_that_are_none_are_refused_by_name(wrong):
+    with pytest.raises(InputError, match="base_rates"):
+        BaseRates(K_FITTED, wrong)

@@ -62,3 +62,19 @@ def test_calibrators_of_all_classes_are_offered_where_there_are_some(opened):
     assert faults(at) == []
     two = page("explore_reliability")
     assert "Dirichlet calibration" not in two.multiselect(key="calibrators").options
+
+
+def test_shares_of_the_classes_move_every_page_and_can_be_taken_back(opened):
+    at = go(opened, "explore_reliability")
+    at = settled(at.segmented_control(key="reliability.details").set_value("base_rate").run())
+    assert "Adjust the shares of the classes" in titles(at)
+    at.query_params["base_rates"] = '{"barbera":0.6,"barolo":0.2,"grignolino":0.2}'
+    at = settled(at.run())
+    assert faults(at) == []
+    for stem in EXPLORE:
+        at = go(at, stem)
+        assert faults(at) == [], stem
+    at = go(at, "explore_reliability")
+    assert any("stated shares of the classes" in caption.value for caption in at.caption)
+    at = settled(at.button(key="own_shares").click().run())
+    assert "base_rates" not in at.query_params

@@ -122,7 +122,10 @@ def test_bad_input_is_refused_by_name():
         ),
         (lambda: CalibratedClassifier(GaussianNB(), "vector", "none").fit(X, Y), "needs calibration scores"),
         (lambda: CalibratedClassifier(GaussianNB(), "vector").fit(X, CODED > 1), "for three or more classes"),
-        (lambda: CalibratedClassifier(GaussianNB(), base_rate=0.2).fit(X, Y), "base_rate is for two classes"),
+        (
+            lambda: CalibratedClassifier(GaussianNB(), base_rate=0.2).fit(X, Y),
+            "base_rate must be one share for each of the",
+        ),
         (
             lambda: CalibratedClassifier(GaussianNB(), placement="oob_whole").fit(X, Y),
             "need a bagged ensemble",

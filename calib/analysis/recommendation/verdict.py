@@ -108,6 +108,11 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
 def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
     """Why the ECE of the verdict is not that of the metrics if a deployment base rate is set."""
     assert evaluation.before is not None
+    if evaluation.joint is not None:
+        return (
+            "This verdict is at the class shares of the rows themselves; metrics and diagrams are at the stated "
+            "shares, so their ECE differs."
+        )
     own = _judged(evaluation.before, key or "none").share
     return (
         f"This verdict is at the base rate of the rows themselves, {percent(own)}; metrics and diagrams are at "

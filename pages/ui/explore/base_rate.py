@@ -6,13 +6,20 @@ import pandas as pd
 import streamlit as st
 
 from calib.analysis.differences import reference_of
-from calib.analysis.label_shift import EstimatedRate, before_and_after, estimate_of_rows
+from calib.analysis.label_shift import (
+    EstimatedRate,
+    EstimatedRates,
+    before_and_after,
+    estimate_of_rows,
+    with_share,
+)
 from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import label_of
 from calib.data import read_table
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_rates
+from calib.figures.classes import formatted_shares
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, percent
 from calib.sources import digest
@@ -22,6 +29,7 @@ from pages.ui.text import plain
 from pages.ui.uploads import remember, remembered
 
 KEPT_ESTIMATES = 6
+ESTIMATED = {"fitted": "In the table", "rate": "Estimated", "lower": "From", "upper": "To"}
 REMEDY = (
     "If positives are rarer or more frequent in deployment, or if the table was under- or oversampled, set the base "
     "rate in the sidebar. All odds are then multiplied by the same factor, on every page and in every export."
@@ -30,6 +38,10 @@ REMEDY = (
 
 def show(evaluation: Evaluation) -> None:
     """What a deployment base rate changes, and an estimate of it."""
+    if evaluation.joint is not None:
+        _shares(evaluation)
+        _from_a_sample(evaluation)
+        return
     recipe, name = evaluation.recipe, plain(class_named(evaluation.dataset.classes[1]))
     headings.heading("Adjust the base rate")
     table = before_and_after(evaluation)
@@ -51,6 +63,58 @@ def show(evaluation: Evaluation) -> None:
         )
     tables.download("Base rates (CSV)", lambda: safe_csv(table), "base_rates.csv")
     _from_a_sample(evaluation)
+
+
+def _shares(evaluation: Evaluation) -> None:
+    """The share of each class in deployment, and the scores of all classes at the table's shares and at these."""
+    joint, recipe = evaluation.joint, evaluation.recipe
+    headings.heading("Adjust the shares of the classes")
+    here = (joint.before or joint).shares
+    stated = dict(recipe.base_rates) or dict(zip(joint.names, here, strict=True))
+    st.markdown(
+        "If classes are rarer or more frequent in deployment, change their shares below. Each probability is then "
+        "multiplied by the ratio of the class's shares, and each row is divided by its sum, on every page."
+    )
+    key = f"base_rates_{digest(repr(stated).encode())[:8]}"
+
+    def edited() -> None:
+        ((line, cells),) = st.session_state[key]["edited_rows"].items()
+        new = with_share(stated, joint.names[int(line)], (cells["share"] or 0.0) / 100)
+        state.update(base_rates=new)
+
+    st.data_editor(
+        pd.DataFrame(
+            {"class": joint.names, "here": 100 * here, "share": [100 * stated[each] for each in joint.names]}
+        ),
+        key=key,
+        on_change=edited,
+        hide_index=True,
+        disabled=["class", "here"] + ["share"] * (len(set(joint.y)) < joint.classes),
+        column_config={
+            "class": "Class",
+            "here": st.column_config.NumberColumn("Test rows, %", format="%.3g"),
+            "share": st.column_config.NumberColumn(
+                "Deployment, %", min_value=0.0, max_value=100.0, format="%.3g"
+            ),
+        },
+        alt="Share of each class among the test rows and in deployment",
+    )
+    st.caption("If you change one share, the other shares keep their ratios.")
+    if joint.before is None:
+        return
+    st.button(
+        "Use the shares of the table", key="own_shares", on_click=state.update, kwargs={"base_rates": {}}
+    )
+    table = formatted_shares(joint)
+    grid(
+        table, width="stretch", hide_index=True, key="joint_rates", alt="Scores at both shares of the classes"
+    )
+    st.caption(
+        "Test rows are weighted by class to represent these shares. This is correct only if the class shares change "
+        "but the rows within each class do not. Intervals of single classes are moved with their rows; nothing is "
+        "guaranteed for them."
+    )
+    tables.download("Shares (CSV)", lambda: safe_csv(table), "shares.csv")
 
 
 def _from_a_sample(evaluation: Evaluation) -> None:
@@ -78,11 +142,25 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         "the likelihood ratio; it assumes that the probabilities are right and that the rows are independent."
         + _counted(evaluation.recipe.weight, found[1])
     )
-    if 0 < estimate.rate < 1:
+    if isinstance(estimate, EstimatedRates):
+        _take(estimate)
+    elif 0 < estimate.rate < 1:
         label = f"Use {percent(estimate.rate)}"
         st.button(
             label, key="take_rate", on_click=state.update, kwargs={"base_rate": float(f"{estimate.rate:.4g}")}
         )
+
+
+def _take(estimate: EstimatedRates) -> None:
+    """The estimated shares, and a button that states them."""
+    grid(
+        estimate.table.map(percent).rename(columns=ESTIMATED).rename_axis("Class"),
+        key="estimated_shares",
+        alt="Estimated share of each class",
+    )
+    st.button(
+        "Use these shares", key="take_shares", on_click=state.update, kwargs={"base_rates": estimate.stated}
+    )
 
 
 def _counted(weight: str | None, rows: pd.DataFrame) -> str:
@@ -97,7 +175,7 @@ def _counted(weight: str | None, rows: pd.DataFrame) -> str:
     )
 
 
-def _estimate(evaluation: Evaluation, key: str, name: str, table) -> EstimatedRate:
+def _estimate(evaluation: Evaluation, key: str, name: str, table) -> EstimatedRate | EstimatedRates:
     """Kept, since the rows have to be scored."""
     known = (name, evaluation.dataset.digest, evaluation.recipe.digest("fit"), evaluation.recipe.options, key)
     fitted = evaluations.fit_of(evaluation)

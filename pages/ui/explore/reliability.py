@@ -203,7 +203,7 @@ def details(evaluation: Evaluation, found: Differences | None) -> None:
         "base_rate": base_rate.show,
     }
     recipe = evaluation.recipe
-    offered = [name for name in DETAILS if name != GROUPS and not (name == "base_rate" and evaluation.joint)]
+    offered = [name for name in DETAILS if name != GROUPS]
     controls.choice(
         "reliability.details", recipe, offered=offered, label_visibility="collapsed", width="stretch"
     )
