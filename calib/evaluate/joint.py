@@ -22,7 +22,7 @@ from calib.kernel.cache import once
 from calib.kernel.checks import InputError, labelled_rows, one_of, weight_vector
 from calib.kernel.records import Predictions
 from calib.kernel.rows import Rows
-from calib.kernel.weights import or_ones
+from calib.kernel.weights import are_whole, or_ones
 from calib.kernel.wording import listed
 from calib.metrics import (
     accuracy,
@@ -36,6 +36,7 @@ from calib.metrics import (
     top_label_calibration_error,
 )
 from calib.metrics.confidence import mean_interval
+from calib.metrics.joint_intervals import joint_interval
 from calib.metrics.losses import joint_log_losses, joint_squared_errors
 from calib.placements import Scored
 
@@ -294,6 +295,27 @@ class JointEvaluation:
             for name, P in self.predictions.items()
         }
         return pd.DataFrame.from_dict(rows, orient="index")
+
+    def intervals(self, name: str | None = None) -> pd.DataFrame:
+        """Return the scores of one of the predictions with their 95 % intervals, one row per score of ``SCORES``.
+
+        Columns: ``value``, ``low`` and ``high`` of ``joint_interval``, and ``corrected``, the bias-corrected form of
+        calibration errors: the root of the mean squared gap that is more than chance, which has no interval. It is
+        missing for other scores, and with weights that are not counts.
+        """
+        name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
+        return once(self, ("intervals", name), lambda: self._intervals(name))
+
+    def _intervals(self, name: str) -> pd.DataFrame:
+        P, weights = self.predictions[name], self.sample_weight
+        whole = weights is None or are_whole(weights)
+        lines = {}
+        for key, score in SCORES.items():
+            ends = joint_interval(key, self.y, P, weights, self.cluster, counts=self.counts)
+            binned = key.endswith("_ece") and whole
+            corrected = score.function(self.y, P, sample_weight=weights, debiased=True) if binned else np.nan
+            lines[key] = (self.metrics.loc[name, key], *ends, corrected)
+        return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high", "corrected"])
 
     def differences(self) -> pd.DataFrame:
         """Return the change of the losses of all classes from the first predictions to each of the others.

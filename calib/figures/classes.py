@@ -48,6 +48,21 @@ def formatted_shares(joint: JointEvaluation) -> pd.DataFrame:
     return pd.concat([found[["Calibrator", "Where"]], shown], axis=1).reset_index(drop=True)
 
 
+def formatted_intervals(table: pd.DataFrame) -> pd.DataFrame:
+    """``JointEvaluation.intervals`` in words."""
+    return pd.DataFrame(
+        {
+            "Score": [SCORES[key].label for key in table.index],
+            "Value": list(map(number, table["value"])),
+            "95 % interval": [
+                f"[{number(line.low)}, {number(line.high)}]" if line.low == line.low else "–"
+                for line in table.itertuples()
+            ],
+            "Bias-corrected": ["–" if value != value else number(value) for value in table["corrected"]],
+        }
+    )
+
+
 def formatted_changes(joint: JointEvaluation) -> pd.DataFrame:
     """``JointEvaluation.differences`` in words: a line per calibrator, a column per score; ● marks a clear change."""
     shown: dict[str, dict[str, str]] = {}

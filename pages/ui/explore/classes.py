@@ -11,7 +11,13 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.evaluate.joint import SCORES
 from calib.export import safe_csv
-from calib.figures.classes import WORST, formatted_changes, formatted_classes, formatted_scores
+from calib.figures.classes import (
+    WORST,
+    formatted_changes,
+    formatted_classes,
+    formatted_intervals,
+    formatted_scores,
+)
 from calib.kernel.wording import class_named
 from pages.ui import chart, headings, state, tables
 from pages.ui.grid import grid
@@ -34,11 +40,10 @@ def show(evaluation: Evaluation) -> None:
         st.markdown(f"**Difference from {first}**, with its 95 % interval")
         grid(formatted_changes(joint), width="stretch", key="joint_changes", alt="Differences and intervals")
         st.caption("● marks a clear difference: its interval excludes 0.")
-    with st.expander("What the scores mean"):
-        for score in SCORES.values():
-            st.markdown(f"**{score.label}**: {score.help}")
-    headings.heading("One class at a time")
+    headings.heading("One calibrator")
     key = _calibrator(evaluation)
+    _scores(joint.intervals(key))
+    headings.heading("One class at a time")
     table = joint.by_class(key)
     _table(table)
     st.caption(
@@ -51,6 +56,25 @@ def show(evaluation: Evaluation) -> None:
     if joint.classes == 3 and key != "none":
         chart.show("simplex", evaluation, calibrator=key)
     _worst(evaluation, key, list(table.index[:WORST]))
+
+
+def _scores(table: Any) -> None:
+    """The scores of one calibrator with their intervals, and what they mean."""
+    with st.expander("Scores with 95 % intervals, and what they mean"):
+        grid(
+            formatted_intervals(table),
+            width="stretch",
+            hide_index=True,
+            key="joint_intervals",
+            alt="Intervals of scores",
+        )
+        st.caption(
+            "Intervals of calibration errors are for the same bins, and wide, so that they include the true error. "
+            "Bias-corrected is the root of the mean squared gap without what chance adds. It has no interval."
+        )
+        tables.download("Intervals (CSV)", lambda: safe_csv(table, index=True), "score_intervals.csv")
+        for score in SCORES.values():
+            st.markdown(f"**{score.label}**: {score.help}")
 
 
 def _calibrator(evaluation: Evaluation) -> str:

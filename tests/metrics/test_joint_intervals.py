@@ -1,0 +1,123 @@
+"""Intervals of metrics of K classes: coverage by simulation, and equality with those of two classes."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from calib.kernel.checks import InputError
+from calib.metrics import accuracy, auc, brier_score, confidence_interval, log_loss
+from calib.metrics.joint_intervals import JOINT_INTERVALS, joint_interval
+
+DRAWS, N, K = 150, 400, 3
+
+
+def world(n, power, rng):
+    true = np.exp(rng.normal(size=(n, K)) * 1.5 + np.arange(K) / 2)
+    true /= true.sum(axis=1, keepdims=True)
+    said = true**power
+    return true, said / said.sum(axis=1, keepdims=True)
+
+
+def cells(true, said):
+    """|mean of truth − said| over the cells of each error, of many rows whose truth is known."""
+    each, top = np.arange(len(true)), said.argmax(axis=1)
+
+    def bins(p):
+        return np.minimum((p * 15).astype(int), 14)
+
+    def error(came, p, cell):
+        return np.abs(np.bincount(cell, came - p)).sum() / len(p)
+
+    first = true[each, top], said[each, top]
+    return {
+        "confidence_ece": error(*first, bins(first[1])),
+        "top_label_ece": error(*first, bins(first[1]) * K + top),
+        "classwise_ece": np.mean([error(true[:, k], said[:, k], bins(said[:, k])) for k in range(K)]),
+        "accuracy": first[0].mean(),
+        "log_loss": -(true * np.log(said)).sum(axis=1).mean(),
+        "brier": (said**2 + true - 2 * true * said).sum(axis=1).mean(),
+    }
+
+
+@pytest.mark.parametrize("power", [1.0, 1.8])
+def test_intervals_include_the_population_as_often_as_they_say(power):
+    true, said = world(200_000, power, np.random.default_rng(99))
+    truth = cells(true, said)
+    if power == 1:
+        truth |= dict.fromkeys([key for key in truth if key.endswith("ece")], 0.0)
+    held = dict.fromkeys(truth, 0)
+    for seed in range(DRAWS):
+        rng = np.random.default_rng(seed)
+        true, said = world(N, power, rng)
+        y = (rng.random((N, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, K - 1)
+        for key, value in truth.items():
+            low, high = joint_interval(key, y, said)
+            held[key] += low <= value <= high
+    for key, count in held.items():
+        assert count / DRAWS > 0.95 - 3 * math.sqrt(0.95 * 0.05 / DRAWS), key
+
+
+def test_the_interval_of_the_auc_includes_it_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    true, said = world(100_000, 1.0, rng)
+    y = (rng.random((100_000, 1)) > true.cumsum(axis=1)).sum(axis=1).clip(0, K - 1)
+    truth, held = auc(y, said), 0
+    for i in range(200):
+        low, high = joint_interval("auc", y[i * 500 : (i + 1) * 500], said[i * 500 : (i + 1) * 500])
+        held += low <= truth <= high
+    assert held / 200 > 0.9
+
+
+RNG = np.random.default_rng(1)
+TRUE, SAID = world(300, 1.4, RNG)
+Y = (RNG.random((300, 1)) > TRUE.cumsum(axis=1)).sum(axis=1).clip(0, K - 1)
+COUNT = RNG.integers(1, 4, 300)
+
+
+@pytest.mark.parametrize("key", JOINT_INTERVALS)
+def test_counts_are_rows_and_clusters_of_one_row_are_almost_rows(key):
+    one = joint_interval(key, Y, SAID, COUNT)
+    other = joint_interval(key, np.repeat(Y, COUNT), np.repeat(SAID, COUNT, axis=0))
+    np.testing.assert_allclose(one, other, rtol=0.02, atol=2e-3)
+    alone, plain = joint_interval(key, Y, SAID, cluster=np.arange(300)), joint_interval(key, Y, SAID)
+    np.testing.assert_allclose(alone, plain, atol=0.02)
+    assert np.isnan(joint_interval(key, Y, SAID, cluster=np.zeros(300))).all()
+
+
+def test_confidence_is_that_of_two_classes_and_values_lie_inside():
+    right, top = SAID.argmax(axis=1) == Y, SAID.max(axis=1)
+    assert joint_interval("confidence_ece", Y, SAID) == pytest.approx(
+        confidence_interval("ece", right, top, bins=15), abs=5e-3
+    )
+    assert joint_interval("accuracy", Y, SAID) == confidence_interval(
+        "accuracy", right, np.maximum(top, 0.51)
+    )
+    for key, function in (
+        ("log_loss", log_loss),
+        ("brier", brier_score),
+        ("accuracy", accuracy),
+        ("auc", auc),
+    ):
+        low, high = joint_interval(key, Y, SAID)
+        assert low < function(Y, SAID) < high
+
+
+def test_of_two_classes_the_auc_has_delongs_interval():
+    p, y = SAID[:, 0] / (SAID[:, 0] + SAID[:, 1]), (Y == 1).astype(int)
+    both = np.column_stack([p, 1 - p])
+    ours, delong = joint_interval("auc", y, both), confidence_interval("auc", y, 1 - p)
+    middle = [logit(end) for end in ours]
+    assert expit(sum(middle) / 2) == pytest.approx(auc(y, 1 - p))
+    np.testing.assert_allclose(ours, delong, atol=2e-3)
+
+
+def test_an_interval_that_would_not_cover_is_not_given():
+    few = np.r_[np.zeros(40, int), np.ones(40, int), [2] * 4]
+    P = RNG.dirichlet([1, 1, 1], 84)
+    assert np.isnan(joint_interval("auc", few, P)).all()
+    many = RNG.dirichlet(np.full(100, 0.02), 4000)
+    assert np.isnan(joint_interval("classwise_ece", many.argmax(axis=1), many)).all()
+    with pytest.raises(InputError, match="metric must be one of"):
+        joint_interval("ece", Y, SAID)
