@@ -29,9 +29,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, is_classifier
 
 from calib.data import TooLargeError, about, guess_target, looks_like_predictions, open_large, read_table
-from calib.evaluate import Evaluation
+from calib.evaluate import JointEvaluation, check
 from calib.kernel.checks import InputError
-from calib.models import class_one_score
+from calib.models import class_one_score, class_scores
 from calib.placements.base import coded_classes
 from calib.recipe import Recipe
 from calib.sources import counted_rows, digest
@@ -106,9 +106,10 @@ def explore(
     Parameters
     ----------
     data
-        Labels (n,) of 0 and 1; or a fitted scikit-learn classifier; or a DataFrame.
+        Labels (n,) of 0 and 1, or of 0 … K − 1; or a fitted scikit-learn classifier; or a DataFrame.
     p
-        Probabilities of class 1, (n,) or (n, 2), or a mapping from names to such arrays; with a model its rows X.
+        Probabilities of class 1, (n,) or (n, 2), or of K classes (n, K), or a mapping from names to such arrays; with a
+        model its rows X.
     y
         With a model, the labels of the rows X.
     target
@@ -148,7 +149,12 @@ def _of_predictions(y: Any, p: Any) -> tuple[str, pd.DataFrame, dict[str, Any]]:
         raise InputError(
             "p is missing. Pass labels and probabilities, a fitted model with X and y, or a DataFrame."
         )
-    checked = Evaluation.from_predictions(y, p).dataset
+    found = check(y, p)
+    if isinstance(found, JointEvaluation):
+        names = [str(k) for k in range(found.classes)]
+        tables = {SCORE if name == "none" else name: P for name, P in found.predictions.items()}
+        return "predictions", *_of_classes(pd.DataFrame(), tables, names, found.y)
+    checked = found.dataset
     columns = {SCORE if name == "none" else name: checked.X[name] for name in checked.X}
     return "predictions", *_scored(pd.DataFrame(columns), list(columns), checked.y, "1")
 
@@ -163,13 +169,34 @@ def _of_model(model: Any, X: Any, y: Any) -> tuple[str, pd.DataFrame, dict[str, 
             f"{type(model).__name__} is not a classifier. Pass a fitted scikit-learn classifier."
         )
     classes, _ = coded_classes(y)
-    if len(classes) > 2:
-        raise InputError("explore(model, X, y) takes two classes so far.")
-    positive = classes[1]
     rows = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     name = type(model).__name__
+    if len(model.classes_) > 2:
+        tables = {name: class_scores(model, X, model.classes_)}
+        return name, *_of_classes(rows, tables, list(map(str, model.classes_)), _places_of(model, y))
+    positive = classes[1]
     frame = rows.reset_index(drop=True).rename(columns=str).assign(**{name: class_one_score(model, X)})
     return name, *_scored(frame, [name], np.asarray(y), str(positive))
+
+
+def _places_of(model: Any, y: Any) -> np.ndarray:
+    """Return the position (n,) of each label among the classes of a model; refuse a label that it does not know."""
+    y = np.asarray(y)
+    unknown = y[~np.isin(y, model.classes_)]
+    if len(unknown):
+        raise InputError(f"y: the model does not know the label {str(unknown[0])!r}. Remove its rows.")
+    return np.searchsorted(model.classes_, y)
+
+
+def _of_classes(
+    rows: pd.DataFrame, tables: Mapping[str, np.ndarray], names: list[str], y: np.ndarray
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The same of K classes: a column per class of each table of probabilities, called name_class."""
+    columns = {f"{name}_{each}": P[:, k] for name, P in tables.items() for k, each in enumerate(names)}
+    frame = pd.concat([rows.reset_index(drop=True).rename(columns=str), pd.DataFrame(columns)], axis=1)
+    found, said = _scored(frame, list(columns), np.array(names)[y], names[-1])
+    del said["positive"]
+    return found, said
 
 
 def _scored(

@@ -63,6 +63,35 @@ def test_a_fitted_model_scores_its_rows_here_and_its_columns_go_along(handed, mo
     assert {"age", "income"} <= set(data.beside)
 
 
+ROWS = RNG.dirichlet([1, 1, 1], 300)
+CODES = np.array([RNG.choice(3, p=row) for row in ROWS])
+
+
+def test_probabilities_of_k_classes_are_those_of_check(handed):
+    sharp = ROWS**2 / (ROWS**2).sum(axis=1, keepdims=True)
+    said, data = handed(CODES, {"forest": ROWS, "deep net": sharp})
+    assert data.joint
+    assert data.scores == ["forest", "deep net"]
+    np.testing.assert_array_equal(data.labels, CODES)
+    assert json.loads(json.dumps(said)) == said
+    recipe = Recipe(data="upload:0", calibrators=("none",), content="predictions", score="deep net")
+    table = evaluate(recipe, data).joint.metrics.loc["none"]
+    pd.testing.assert_series_equal(table, check(CODES, sharp).metrics.loc["none"], rtol=1e-9)
+
+
+def test_a_fitted_model_of_k_classes_scores_its_rows_here(handed):
+    kinds = np.array(["cat", "dog", "owl"])[np.digitize(X["age"], [-0.5, 0.5])]
+    model = LogisticRegression().fit(X, kinds)
+    _, data = handed(model, X, kinds)
+    assert data.names == ("cat", "dog", "owl")
+    np.testing.assert_allclose(data.X.to_numpy(), model.predict_proba(X), rtol=1e-12)
+    assert {"age", "income"} <= set(data.beside)
+    _, data = handed(X.assign(kind=kinds), target="kind")
+    assert data.joint
+    with pytest.raises(InputError, match="does not know the label 'ant'"):
+        explore(model, X, np.where(kinds == "cat", "ant", kinds))
+
+
 def test_a_table_is_handed_on_as_it_is(handed):
     said, data = handed(X.assign(y=Y), target="y")
     assert said == {"content": "features", "target": "y"}
