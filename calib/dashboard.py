@@ -191,7 +191,7 @@ def _places_of(model: Any, y: Any) -> np.ndarray:
 def _of_classes(
     rows: pd.DataFrame, tables: Mapping[str, np.ndarray], names: list[str], y: np.ndarray
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The same of K classes: a column per class of each table of probabilities, called name_class."""
+    """Return the table with a column name_class for each class of each table of probabilities, and the Recipe."""
     columns = {f"{name}_{each}": P[:, k] for name, P in tables.items() for k, each in enumerate(names)}
     frame = pd.concat([rows.reset_index(drop=True).rename(columns=str), pd.DataFrame(columns)], axis=1)
     found, said = _scored(frame, list(columns), np.array(names)[y], names[-1])
