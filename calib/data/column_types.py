@@ -14,7 +14,7 @@ import numbers
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ MISSING_NUMBER = (
     *(".", "-", "--", "None", "none", "na", "n/a", "n.a.", "N.A.", "nil"),
     *("missing", "Missing", "unknown", "Unknown"),
 )
+GAPS = MISSING + MISSING_NUMBER
 # Columns with at most so many values remember how the file spelt them: one may be the label
 SPELT_VALUES = 100
 # inf and nan among them: a column that begins otherwise is words
@@ -62,6 +63,7 @@ DATE_SHAPES = {
     for form in (date + time for date in DATE_FORMATS for time in TIMES)
 }
 ISO, YEAR_FIRST = "ISO8601", re.compile(r"^\d{4}")
+LEVELS = pa.dictionary(pa.int32(), pa.string())
 ROWS_AT_ONCE = 1 << 18  # of which pandas makes objects
 FEW_ROWS = 10_000  # are taken at once
 
@@ -111,14 +113,50 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
         elif first[0] in STARTS_NUMBER and (found := _numbers(known, name, comma)) is not None:
             values, spelt, note = found
             return Typed(own(values), _spelling(spelt, values), note)
+    return Typed(_as_typed(text), {})
+
+
+def _as_typed(text: pa.ChunkedArray) -> pd.Series:
     texts = pd.Series(pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan)))
     once(arrow(texts), "typed", bool)
-    return Typed(texts, {})
+    return texts
+
+
+def kind_of(text: pa.ChunkedArray) -> pa.DataType:
+    """Arrow's type for a column of a long text, by its first rows: levels if few cells differ (their spelling is
+    kept), numbers if they are plain, else text.
+
+    >>> kind_of(pa.chunked_array([[f"{i}.5" for i in range(200)]])), kind_of(pa.chunked_array([["1", "0"]])) == LEVELS
+    (DataType(double), True)
+    """
+    if len(pc.unique(known := _known(text))) <= SPELT_VALUES:
+        return LEVELS
+    values = _cast(known)
+    return text.type if values is None else values.type
+
+
+def typed_cells(cells: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
+    """Type a column that was read as text, as plain numbers or as levels; see ``typed_text``."""
+    if pa.types.is_primitive(cells.type):
+        return Typed(own(cells), {})
+    if cells.type != LEVELS:
+        return typed_text(cells, name, comma)
+    cells = cells.unify_dictionaries().combine_chunks()
+    found = typed_text(pa.chunked_array([cells.dictionary]), name, comma)
+    if isinstance(found.values.array, pd.arrays.ArrowStringArray):
+        return replace(found, values=_as_typed(arrow(found.values).take(cells.indices)))
+    return replace(found, values=pd.Series(found.values.to_numpy()[cells.indices.to_numpy()], copy=False))
+
+
+def _known(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts without outer spaces, missing where they stand for no number."""
+    return _without(pc.utf8_trim_whitespace(text), GAPS)
 
 
 def own(values: pa.ChunkedArray) -> pd.Series:
     """Numbers in memory of their own: nobody may write into Arrow's, which also keeps what lies between them."""
-    return pd.Series(np.array(values.to_numpy()), copy=False)
+    parts = [part.to_numpy(zero_copy_only=False) for part in values.chunks]
+    return pd.Series(np.concatenate(parts) if parts else values.to_numpy(), copy=False)
 
 
 def in_one_table(columns: Mapping[str, pd.Series], index: pd.Index | None = None) -> pd.DataFrame:
@@ -203,7 +241,9 @@ def _all_match(text: pa.ChunkedArray, pattern: str) -> bool:
 
 def decimal_comma(text: pa.ChunkedArray) -> bool:
     """Whether a column shows beyond doubt that its file writes decimal commas: 1,5 and not only 1,500."""
-    text = _without(pc.utf8_trim_whitespace(text.slice(0, 1000)), MISSING + MISSING_NUMBER)
+    if text.type != pa.string():
+        return False
+    text = _known(text.slice(0, 1000))
     return _any_match(text, ",") and _all_match(text, DECIMAL_COMMA) and not _all_match(text, COMMA_THOUSANDS)
 
 

@@ -1,5 +1,6 @@
 """Delimiter, decimal comma, header and quoting are found out, and no row is lost on the way."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -116,14 +117,91 @@ def test_decimal_commas_and_thousands():
     assert read('a,b\n"1,5",x\n"2.5",y\n')["a"].tolist() == ["1,5", "2.5"]  # contradictory: left as it is
 
 
-def test_a_large_text_goes_to_arrow_piece_by_piece_whatever_its_letters(monkeypatch):
-    """Letters of one to four bytes, over several of Arrow's blocks of 16 MB."""
+def test_a_large_text_goes_to_arrow_piece_by_piece_whatever_its_letters():
+    """Letters of one to four bytes, over several of Arrow's blocks of 16 MB; what is left of these is ASCII."""
     words = ["a", "ß", "…", "🙂"]
     content = ("x,word\n" + "".join(f"{i},{words[i % 4] * 40}\n" for i in range(250_000))).encode()
-    whole = read_table(content, "t.csv")
-    monkeypatch.setattr(delimited, "AT_ONCE", 0)
-    pd.testing.assert_frame_equal(read_table(content, "t.csv"), whole)
-    assert whole["x"].tolist() == list(range(250_000))
+    frame = read_table(content, "t.csv")
+    assert frame["x"].tolist() == list(range(250_000))
+    assert frame["word"].tolist() == [words[i % 4] * 40 for i in range(250_000)]
+
+
+ROWS = 4_400  # of which the first 1,000 tell what the columns hold
+COLUMNS = {
+    "fractions": lambda rng: rng.random(ROWS).round(4).astype(str),
+    "whole": lambda rng: rng.integers(-500, 5000, ROWS).astype(str),
+    "running": lambda rng: np.arange(ROWS).astype(str),
+    "exponents": lambda rng: np.char.mod("%.3e", rng.normal(size=ROWS)),
+    "long": lambda rng: rng.integers(10**14, 10**16, ROWS).astype(str),
+    "few": lambda rng: rng.choice(["0", "1", "01", "1.0"], ROWS),
+    "words": lambda rng: rng.choice(["red", " blue", "NA", "none", "Ünal", "1"], ROWS),
+    "names": lambda rng: np.char.mod("name %d", rng.integers(0, ROWS, ROWS)),
+    "commas": lambda rng: np.char.replace(rng.random(ROWS).round(3).astype(str), ".", ","),
+    "thousands": lambda rng: np.char.mod("%d.500", rng.integers(1, 999, ROWS)),
+    "shares": lambda rng: np.char.mod("%d %%", rng.integers(0, 200, ROWS)),
+    "days": lambda rng: np.array([f"{d % 28 + 1:02}/{d % 12 + 1:02}/2020" for d in rng.integers(0, 9999, ROWS)]),
+    "empty": lambda rng: np.full(ROWS, ""),
+}  # fmt: skip
+STRAYS = [
+    "",
+    "NA",
+    "?",
+    "-",
+    " 7",
+    "7 ",
+    "1.5",
+    "0x1F",
+    "inf",
+    "nan",
+    "word",
+    "12345678901234567890",
+    "1,5",
+    "+3",
+]
+STRAYS += ["\u00a05", '"8"', "1e400", "-0"]
+
+
+def random_text(rng: np.random.Generator) -> str:
+    """Columns of many kinds, into which strays come early, late or not at all."""
+    delimiter = rng.choice([",", ";", "\t"])
+    names = rng.choice(list(COLUMNS), rng.integers(2, 6), replace=False)
+    columns = [COLUMNS[name](rng).astype(object) for name in names]
+    for column in columns:
+        for stray in rng.choice(STRAYS, rng.integers(0, 3)):
+            begin = rng.choice([0, 1200])
+            column[begin + rng.integers(0, ROWS - begin, rng.integers(1, 40))] = stray
+        if delimiter == ",":
+            column[:] = [f'"{cell}"' if "," in cell else cell for cell in column]
+    lines = map(delimiter.join, zip(*columns, strict=True))
+    return "\n".join([delimiter.join(names), *lines]) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_long_text_is_read_by_its_first_rows_as_it_is_cell_by_cell(seed, monkeypatch):
+    text = random_text(np.random.default_rng(seed)).encode()
+    monkeypatch.setattr(delimited, "LONG_TEXT", len(text) + 1)
+    by_cells = read_table(text, "t.csv")
+    monkeypatch.setattr(delimited, "LONG_TEXT", 0)
+    monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
+    by_kind = read_table(text, "t.csv")
+    pd.testing.assert_frame_equal(by_kind, by_cells, check_exact=True)
+    assert about(by_kind) == about(by_cells)
+
+
+def test_columns_of_a_long_text_are_read_by_kind(monkeypatch):
+    """Whether the test above compares two things: numbers and levels come as such, and a late word undoes it."""
+    rows = "".join(f"{i},{i / 7},{'ab'[i % 2]}\n" for i in range(5_000))
+    monkeypatch.setattr(delimited, "LONG_TEXT", 0)
+    monkeypatch.setattr(delimited, "HEAD_CELLS", 0)
+    kinds = delimited._by_kind(rows, ",", 3, False).schema.types
+    assert [str(kind) for kind in kinds] == [
+        "int64",
+        "double",
+        "dictionary<values=string, indices=int32, ordered=0>",
+    ]
+    assert delimited._by_kind(rows + "x,1,a\n", ",", 3, False) is None
+    assert delimited._by_kind(rows + "0x1F,1,a\n", ",", 3, False) is None
+    assert delimited._by_kind(rows + "1,1e20,a\n", ",", 3, False) is None
 
 
 def test_a_text_in_pieces_is_the_text_as_a_whole(monkeypatch):
