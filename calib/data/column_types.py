@@ -258,10 +258,11 @@ def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
     )
     if len(pairs) > SPELT_VALUES:
         return {}
-    spelling: dict[Any, str] = {}
-    for spelt, value in zip(pairs["text"].to_pylist(), pairs["value"].to_pylist(), strict=True):
-        if value is not None:
-            spelling.setdefault(value, spelt)
+    found = zip(pairs["text"].to_pylist(), pairs["value"].to_pylist(), strict=True)
+    known = ((spelt, value) for spelt, value in found if value is not None)
+    # Of several spellings the shortest: their order here is Arrow's, not the file's
+    shortest_last = sorted(known, key=lambda pair: (len(pair[0]), pair[0]), reverse=True)
+    spelling: dict[Any, str] = {value: spelt for spelt, value in shortest_last}
     return spelling if any(spelt != label(value) for value, spelt in spelling.items()) else {}
 
 

@@ -367,7 +367,7 @@ def segment_numbers(found: Audit, line: int) -> str:
     """The numbers of a segment in words, without its name."""
     s = found.segments.iloc[line]
     how = {"slope": " (its slope deviates)", "shape": " (errors in opposite directions)"}
-    opposite = how.get(look_of(found, line), "")
+    opposite = how.get(look_of(found, line), "") if line < found.found else ""
     return (
         f"{counted(int(s['rows']), 'row')}, predicted {100 * s['predicted']:.1f} %, observed "
         f"{100 * s['observed']:.1f} %, adjusted p = {number(s['p_value'])}{opposite}"

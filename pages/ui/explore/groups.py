@@ -275,7 +275,7 @@ def segments(made: Audited, recipe: Recipe) -> None:
     others = {each.line: len(each.others) for each in made.causes}
     shown = found.segments.iloc[lines[:LISTED]]
     table = shown.drop(columns="statistic").assign(
-        look=[LOOKS[look_of(found, line)] for line in shown.index],
+        look=[LOOKS[look_of(found, line)] if line < found.found else "nothing" for line in shown.index],
         more=[others.get(line, 0) for line in shown.index],
     )
     chosen = made.line_of(recipe.setting("groups.chosen"))
