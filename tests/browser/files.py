@@ -8,7 +8,7 @@ import pandas as pd
 from calib import Evaluation, Recipe, evaluate
 from calib.analysis.recommendation.advice import recommend
 from calib.data import read_table
-from calib.kernel.wording import brief, briefly
+from calib.kernel.wording import briefly
 from calib.sources import digest, load
 
 
@@ -54,11 +54,6 @@ def evaluation_of(query: dict[str, str], name: str, content: bytes) -> Evaluatio
     """What ``calib`` computes, without any page, from a page's address and the same file."""
     recipe = Recipe.from_query(query)
     return evaluate(recipe, load(recipe, {digest(content): read_table(content, name)}))
-
-
-def shown(evaluation: Evaluation, metric: str, calibrator: str) -> str:
-    """A number as headlines write it."""
-    return brief(evaluation.metrics.loc[calibrator, metric])
 
 
 def headline_of(evaluation):
