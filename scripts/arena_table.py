@@ -4,12 +4,15 @@
     python -m scripts.arena_table arena.csv [--by model | placement] [--metrics brier log_loss_clipped …]
     python -m scripts.arena_table rows.csv --by size --metrics brier log_loss_clipped     # of
     scripts.judge_advice
+    python -m scripts.arena_table arena.csv --metrics … --published FILE --pair pairwise venn_abers   # of three or more
+    classes
 
 A case is a data set, a model and a placement on which every method answered (margins are refused by the
 methods that need probabilities, so that the support vector machine takes no part; Rank, which only forests
 have, neither). In each case a method beats some share of the others; these shares and the regrets to the best
 method in hindsight are averaged over the cases of a data set and then over data sets, which are drawn anew
-for the intervals. Prints Markdown tables.
+for the intervals. Prints Markdown tables. ``--published`` sets CalArena's win-rates by log loss beside them: columns
+benchmark, runs, method, win_rate_log_loss. ``--pair`` compares two methods over the data sets, by Student's t.
 """
 
 from __future__ import annotations
@@ -17,14 +20,28 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from scipy import stats
 
 from calib.calibrators import label_of
 from calib.comparison import mean_share, ranks, regrets
-from calib.metrics import METRICS
+from calib.study import measure
 
 CASE = ["data", "model", "placement", "repeat"]
 HISTOGRAM = "histogram_uniform"
+CALARENA = {
+    **{
+        "Base-model": "none",
+        "CIR": "centered_isotonic",
+        "Dirichlet": "dirichlet",
+        "Hist-quantile": "histogram",
+    },
+    **{"Hist-uniform": HISTOGRAM, "Isotonic": "isotonic", "MS": "matrix", "SMS": "structured_matrix"},
+    **{"SVS": "structured_vector", "Spline": "spline", "TS": "temperature", "VS": "vector"},
+    **{"Venn-Abers": "venn_abers"},
+}
+"""CalArena's names of our methods."""
 
 
 def read(file: Path) -> pd.DataFrame:
@@ -63,16 +80,49 @@ def named(method: str) -> str:
     return f"{label_of('histogram')}, equal width" if method == HISTOGRAM else label_of(method)
 
 
-def print_standings(rows: pd.DataFrame, metrics: list[str]) -> None:
-    found = {metric: standings(cases(rows, metric), METRICS[metric].higher_is_better) for metric in metrics}
-    labels = [METRICS[metric].label for metric in metrics]
-    print("| method |" + "".join(f" win-rate by {label} | regret in {label} |" for label in labels))
-    print("| --- |" + " --- | --- |" * len(labels))
+def published(file: Path | None) -> pd.DataFrame:
+    """CalArena's win-rates by log loss: a line a method, a column a benchmark."""
+    if file is None:
+        return pd.DataFrame()
+    rows = pd.read_csv(file)
+    rows["method"] = rows["method"].map(CALARENA)
+    rows["benchmark"] += rows["runs"].map(" ({:,} runs)".format)
+    return rows.pivot_table("win_rate_log_loss", "method", "benchmark", sort=False)
+
+
+def print_standings(rows: pd.DataFrame, metrics: list[str], beside: pd.DataFrame) -> None:
+    found = {metric: standings(cases(rows, metric), measure(metric).higher_is_better) for metric in metrics}
+    labels = [measure(metric).label for metric in metrics]
+    names = [*(f" win-rate by {label} | regret in {label} |" for label in labels)]
+    print("| method |" + "".join([*names, *(f" {name} |" for name in beside.columns)]))
+    print("| --- |" + " --- |" * (2 * len(labels) + len(beside.columns)))
     for method in found[metrics[0]].index:
         lines = [found[metric].loc[method] for metric in metrics]
         print(
             f"| {named(method)} |"
             + "".join(f" {x.rate:.2f} [{x.lower:.2f}, {x.upper:.2f}] | {x.regret:.4f} |" for x in lines)
+            + "".join(
+                f" {beside.loc[method, name]:.2f} |" if method in beside.index else " |" for name in beside
+            )
+        )
+
+
+def difference(
+    rows: pd.DataFrame, metric: str, first: str, second: str
+) -> tuple[float, float, float, int, int]:
+    """Mean of first − second over data sets with its 95 % interval (Student's t); sets where first is lower, sets."""
+    table = cases(rows, metric)
+    each = (table[first] - table[second]).groupby(level="data").mean().to_numpy()
+    half = stats.t.ppf(0.975, len(each) - 1) * each.std(ddof=1) / np.sqrt(len(each))
+    return each.mean(), each.mean() - half, each.mean() + half, int((each < 0).sum()), len(each)
+
+
+def print_difference(rows: pd.DataFrame, metrics: list[str], first: str, second: str) -> None:
+    print(f"\n{named(first)} minus {named(second)}\n")
+    for metric in metrics:
+        mean, low, high, lower, sets = difference(rows, metric, first, second)
+        print(
+            f"- {measure(metric).label}: {mean:+.4f} [{low:+.4f}, {high:+.4f}], lower on {lower} of {sets} sets"
         )
 
 
@@ -83,13 +133,19 @@ def main() -> None:
     parser.add_argument("rows", type=Path, metavar="ROWS.csv")
     parser.add_argument("--by", choices=("model", "placement", "size"))
     parser.add_argument("--metrics", nargs="+", default=["brier", "log_loss_clipped", "miscalibration"])
+    parser.add_argument("--published", type=Path, metavar="CALARENA.csv")
+    parser.add_argument("--pair", nargs=2, metavar="METHOD")
+    parser.add_argument("--placements", nargs="+", help="only these kinds of calibration data")
     args = parser.parse_args()
     rows = read(args.rows)
+    rows = rows[rows["placement"].isin(args.placements or rows["placement"])]
     for name, part in rows.groupby(args.by) if args.by else [("all", rows)]:
         table = cases(part, args.metrics[0])
         sets = table.index.get_level_values("data").nunique()
         print(f"\n{name}: {len(table)} cases of {sets} data sets, {table.shape[1]} methods\n")
-        print_standings(part, args.metrics)
+        print_standings(part, args.metrics, published(args.published))
+        if args.pair:
+            print_difference(part, args.metrics, *args.pair)
 
 
 if __name__ == "__main__":

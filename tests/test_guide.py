@@ -19,6 +19,8 @@ import calib
 from calib import Recipe
 from calib.__main__ import _parser
 from calib.analysis.recommendation.choice import START
+from calib.analysis.recommendation.joint import START as JOINT_START
+from calib.analysis.recommendation.joint import TRIED as JOINT_TRIED
 from calib.calibrators import CALIBRATORS, name_of
 from calib.data import connections, looks_like_predictions, prepare_predictions
 from calib.export.calibrators import FOLDS, OF_K
@@ -366,6 +368,23 @@ def test_which_calibrator_when_says_what_the_results_say():
     for words in ("860 tables", "1035", "1074"):
         assert words in text
         assert words in TEXTS["docs/results.md"]
+
+
+def test_the_advice_for_more_classes_says_what_the_results_say():
+    arena, tables = (
+        results("The arena of three or more classes"),
+        results("Which calibrator for three or more"),
+    )
+    begun = tables[tables.index.str.startswith("begin with ")]["regret in log loss"].map(number).sort_values()
+    assert begun.index[:3].tolist() == [f"begin with {name_of(key)}" for key in JOINT_START]
+    assert begun.iloc[0] == tables["regret in log loss"].map(number).min()
+    said = re.findall(r"0\.\d{4}", JOINT_TRIED)
+    kinds = [f"{how} {name_of(JOINT_START[0])}" for how in ("begin with", "always")]
+    assert said == [tables.loc[kind, "regret in Brier score"] for kind in kinds]
+    assert "660 cases from 12 data sets" in JOINT_TRIED
+    wins = arena.filter(regex="log-loss|CalArena|84|20 vision").map(lambda cell: number(cell) if cell else 0)
+    assert set(wins.idxmax()) == {"Structured matrix scaling"}
+    assert arena["regret in Brier score"].map(number).idxmin() == "Dirichlet calibration"
 
 
 def test_the_citation_is_of_this_version():

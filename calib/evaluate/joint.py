@@ -207,7 +207,7 @@ class JointEvaluation:
     @property
     def classes(self) -> int:
         """Return the number of classes, K."""
-        return next(iter(self.predictions.values())).shape[1]
+        return len(self.names) or next(iter(self.predictions.values())).shape[1]  # all may have been refused
 
     @property
     def shares(self) -> np.ndarray:

@@ -6,7 +6,9 @@ Newton's method within a trust region finds the minimum.
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -84,20 +86,25 @@ def fit_softmax(
     )
     problem = (_Diagonal if diagonal else _Full)(z, y, row_weights / row_weights.sum(), ridge)
     x = np.zeros(problem.shape) if start is None else problem.packed(start)
-    exact = x.size <= MOST_EXACT
-    found = minimize(
-        problem.objective,
-        x.ravel(),
-        jac=problem.gradient,
-        method="trust-exact" if exact else "trust-ncg",
-        callback=problem.separated,
-        options={"gtol": steepness, "maxiter": MOST_STEPS},
-        **({"hess": problem.hessian} if exact else {"hessp": problem.curvature}),
-    )
+    found = _minimum(problem, x, steepness)
     change = problem.expanded(found.x)
     loss = problem.loss(found.x)
     steep = np.linalg.norm(problem.gradient(found.x)) > 1e3 * steepness
     return SoftmaxFit(np.eye(k) + change[:, :-1], change[:, -1], loss, bool(steep or loss < SEPARATED))
+
+
+def _minimum(problem: _Problem, x: Array, steepness: float) -> Any:
+    """scipy's result. Its exact method overflows where a problem has hardly any curvature; the other one does not."""
+    common = {
+        **{"jac": problem.gradient, "callback": problem.separated},
+        "options": {"gtol": steepness, "maxiter": MOST_STEPS},
+    }
+    if x.size <= MOST_EXACT:
+        with contextlib.suppress(OverflowError):
+            return minimize(
+                problem.objective, x.ravel(), method="trust-exact", hess=problem.hessian, **common
+            )
+    return minimize(problem.objective, x.ravel(), method="trust-ncg", hessp=problem.curvature, **common)
 
 
 class _Problem:

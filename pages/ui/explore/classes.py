@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from calib.analysis.recommendation.advice import recommend
+from calib.analysis.recommendation.joint import START, TRIED, advise_joint
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.evaluate.joint import SCORES
@@ -40,6 +41,7 @@ def show(evaluation: Evaluation) -> None:
         st.markdown(f"**Difference from {first}**, with its 95 % interval")
         grid(formatted_changes(joint), width="stretch", key="joint_changes", alt="Differences and intervals")
         st.caption("● marks a clear difference: its interval excludes 0.")
+    _advised(evaluation)
     headings.heading("One calibrator")
     key = _calibrator(evaluation)
     _scores(joint.intervals(key))
@@ -75,6 +77,21 @@ def _scores(table: Any) -> None:
         tables.download("Intervals (CSV)", lambda: safe_csv(table, index=True), "score_intervals.csv")
         for score in SCORES.values():
             st.markdown(f"**{score.label}**: {score.help}")
+
+
+def _advised(evaluation: Evaluation) -> None:
+    """Which method to use for all classes together; the one that lost least on other data is offered."""
+    found, keys = advise_joint(evaluation.joint), tuple(evaluation.recipe.calibrators)
+    if set(keys) - {"none"}:
+        st.markdown(f"**{plain(found.answer)}** {plain(found.reason)}")
+        st.caption(TRIED)
+    if START[0] not in keys:
+        st.button(
+            f"Add {name_of(START[0])}",
+            on_click=lambda: state.update(calibrators=(*keys, START[0])),
+            key="add_joint",
+            help="Of all methods, this is the best one to begin with in our benchmark of three or more classes.",
+        )
 
 
 def _calibrator(evaluation: Evaluation) -> str:

@@ -1,0 +1,91 @@
+"""The advice for three or more classes by its rules, and the script that judges it on predictions written out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calib import JointEvaluation, Recipe, evaluate, load_sample
+from calib.analysis.recommendation.joint import START, advise_joint
+from calib.evaluate import calibrate, fit
+from scripts.judge_joint_advice import elsewhere, followed, halves, judged, regrets
+
+
+def predictions(seed=0, n=600):
+    """Labels drawn from the first probabilities; the others are flatter, sharper, and certain once too often."""
+    rng = np.random.default_rng(seed)
+    P = rng.dirichlet([1, 1, 1], n)
+    y = np.array([rng.choice(3, p=row) for row in P])
+    flat, sharp = (P**power / (P**power).sum(axis=1, keepdims=True) for power in (0.4, 3))
+    certain = P.copy()
+    certain[:, 0] = 0
+    certain /= certain.sum(axis=1, keepdims=True)
+    return y, {"right": P, "flat": flat, "sharp": sharp, "certain": certain}
+
+
+def of(**named):
+    y, P = predictions()
+    return advise_joint(JointEvaluation.from_predictions(y, {name: P[kind] for name, kind in named.items()}))
+
+
+def test_the_first_method_compared_stays_unless_another_is_clearly_better():
+    assert START[0] == "structured_matrix"
+    found = of(none="sharp", platt="right", structured_matrix="right")
+    assert (found.start, found.choice) == ("structured_matrix", "structured_matrix")
+    assert found.answer == "Use structured matrix scaling."
+    found = of(none="flat", structured_matrix="sharp", isotonic="right")
+    assert (found.start, found.choice) == ("structured_matrix", "isotonic")
+    y, P = predictions()
+    scores = [((P[kind] - np.eye(3)[y]) ** 2).sum(axis=1).mean() for kind in ("right", "sharp")]
+    assert f"{scores[0]:.4f} instead of {scores[1]:.4f}" in found.reason
+    assert of(none="right", platt="sharp").answer == "Leave the probabilities as they are."
+
+
+def test_a_method_that_gave_what_came_a_zero_replaces_no_other():
+    y, P = predictions()
+    better = P["right"].copy()
+    better[np.flatnonzero(y == 0)[:1]] = [0, 0.5, 0.5]
+    joint = JointEvaluation.from_predictions(y, {"platt": P["flat"], "isotonic": better})
+    assert advise_joint(joint).choice == "platt"
+    assert of(none="certain", isotonic="certain").reason.startswith("The uncalibrated model gave")
+
+
+def test_regrets_and_halves_of_the_script_are_those_of_their_definition():
+    y, P = predictions()
+    P["none"] = P.pop("sharp")
+    table = judged(y, P, seed=3)
+    seen, fresh = halves(len(y), 3)
+    assert sorted([*seen, *fresh]) == list(range(600))
+    hit = np.eye(3)[y[fresh]]
+    assert table.loc["flat", "brier"] == pytest.approx(((P["flat"][fresh] - hit) ** 2).sum(axis=1).mean())
+    chances = P["certain"][fresh][np.arange(300), y[fresh]]
+    assert table.loc["certain", "log_loss"] == pytest.approx(-np.log(np.maximum(chances, 1e-15)).mean())
+    assert table["infinite"].to_dict() == {"right": False, "flat": False, "certain": True, "none": False}
+    assert set(table["then"]) == {"right"}, "it is clearly better than each of the others"
+    rows = regrets(table.reset_index().assign(data="a", model="m", placement="split", repeat=0))
+    assert rows.set_index("method").loc["right", "brier"] == 0
+    assert followed(rows, "flat")["brier"].tolist() == [0]
+
+
+def test_what_is_chosen_elsewhere_is_best_on_the_other_sets():
+    sets = pd.Index(["a", "b", "c"], name="data")
+    tables = {
+        "x": pd.DataFrame({"brier": [9.0, 1, 1], "log_loss": 0.0, "infinite": 0.0}, sets),
+        "y": pd.DataFrame({"brier": [1.0, 3, 3], "log_loss": 0.0, "infinite": 0.0}, sets),
+    }
+    means, chosen = elsewhere(tables, "brier")
+    assert dict(chosen) == {"x": 1, "y": 2}  # without a, x is best
+    assert means["brier"] == pytest.approx((9 + 3 + 3) / 3)
+
+
+def test_all_calibrators_may_be_refused():
+    recipe = Recipe(model="naive_bayes", placement="none")
+    fitted = fit(recipe, load_sample("all_digits"))
+    found = calibrate(recipe.replace(calibrators=("platt",)), fitted)
+    assert "needs calibration scores" in found.refused["platt"]
+    assert found.joint.classes == 10
+
+
+def test_digits_are_advised_on():
+    recipe = Recipe(model="naive_bayes", calibrators=("none", "structured_matrix"))
+    found = advise_joint(evaluate(recipe, load_sample("all_digits")).joint)
+    assert found.choice == "structured_matrix"
