@@ -473,7 +473,7 @@ class Recipe:
         "Deployment shares of the classes",
         "With three or more classes together: the share of each class in deployment. The shares sum to 1.",
         check=_shares,
-        about="label",
+        about="class",
     )
     period: str | None = _field(
         "calibrate",

@@ -355,7 +355,7 @@ def with_positive(positive: str | None) -> dict[str, Any]:
     """Return the fields that change with the positive class: a base rate belongs to its class.
 
     >>> with_positive("no")
-    {'base_rate': None, 'reliability.classes_of': None, 'positive': 'no'}
+    {'base_rate': None, 'base_rates': (), 'reliability.classes_of': None, 'positive': 'no'}
     """
     return {**_reset("class"), "positive": positive}
 

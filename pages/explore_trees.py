@@ -6,12 +6,17 @@ from pages.ui.explore import trees
 
 recipe = frame.open_page("pages/explore_trees.py")
 evaluations.needs_features(recipe, trees.WITHOUT_FEATURES)
-recipe = evaluations.of_one_class(recipe, "Trees are grown here for one class against the rest.")
+together = evaluations.shows_all_classes(recipe)
+if not together:
+    recipe = evaluations.of_one_class(recipe, "Trees are grown here for one class against the rest.")
 
 grown = trees.depth_sweep(recipe)
 trees.not_grown(recipe, grown)
 with trees.curves(recipe, grown):
     trees.metric(recipe, grown)
+if together:
+    trees.about_all_classes()
+    evaluations.of_one_class(recipe, "Diagrams and the tree itself are for one class against the rest.")
 trees.losses(recipe, grown)
 
 headings.part("Diagrams at chosen depths")

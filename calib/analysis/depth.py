@@ -20,13 +20,14 @@ from sklearn.pipeline import Pipeline
 
 from calib.analysis.recommendation.enough import minority_rows
 from calib.calibrators import CALIBRATORS
-from calib.evaluate import Evaluation, Fitted, calibrate, fit
+from calib.evaluate import Evaluation, Fitted, JointEvaluation, calibrate, fit
 from calib.kernel import checks
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
-from calib.metrics import METRICS, loss_decomposition, metric_table
+from calib.metrics import METRICS, log_loss_clipped, loss_decomposition, metric_table
 from calib.models import MODELS
 from calib.models.leaves import LEAVES as ALL_LEAVES
+from calib.placements import PLACEMENTS
 from calib.recipe import Recipe, that_apply, with_calibrators
 from calib.splits import SPLITS
 
@@ -42,6 +43,7 @@ DRAWN = (
     "width",
     "tce",
 )
+TOGETHER = ("brier", "log_loss", "accuracy", "auc")  # of K classes, scores of all of them
 LEAVES = {key: label for key, label in ALL_LEAVES.items() if key != "m"}  # m has a strength to choose
 DEEPEST = "max"
 DEPTHS = ("2", "5", DEEPEST)  # whose diagrams stand side by side, where nothing else is asked for
@@ -237,7 +239,10 @@ def growths_of(recipe: Recipe, dataset: Dataset) -> tuple[str, ...]:
 
 def why_not_grown(recipe: Recipe, dataset: Dataset, growth: str) -> str | None:
     """Explain in a sentence why the Recipe's split does not allow a growth; None if it does."""
-    return SPLITS[recipe.split].refuses(GROWTHS[growth].placement, dataset.fixes_calibration)
+    placement = GROWTHS[growth].placement
+    if dataset.joint and not PLACEMENTS[placement].for_k:
+        return "Its calibration rows are for one class against the rest. Choose a class to see it."
+    return SPLITS[recipe.split].refuses(placement, dataset.fixes_calibration)
 
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:
@@ -324,23 +329,13 @@ def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
 
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
     """One row per calibrator: growth, leaf, depth, leaves, rows (for testing), rarer (of them, of the minority class),
-    calibrator, then the metrics of ``DRAWN`` and the clipped log loss.
+    calibrator, then the metrics of ``DRAWN`` and the clipped log loss; of K classes together those of ``TOGETHER``.
 
     Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for
     finite groups); trees by groups of equal predictions, forests by ``FOREST_GROUPS`` quantile bins.
     """
     evaluation = judge(recipe, point)
-    table = metric_table(
-        evaluation.predictions,
-        bins=recipe.bins,
-        strategy=recipe.binning,
-        posterior=evaluation.posterior,
-        metrics=[
-            key
-            for key in (*DRAWN, "log_loss_clipped")  # the last stands beside infinite log losses
-            if METRICS[key].needs != "posterior" or evaluation.posterior is not None
-        ],
-    )
+    table = _together(evaluation.joint) if evaluation.of_confidence else _scores(recipe, evaluation)
     where: dict[str, Any] = {
         "growth": point.growth,
         "leaf": point.leaf,
@@ -356,6 +351,29 @@ def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
         groups = FOREST_GROUPS if GROWTHS[point.growth].forest else None
         table[list(LOSSES)] = _losses(evaluation, evaluation.posterior, groups)
     return table.reset_index(drop=True)
+
+
+def _scores(recipe: Recipe, evaluation: Evaluation) -> pd.DataFrame:
+    return metric_table(
+        evaluation.predictions,
+        bins=recipe.bins,
+        strategy=recipe.binning,
+        posterior=evaluation.posterior,
+        metrics=[
+            key
+            for key in (*DRAWN, "log_loss_clipped")  # the last stands beside infinite log losses
+            if METRICS[key].needs != "posterior" or evaluation.posterior is not None
+        ],
+    )
+
+
+def _together(joint: JointEvaluation) -> pd.DataFrame:
+    """The scores of all classes; the clipped log loss stands beside infinite ones."""
+    clipped = {
+        key: log_loss_clipped(joint.y, P, sample_weight=joint.sample_weight)
+        for key, P in joint.predictions.items()
+    }
+    return joint.metrics[list(TOGETHER)].assign(log_loss_clipped=clipped)
 
 
 def _losses(evaluation: Evaluation, posterior: np.ndarray, groups: int | None) -> list[list[float]]:

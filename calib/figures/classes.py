@@ -8,6 +8,7 @@ from calib.calibrators import label_of
 from calib.evaluate.joint import SCORES, JointEvaluation
 from calib.figures.metrics import BEST
 from calib.kernel.wording import change, number, percent, with_interval
+from calib.placements import PLACEMENTS
 
 CLEAR = " ●"
 WORST = 6  # classes of which a diagram is shown
@@ -60,6 +61,22 @@ def formatted_intervals(table: pd.DataFrame) -> pd.DataFrame:
             ],
             "Bias-corrected": ["–" if value != value else number(value) for value in table["corrected"]],
         }
+    )
+
+
+def formatted_together(table: pd.DataFrame) -> pd.DataFrame:
+    """``placements_together`` in words, one line per calibrator and placement; the best values have a star."""
+    cells: dict[tuple[str, str], dict[str, str]] = {}
+    for metric, lines in table.groupby("metric", sort=False):
+        best = number(lines["value"].max() if SCORES[metric].higher_is_better else lines["value"].min())
+        for line in lines.itertuples():
+            where = label_of(line.calibrator), PLACEMENTS[line.placement].label
+            mark = BEST * (number(line.value) == best != "∞")
+            cells.setdefault(where, {})[SCORES[metric].label] = with_interval(
+                line.value, line.low, line.high, mark
+            )
+    return pd.DataFrame(
+        [{"Calibrator": key, "Calibration data": placed, **shown} for (key, placed), shown in cells.items()]
     )
 
 

@@ -116,6 +116,11 @@ def needs_features(recipe: Recipe, why: str) -> None:
         _end_with_data(recipe)
 
 
+def shows_all_classes(recipe: Recipe) -> bool:
+    """Whether three or more classes are predicted together, and none of them is chosen."""
+    return recipe.view_class is None and joint(recipe)
+
+
 def of_one_class(recipe: Recipe, why: str) -> Recipe:
     """The Recipe of one class against the rest, for a page that cannot show all classes together.
 
@@ -128,7 +133,10 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
         st.caption(
             f"{plain(why)} Shown: a model of {plain(class_named(recipe.view_class))} against the rest."
         )
-        return recipe.replace(**sources.with_positive(recipe.view_class), view_class=None)
+        share = dict(recipe.base_rates).get(recipe.view_class)
+        return recipe.replace(
+            **sources.with_positive(recipe.view_class) | {"base_rate": share}, view_class=None
+        )
     st.info(plain(f"{why} Choose a class:"))
     with st.container(horizontal=True):
         for name in names[:MOST_BUTTONS]:

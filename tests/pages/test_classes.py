@@ -71,10 +71,26 @@ def test_shares_of_the_classes_move_every_page_and_can_be_taken_back(opened):
     at.query_params["base_rates"] = '{"barbera":0.6,"barolo":0.2,"grignolino":0.2}'
     at = settled(at.run())
     assert faults(at) == []
-    for stem in EXPLORE:
-        at = go(at, stem)
-        assert faults(at) == [], stem
+    for name in ("", "barolo"):
+        at.query_params.pop("view_class", None)
+        at.query_params.update({"view_class": name} if name else {})
+        for stem in EXPLORE:
+            at = go(at, stem)
+            assert faults(at) == [], (stem, name)
     at = go(at, "explore_reliability")
     assert any("stated shares of the classes" in caption.value for caption in at.caption)
     at = settled(at.button(key="own_shares").click().run())
     assert "base_rates" not in at.query_params
+
+
+def test_trees_and_out_of_bag_show_the_losses_of_all_classes(opened):
+    at = settled(bring(page("explore_data"), "wine.csv", wine()))
+    at = go(at, "explore_trees")
+    assert faults(at) == []
+    offered = at.selectbox(key="trees.metric").options
+    assert offered == ["Brier score", "Log loss", "Accuracy", "AUC"]
+    assert any("summed over the classes" in caption.value for caption in at.caption)
+    at = go(at, "explore_out_of_bag")
+    assert faults(at) == []
+    assert "All classes together" in titles(at)
+    assert any("summed over the classes" in caption.value for caption in at.caption)

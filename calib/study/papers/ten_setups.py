@@ -78,6 +78,34 @@ def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, R
     return {key: recipe.replace(placement=key, **chosen) for key in placements}
 
 
+TOGETHER = ("log_loss", "brier", "accuracy")
+
+
+def together_placements(recipe: Recipe, dataset: Dataset) -> tuple[str, ...]:
+    """Return the placements of K classes together: a held-out share, and out of bag if the model and split allow it."""
+    allowed = bagged(recipe) and SPLITS[recipe.split].refuses("oob_whole", dataset.fixes_calibration) is None
+    return ("split", "oob_whole") if allowed else ("split",)
+
+
+def placements_together(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
+    """Return the scores of all classes by calibrator and placement, columns metric, value, low, high of 95 %.
+
+    Parameters
+    ----------
+    evaluations
+        Placement → an Evaluation of K classes.
+    """
+    lines = [
+        (key, placement, metric, *table.loc[metric, ["value", "low", "high"]])
+        for placement, one in evaluations.items()
+        for key in one.joint.predictions
+        for table in [one.joint.intervals(key)]
+        for metric in TOGETHER
+    ]
+    columns = ["calibrator", "placement", "metric", "value", "low", "high"]
+    return pd.DataFrame(lines, columns=columns).sort_values("calibrator", kind="stable", ignore_index=True)
+
+
 def departures(recipe: Recipe) -> list[str]:
     """List the differences between the Recipe and the paper's study in a few words each; empty if there are none.
 

@@ -12,6 +12,7 @@ from calib.analysis.recommendation.enough import nothing_told
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups
+from calib.figures.classes import formatted_together
 from calib.figures.metrics import best
 from calib.kernel.weights import are_whole
 from calib.kernel.wording import brief, brief_percent, listed
@@ -25,8 +26,10 @@ from calib.study.papers.ten_setups import (
     departures,
     findings,
     no_bags,
+    placements_together,
     setup_recipes,
     setup_table,
+    together_placements,
 )
 from pages.ui import bagging, chart, controls, frame, headings, state, tables
 from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
@@ -91,6 +94,31 @@ def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
     if found is None:
         st.stop()
     return found
+
+
+def together(recipe: Recipe) -> None:
+    """All classes: each calibrator on a held-out share and out of bag, on the same test rows."""
+    headings.heading("All classes together")
+    needs_bagging(recipe)
+    keys = together_placements(recipe, dataset(recipe))
+    done = evaluations_of({key: recipe.replace(placement=key) for key in keys})
+    found = or_last("placements_together", done and {key: or_stop(one) for key, one in done.items()})
+    if found is None:
+        st.stop()
+    table = placements_together(found)
+    grid(
+        formatted_together(table),
+        width="stretch",
+        hide_index=True,
+        key="placements_together",
+        alt="Scores of all classes by calibrator and calibration data",
+    )
+    first = next(iter(found.values()))
+    st.caption(
+        f"{first.judged_by}. The Brier score is summed over the classes. Intervals are 95 %; ★ marks the best value of "
+        "a column, and a small difference may be sampling variability."
+    )
+    tables.download("All classes (CSV)", lambda: safe_csv(table), "all_classes.csv")
 
 
 def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from calib.analysis.depth import (
     DRAWN,
     GROWTHS,
     SETTINGS_FROM,
+    TOGETHER,
     DepthFit,
     at_depth,
     depth_scores,
@@ -90,7 +91,10 @@ def depth_sweep(recipe: Recipe) -> DepthSweep:
 
 def metric(recipe: Recipe, grown: DepthSweep) -> None:
     """What is drawn against depth, and whose settings the trees have."""
+    together = grown.data.joint
     own = recipe.setting("trees.metric")
+    if together and own not in TOGETHER:
+        own = TOGETHER[0]
     posterior, intervals = (
         grown.data.posterior is not None,
         set(recipe.calibrators) & set(interval_methods()),
@@ -102,7 +106,9 @@ def metric(recipe: Recipe, grown: DepthSweep) -> None:
             "trees.metric",
             own,
             SETTINGS["trees.metric"].label,
-            [key for key in dict.fromkeys([own, *DRAWN]) if there[METRICS[key].needs]],
+            TOGETHER
+            if together
+            else [key for key in dict.fromkeys([own, *DRAWN]) if there[METRICS[key].needs]],
             format_func=lambda key: METRICS[key].label,
             help=METRICS[own].help,
             width=300,
@@ -132,6 +138,8 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
         if not grown.scores:
             return st.container()
         place, name = headings.finding(), recipe.setting("trees.metric")
+        if grown.data.joint and name not in TOGETHER:
+            name = TOGETHER[0]
         with place.words:
             if all_of_it:
                 _headline(grown, name)
@@ -179,6 +187,14 @@ def _headline(grown: DepthSweep, name: str) -> None:
                     help="Best value over depths, leaves and calibrators. This value was chosen on the test rows, so "
                     "it is slightly optimistic.",
                 )
+
+
+def about_all_classes() -> None:
+    """What the scores of all classes are."""
+    st.caption(
+        "Scores of all classes together: the Brier score is summed over the classes, and the AUC is the mean of each "
+        "class against the rest."
+    )
 
 
 def losses(recipe: Recipe, grown: DepthSweep) -> None:

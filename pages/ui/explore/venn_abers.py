@@ -128,14 +128,19 @@ def _explained(result: Evaluation, row: int) -> None:
 
 
 def _of_all_classes(result: Evaluation) -> bool:
-    """Say, where no class is chosen, why there is no calibration set to be looked into."""
+    """Say, if no class is chosen or shares are stated, why there is no calibration set to be looked into."""
     if result.of_confidence:
         st.info(
             "Each class has calibration rows of its own. Choose a class in the sidebar to see them. The intervals here "
             "are those of the predicted class. They are valid for each class against the rest, but not for a class "
             "that was picked as the most probable."
         )
-    return result.of_confidence
+    elif result.recipe.base_rates:
+        st.info(
+            "At stated shares of the classes, each row moves by its probabilities of all classes. So no calibration "
+            "set of one class is shown. Use the shares of the table to see it."
+        )
+    return result.of_confidence or bool(result.recipe.base_rates)
 
 
 def _steps(result: Evaluation, row: int) -> None:
