@@ -17,6 +17,7 @@ if not evaluation.predictions:
     st.stop()
 
 tables.named(evaluation)
+reliability.scores(evaluation)
 place = headings.finding(beside=recipe.setting("reliability.layout") != "side")
 with place.picture:
     reliability.diagram(evaluation, place.sentence)

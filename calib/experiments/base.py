@@ -61,6 +61,8 @@ class Experiment:
         Whether its pictures need the whole width.
     plays
         The setting that a play button steps through, a choice or a whole number.
+    panels
+        For each answer, the number of the picture's panel that it is about; empty if answers are not panels.
     posed
         Whether the picture belongs to the question. Others are empty until the reader answers: they show the answer.
     """
@@ -85,6 +87,7 @@ class Experiment:
     large: bool = False
     plays: str = ""
     posed: bool = False
+    panels: tuple[int, ...] = ()
 
     @property
     def figures(self) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from calib.figures.metrics import (
 from calib.figures.net_benefit import NET_BENEFIT
 from calib.figures.pairs import PAIRS
 from calib.figures.reliability import RELIABILITY
+from calib.figures.scores import SCORES
 from calib.figures.set_reliability import SET_RELIABILITY
 from calib.figures.setups import SETUPS, formatted_setups
 from calib.figures.significance import SIGNIFICANCE
@@ -49,6 +50,7 @@ _OWN: dict[str, FigureEntry] = {
         LOG_ODDS,
         DISTRIBUTION,
         DIFFERENCES,
+        SCORES,
         GROUPS,
         AUDIT,
         AUDIT_SIZES,

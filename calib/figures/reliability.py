@@ -122,6 +122,7 @@ def prepare(
     band: str | None = None,
     axes: str = "auto",
     faint: bool = False,
+    corner: bool = True,
 ) -> Reliability:
     """The curves of these calibrators (all of the evaluation's by default).
 
@@ -138,6 +139,8 @@ def prepare(
         width, one bin would hold most rows.
     faint
         Whether bins with few rows are drawn, too; where a curve has no others they always are.
+    corner
+        Whether slope, O/E and the number of rows are written in the corner.
     """
     evaluation = viewed(evaluation, bins=bins, binning=binning, curve=curve, band=band)
     recipe, y, weight = evaluation.recipe, evaluation.y, evaluation.weight
@@ -161,7 +164,7 @@ def prepare(
         {key: _picked(evaluation, key, rows, edges) for key in predictions} if rows.size else {},
         tuple(read_ranges(selection)) if picked is None else (),
         leading(evaluation, shown),
-        _corner(evaluation, reference_of(shown)) if shown else (),
+        _corner(evaluation, reference_of(shown)) if shown and corner else (),
         recipe.band,
         faint,
         axis,

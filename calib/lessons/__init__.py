@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from math import ceil
 from typing import Any
@@ -29,6 +29,8 @@ ORDER = (
     "fair_on_average",
 )
 """Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
+PICTURE = ("metric", "levels", "pins", "before", "after", "across")
+"""Fields of a step's ``picture``."""
 WORDS, STEP, QUESTION = 130, 2, 1
 """Words per minute, minutes for the picture of a step, and minutes for a question."""
 
@@ -51,6 +53,8 @@ class Step:
         Settings; all others have their defaults.
     point
         One sentence to remember.
+    heading
+        Short finding above the picture, once answered, as long as no setting is changed; without one, the figure's own.
     chart
         Key of the chart, if it is not the first chart of the page.
     beside
@@ -61,6 +65,10 @@ class Step:
         What the reader guesses before the picture shows its data; None: the experiment of its page asks, if any.
     controls
         Names of fields or settings whose controls stand in the step, such as bins or decide.cost_miss.
+    picture
+        What its picture shows beyond the page's own: the ``metric`` of scores, ``levels`` by name to compare them with,
+        ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of predictions that
+        moving marks show ``before`` and ``after`` the answer; ``across``: the drawn part of the horizontal axis.
     moving
         Whether the page draws the reliability diagram of the model, and of its first calibrator, by a script, in which
         the marks move into their places.
@@ -73,10 +81,12 @@ class Step:
     recipe: Recipe
     place: str
     point: str = ""
+    heading: str = ""
     chart: str = ""
     beside: tuple[str, ...] = ()
     question: Question | None = None
     controls: tuple[str, ...] = ()
+    picture: Mapping[str, Any] = field(default_factory=dict)
     moving: bool = False
 
     def departed(self, recipe: Recipe) -> bool:
@@ -149,7 +159,7 @@ def place(text: str) -> tuple[Lesson, int]:
 def read(key: str, text: str) -> Lesson:
     """Read a lesson from a TOML text; an error names the lesson's key."""
     try:
-        values = tomllib.loads(text)
+        values = tomllib.loads(text.replace(" %", "\u00a0%"))  # no line begins with the sign
         questions = tuple(
             question(one, f"question {i}") for i, one in enumerate(values.pop("questions", ()), start=1)
         )
@@ -164,9 +174,14 @@ def read(key: str, text: str) -> Lesson:
 def _step(key: str, number: int, values: dict[str, Any]) -> Step:
     try:
         point, chart = values.pop("point", "").strip(), values.pop("chart", "")
+        heading = values.pop("heading", "")
         beside = tuple(checks.one_of(one, (*METRICS, "advice"), "beside") for one in values.pop("beside", ()))
         asked, controls = values.pop("question", None), tuple(values.pop("controls", ()))
         moving = checks.switch(values.pop("moving", False), "moving")
+        picture = values.pop("picture", {})
+        picture |= {"across": [str(end) for end in picture["across"]]} if "across" in picture else {}
+        if unknown := set(picture) - {*PICTURE}:
+            raise InputError(f"picture must have {', '.join(PICTURE)}, not {', '.join(sorted(unknown))}.")
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
         _known(controls, recipe)
@@ -185,10 +200,12 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
         recipe,
         f"{key}:{number}",
         point,
+        heading,
         chart,
         beside,
         own,
         controls,
+        picture,
         moving,
     )
 

@@ -18,6 +18,7 @@ KINDS = ("choice", "panel", "mark", "curve")
 NEEDED = ("text", "answers", "right", "why")
 PLACED = {"mark": ("cuts", "at", "truth"), "curve": ("cuts", "over", "truth", "near")}
 DAY = 86_400_000  # milliseconds
+OF_DAYS = 1e9  # a value from which on a mark stands for a day, in milliseconds since 1970
 ONE_SIDED = 0.8  # share of the gap on one side, from which a curve is simply too high or too low
 
 Drawn = Sequence[Sequence[float]]  # points (x, y) of a curve
@@ -144,6 +145,8 @@ class Question:
         >>> asked = Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.5,), at=0.7, truth=0.27)
         >>> asked.how_far(0.5), asked.how_far(0.268)
         ('You guessed 50 %, which is 23 percentage points too high.', 'You guessed 27 %, which is exact.')
+        >>> Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.03,), truth=0.0419).how_far(0.035)
+        'You guessed 0.035, which is 0.007 too low.'
         """
         if self.truth is None:
             return ""
@@ -161,6 +164,8 @@ class Question:
 
     def _mark_is_off(self, guess: float) -> str:
         assert isinstance(self.truth, float)
+        if self.at is None and self.truth < OF_DAYS:
+            return self._score_is_off(guess)
         if self.at is None:
             value = f"{datetime.fromtimestamp(guess / 1000, UTC):%d %B %Y}".lstrip("0")
             off, unit, ways = round((guess - self.truth) / DAY), "day", ("too late", "too early")
@@ -174,6 +179,13 @@ class Question:
         if not off:
             return f"You guessed {value}, which is exact."
         return f"You guessed {value}, which is {counted(abs(off), unit)} {ways[off < 0]}."
+
+    def _score_is_off(self, guess: float) -> str:
+        value, truth = round(guess, 3), round(float(self.truth), 3)  # type: ignore[arg-type]
+        if value == truth:
+            return f"You guessed {value:.3f}, which is exact."
+        side = "high" if value > truth else "low"
+        return f"You guessed {value:.3f}, which is {abs(value - truth):.3f} too {side}."
 
 
 def question(values: Mapping[str, Any], name: str) -> Question:

@@ -46,6 +46,7 @@ TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies bes
 MOVING = "Point at a mark or tap it to read its numbers."
 WAITS = "The result appears once you answer or skip the question."
 MOST_BYTES = 1_000_000  # bytes of a record whose figure is kept
+IN_A_ROOM = 2  # times as large as at a desk: the type of a guess in a picture, as all other type there
 OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
 
 
@@ -110,7 +111,8 @@ def show(
             pass
         elif heading is None:
             with nullcontext() if staged else sentence or nullcontext():
-                headings.heading(entry.label if headings.asked() else finding or record.title)
+                own = (headings.said() if staged else "") or finding or record.title
+                headings.heading(entry.label if headings.asked() else own)
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
@@ -136,15 +138,16 @@ def show(
             if moves:
                 moves(_in_words(entry, record))
         headings.answers()
-        if lines and not (alone or headings.asked()):
-            _choose_lines(key, f"{block}_{widget}", lines, asked_lines)
-        if heading is None:
-            if headings.asked() and not alone:
-                st.caption(plain(WAITS if staged else f"{WAITS} {hint}"))
-            elif not alone:
-                caption(record.caption, key, MOVING if moves else hint)
-        if not (alone or (staged and headings.asked())):
-            downloads.chart(entry, record, source, options, key)
+        with stage.on("under") if staged else nullcontext():  # on a phone, what to see comes before
+            if lines and not (alone or headings.asked()):
+                _choose_lines(key, f"{block}_{widget}", lines, asked_lines)
+            if heading is None:
+                if headings.asked() and not alone:
+                    st.caption(plain(WAITS if staged else f"{WAITS} {hint}"))
+                elif not alone:
+                    caption(record.caption, key, MOVING if moves else hint)
+            if not (alone or (staged and headings.asked())):
+                downloads.chart(entry, record, source, options, key)
     return record
 
 
@@ -217,10 +220,16 @@ def _pictures(
         if headings.empty():
             content = without_data(content, isinstance(panel, Finding), headings.kept())
         elif ghost is not None:
-            content = placing.with_ghost(content, ghost, current.theme().ink, i, len(panels))
+            scale = 1 if room is None else IN_A_ROOM
+            content = placing.with_ghost(content, ghost, current.theme().ink, i, len(panels), scale)
+        if block == "strip" and headings.across():
+            whole = content["layout"]
+            content["layout"] = whole | {"xaxis": whole["xaxis"] | {"range": list(headings.across())}}
         figure = ReadyFigure(content)
         own = f"{widget}_panel_{i}" if entry.panels else widget
         follows = f"beside_in_{len(starts)}" if shared else _follows(figure, role, room)
+        if len(panels) > 1 and ghost is not None and ghost.is_answer(i + 1):
+            follows = f"{follows or 'panel'}_the_answer"  # on a phone, the first of its row
         with places[i], st.container(key=f"{follows}_{own}") if follows else nullcontext():
             high = "stretch" if follows else "content"
             st.plotly_chart(

@@ -203,12 +203,22 @@ def _calibrated(
 def _kept(
     results: Any, calls: Mapping[Any, Callable[[Watch], Any]], work: tuple[str, str]
 ) -> dict[Any, Any] | None:
-    """What the calls return by key, from ``results`` or into them; None, under progress, while one runs."""
+    """What the calls return by key, from ``results`` or into them; None, under progress, while one runs.
+
+    In a lesson, what another reader's session has computed is there.
+    """
+    shared = session_cache.of_lessons() if state.lesson_open() else None
+    for key in calls:
+        if shared and key not in results and (made := shared.get((work, key))) is not None:
+            results[key] = made
     missing = {key: call for key, call in calls.items() if key not in results}
     done = jobs.run(*work, missing)  # also of nothing: what is not wanted any more is called off
     if done is None:
         return None
-    results.update(zip(missing, done, strict=True))
+    for key, made in zip(missing, done, strict=True):
+        results[key] = made
+        if shared and not state.has_upload():
+            shared.keep((work, key), made)
     jobs.forget(work[0], list(missing))
     return {key: results[key] for key in calls}
 

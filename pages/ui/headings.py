@@ -29,6 +29,8 @@ def clear() -> None:
     """Begin a page."""
     st.session_state["in_a_part"] = False
     st.session_state["ghost"] = None
+    st.session_state["said"] = ""
+    st.session_state["across"] = ()
     ask(None)
 
 
@@ -53,6 +55,26 @@ def ask(answers: Callable[[], None] | None, posed: bool = False, kept: Collectio
 def keep_guess(ghost: placing.Ghost) -> None:
     """Leave the reader's guess in the picture of the step."""
     st.session_state["ghost"] = ghost
+
+
+def say(finding: str) -> None:
+    """Keep what the step says above its picture, once it is answered, instead of the figure's own title."""
+    st.session_state["said"] = finding
+
+
+def said() -> str:
+    """The step's own finding, or nothing."""
+    return st.session_state.get("said", "")
+
+
+def zoom(across: Collection[Any]) -> None:
+    """Draw only this part of the horizontal axis of the step's picture, if it is not empty."""
+    st.session_state["across"] = across
+
+
+def across() -> Collection[Any]:
+    """The part of the horizontal axis that the step's picture shows; empty for all of it."""
+    return st.session_state.get("across", ())
 
 
 def ghost() -> placing.Ghost | None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.export.playground import CALIBRATED, STYLE, marks_of, script
+from calib.export.playground import CALIBRATED, STYLE, between, marks_of, pinned, script
 from calib.lessons import place
 from pages.ui import headings, placing, state
 
@@ -20,8 +20,9 @@ export default function ({ data, parentElement }) {
     const root = parentElement.querySelector(".root"), now = JSON.stringify(data), before = OPEN.get(root)
     root.closest(".st-key-moving").dataset.drawn = "here"
     if (before?.now === now) return
-    OPEN.set(root, { now, lines: data.p?.length ?? 0 })
-    calibrated(root, { ...data, before: before?.lines })
+    OPEN.set(root, { now, lines: data.p?.length ?? 0, rows: data.y?.length })
+    const more = before && before.rows !== data.y?.length  // all come in, also those that were there
+    calibrated(root, { ...data, before: more ? 0 : before?.lines })
 }"""
 
 
@@ -41,20 +42,37 @@ def over_the_chart(told: dict[str, Any]) -> None:
     _component()(key="calibrated", data=told)
 
 
+def axes(label: str) -> None:
+    """Draw the axes alone, which no model must be fitted for, where ``chart.show`` later draws the picture."""
+    if not state.presenter():
+        headings.heading(label)
+    with st.container(key="moving"):
+        st.container(key="strip_chart_reliability")
+        over_the_chart({"alt": f"{label}.", "under": LOW})
+
+
 def in_step(evaluation: Evaluation, alt: str) -> None:
     """Draw the marks of the model, and by a switch those of its calibrator, in a lesson's step.
 
     While the question is open, only what it shows is drawn. If the model is shown then, the calibrator is the answer.
     """
     lesson, number = place(state.lesson_open())
-    shows = lesson.steps[number - 1].question.shows
-    keys = list(evaluation.predictions)[:2]
+    step = lesson.steps[number - 1]
+    shows = step.question.shows
+    keys, part = list(evaluation.predictions)[:2], step.picture.get("after")
     if headings.empty():
-        keys = [key for key in keys if {label_of(key), "all"} & set(shows)]
+        part = step.picture.get("before")
+        keys = keys[:1] if part else [key for key in keys if {label_of(key), "all"} & set(shows)]
     told: dict[str, Any] = {"alt": alt}
     if keys:
         names = {"calibrates": label_of(keys[-1]), "words": ["", f"Dotted: {label_of(keys[0]).lower()}."]}
-        told = marks_of(evaluation, keys) | names | {"on": bool(shows)}
+        told = (
+            marks_of(evaluation, keys)
+            | names
+            | {"on": bool(shows), "pins": pinned(evaluation, step.picture.get("pins", ()))}
+        )
+        if part:
+            told = between(*part, told) | {"alt": alt}
     if ghost := headings.ghost():
         told["guess"] = placing.drawn(ghost)
     over_the_chart(told | {"under": LOW})

@@ -13,13 +13,14 @@ from calib.lessons import Question
 from pages.ui import browser
 
 HTML = '<p></p><button type="button" disabled>Show the data</button>'
-LABEL = "your guess"
+LABEL, ANSWER = "your guess", "the answer"
 HALF = 0.5
 WIDE = 0.08  # gap between a guess and the truth that has room for words
+# What to do, by touch and, where there are keys, by keys
 HOW = {
-    "mark": "Drag the mark in the picture, or select it and press the arrow keys.",
-    "curve": "Draw across the shaded part, or select it and press the arrow keys.",
-    "panel": "Or click a panel of the picture.",
+    "mark": ("Drag the mark in the picture", "or select it and press the arrow keys"),
+    "curve": ("Draw across the shaded part", "or select it and press the arrow keys"),
+    "panel": ("Or choose a panel of the picture", ""),
 }
 
 
@@ -29,6 +30,10 @@ class Ghost:
 
     question: Question
     guess: Any
+
+    def is_answer(self, panel: int) -> bool:
+        """Whether this panel, from 1, is the right answer."""
+        return self.question.kind == "panel" and panel == self.question.right
 
 
 def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
@@ -44,16 +49,23 @@ def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
     browser.component("guess", HTML)(key=key, data=data, on_guess_change=given, height="content")
 
 
-def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, panels: int) -> dict[str, Any]:
-    """Return a figure, one of ``panels`` figures of the picture, with the reader's guess in it."""
+def with_ghost(
+    figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, panels: int, scale: float = 1
+) -> dict[str, Any]:
+    """Return a figure, one of ``panels`` figures of the picture, with the reader's guess in it.
+
+    ``scale`` is that of its type and lines, which are larger for a room.
+    """
     layout, kind = dict(figure["layout"]), ghost.question.kind
-    line = {"color": ink, "width": 2, "dash": "dash"}
+    line = {"color": ink, "width": 2 * scale, "dash": "dash"}
     data, shapes, words = [], [], []
     if kind == "panel":
-        frame = _frame(ghost.guess - 1, panel, panels)
-        if frame:
-            shapes.append({"type": "rect", "line": line, "x0": 0, "x1": 1, "y0": 0, "y1": 1, **frame})
-            words.append({"x": 1, "y": 1, "xanchor": "right", "yanchor": "top", **frame})
+        for number, text, dash in _framed(ghost):
+            if frame := _frame(number - 1, panel, panels):
+                edge = line | {"dash": dash}
+                shapes.append({"type": "rect", "line": edge, "x0": 0, "x1": 1, "y0": 0, "y1": 1, **frame})
+                place = {"x": 1, "y": 1, "xanchor": "right", "yanchor": "bottom"}  # above all marks
+                words.append(place | frame | {"text": text})
     elif panel == 0 and kind == "curve":
         x, y = zip(*ghost.guess, strict=True)
         style = {"type": "scatter", "mode": "lines", "line": line, "hoverinfo": "skip", "showlegend": False}
@@ -72,14 +84,14 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
         words.append({"x": ghost.guess, "y": 0, "xanchor": "left", "yanchor": "bottom", **upright})
     elif panel == 0:
         at = ghost.question.at
-        circle = {"symbol": "circle-open", "size": 15, "color": ink, "line": {"width": 2}}
+        circle = {"symbol": "circle-open", "size": 15 * scale, "color": ink, "line": {"width": 2 * scale}}
         style = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
         data.append({"x": [at], "y": [ghost.guess], "marker": circle, **style})
         across = {"xref": "x domain", "yref": "y"}
         shapes.append(
             {
                 "type": "line",
-                "line": line | {"width": 1},
+                "line": line | {"width": scale},
                 "x0": 0,
                 "x1": 1,
                 "y0": ghost.guess,
@@ -95,7 +107,7 @@ def with_ghost(figure: Mapping[str, Any], ghost: Ghost, ink: str, panel: int, pa
             shapes.append(
                 {"type": "line", "line": line | {"dash": "solid"}, "xref": "x", "yref": "y", **ends}
             )
-    said = {"text": LABEL, "showarrow": False, "font": {"color": ink, "size": 13}}
+    said = {"text": LABEL, "showarrow": False, "font": {"color": ink, "size": 13 * scale}}
     layout["shapes"] = [*layout.get("shapes", ()), *shapes]
     layout["annotations"] = [*layout.get("annotations", ()), *(said | one for one in words)]
     return {**figure, "data": [*figure["data"], *data], "layout": layout}
@@ -131,6 +143,14 @@ def _widest(x: Sequence[float], guess: Sequence[float], truth: Sequence[float]) 
         return None
     text = "too high" if guess[at] > truth[at] else "too low"
     return {"x": x[at], "y": (guess[at] + truth[at]) / 2, "text": text}
+
+
+def _framed(ghost: Ghost) -> list[tuple[int, str, str]]:
+    """The numbers of the panels with a frame, the words in it and its dash: the answer's, and that of the guess."""
+    right = ghost.question.right
+    if ghost.guess == right:
+        return [(right, f"{LABEL}: right", "solid")]
+    return [(right, ANSWER, "solid"), (ghost.guess, LABEL, "dash")]
 
 
 def _frame(chosen: int, panel: int, panels: int) -> dict[str, str]:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, MutableMapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 from weakref import WeakSet
@@ -163,6 +164,28 @@ def within(things: dict[Any, Any], bound: int, needed: set) -> None:
         if total(map(_held, things.values())) <= bound:
             return
         del things[key]
+
+
+@st.cache_resource(show_spinner=False)
+def of_lessons() -> Shared:
+    """What the steps of lessons have computed: it is the same for every reader."""
+    return Shared()
+
+
+class Shared:
+    """What one session has computed, for the others: the latest, by their bytes."""
+
+    def __init__(self) -> None:
+        self._things: LRUCache = LRUCache(FOR_ALL, getsizeof=size)
+        self._alone = threading.Lock()
+
+    def get(self, key: Hashable) -> Any | None:
+        with self._alone:
+            return self._things.get(key)
+
+    def keep(self, key: Hashable, thing: Any) -> None:
+        with self._alone, suppress(ValueError):  # too large to be kept
+            self._things[key] = thing
 
 
 def for_all(call: Callable[..., Any] | None = None, key: Callable[..., Hashable] | None = None) -> Any:

@@ -10,7 +10,10 @@ import streamlit as st
 
 # Parts of a stage other than charts: what is asked, what plays, the controls that matter most, the others, a table
 # of the numbers that the step names, the advice, the words of a room, what is being read, and that marks move
-RESERVED = ("words", "player", "controls", "more", "numbers", "advice", "room", "reading", "moving")
+RESERVED = (
+    *("words", "player", "controls", "more", "numbers", "advice", "room", "reading", "moving"),
+    "under",  # what belongs to the chart of a step, below it
+)
 
 # In a room: how much of the page the words have, over which its drawer opens, and the picture beside them
 ROOM = (0.32, 0.68)

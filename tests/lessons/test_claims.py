@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,6 @@ HELD_BY_EXPERIMENTS = {
     ("deep_trees", 6),
     ("two_probabilities", 1),
     ("two_probabilities", 5),
-    ("labels_to_steps", 1),
     ("not_useful", 1),
     ("when_it_helps", 1),
     ("when_it_helps", 2),
@@ -127,6 +127,30 @@ def test_why_calibrate_platt_scaling_lowers_the_brier_score_and_keeps_the_auc(se
     scores = of("why_calibrate", 4, seed=seed).metrics
     assert scores.brier["platt"] < scores.brier["none"] - 0.005
     assert scores.auc["platt"] == pytest.approx(scores.auc["none"], abs=1e-12)
+
+
+@over_seeds
+def test_why_calibrate_two_customers_keep_their_order(seed):
+    """("why_calibrate", 4): A paid, B defaulted, and the model is wrong about the pair."""
+    evaluation = of("why_calibrate", 4, seed=seed)
+    before, after = (evaluation.predictions[key].p for key in ("none", "platt"))
+    a, b = (
+        int(np.where(evaluation.y == label, np.abs(before - near), np.inf).argmin())
+        for _, near, label in step("why_calibrate", 4).picture["pins"]
+    )
+    assert (round(before[a], 1), round(before[b], 1)) == (0.7, 0.4)
+    assert after[a] > after[b]
+    if seed == 0:
+        assert (round(after[a], 2), round(after[b], 2)) == (0.39, 0.31)
+
+
+def test_why_calibrate_above_40_percent_there_are_three_marks_below_the_diagonal():
+    """("why_calibrate", 1); and a third of the money, ("why_calibrate", 2)"""
+    high = [(p, came) for p, came in marks(of("why_calibrate", 1), 10) if p > 0.4]
+    assert len(high) == 3
+    assert all(came < p for p, came in high)
+    held, needed = 34, 95
+    assert held / needed == pytest.approx(1 / 3, abs=0.03)
 
 
 def test_why_calibrate_with_platt_scaling_the_bank_expects_what_comes():
@@ -516,12 +540,21 @@ def test_labels_to_steps_p0_is_never_1_nor_p1_0_and_they_part_where_rows_are_few
 def test_labels_to_steps_a_move_joins_two_pools_at_their_common_share():
     found, at = (
         simulated("labels_to_steps", 2),
-        dict(step("labels_to_steps", 2).recipe.settings)["pooling.step"],
+        dict(step("labels_to_steps", 2).recipe.settings)["pooling.step"] - 1,  # the picture is after the move
     )
     left = found.joined[at]
     (a, n), (b, m) = found.ratio(at, left), found.ratio(at, left + 1)
+    assert (a, n, b, m) == (1, 2, 0, 1)
     assert found.ratio(at + 1, left) == (a + b, n + m)
     assert a / n > b / m
+
+
+def test_labels_to_steps_the_third_and_the_fourth_row_are_joined_first():
+    """("labels_to_steps", 1)"""
+    found = simulated("labels_to_steps", 1)
+    labels = [int(label) for _, label in sorted(found.points)]
+    falls = [i for i, (one, other) in enumerate(pairwise(labels)) if one > other]
+    assert falls[0] == found.joined[0] == 2, "positions from 0"
 
 
 def test_labels_to_steps_the_end_is_reached_and_its_outermost_steps_are_certain():

@@ -16,6 +16,7 @@ from calib.evaluate import fit
 from calib.experiments import SKIP, shown
 from calib.figures import FIGURES
 from calib.lessons import LESSONS
+from calib.lessons.question import OF_DAYS
 from calib.metrics import auc, brier_score, expected_calibration_error, log_loss
 from calib.sources import load
 from calib.study.papers.ten_setups import setup_recipes
@@ -162,6 +163,10 @@ TRUTHS = {
     "reliability_diagram:2": lambda: drawn_points("reliability_diagram", 2),
     "reliability_diagram:4": lambda: 6 / 13,
     "reliability_diagram:6": steps_of_corp,
+    "labels_to_steps:4": lambda: drawn_points("labels_to_steps", 4, "isotonic"),
+    "out_of_bag:1": lambda: of("out_of_bag", 1).metrics.brier["none"],
+    "out_of_bag:2": lambda: of("out_of_bag", 2).metrics.brier["platt"],
+    "out_of_bag:3": lambda: of("out_of_bag", 3).metrics.brier["venn_abers"],
     "two_probabilities:2": pairs_near_one_half,
     "not_useful:2": lambda: of("not_useful", 2).y.mean(),
     "deep_trees:5": lambda: of("deep_trees", 5).y[of("deep_trees", 5).predictions["none"].p == 1].mean(),
@@ -177,7 +182,8 @@ TRUTHS = {
 def test_what_a_guess_is_compared_with_is_what_the_picture_shows(place):
     question = next(one for one in PLACED if one.place == place).question
     truth = np.array(TRUTHS[place]())
-    near = 86_400_000 if question.at is None and question.kind == "mark" else 0.002
+    of_day = question.kind == "mark" and question.at is None and question.truth > OF_DAYS
+    near = 86_400_000 if of_day else 0.002 if question.kind == "curve" or question.at is not None else 0.0005
     assert np.array(question.truth) == pytest.approx(truth, abs=near)
     if question.kind == "curve":
         assert question.is_right(question.answer_to(truth[:, :2]), truth[:, :2])
@@ -188,7 +194,8 @@ def test_no_extreme_guess_is_right(one):
     """The ends of the axis, an S-shape and, unless it is the answer, the diagonal."""
     question = one.question
     if question.kind == "mark":
-        ends = (0.0, 1.0) if question.at is not None else (question.truth - 3e10, question.truth + 3e10)
+        of_score = question.at is not None or question.truth < OF_DAYS
+        ends = (0.0, 1.0) if of_score else (question.truth - 3e10, question.truth + 3e10)
         far = [end for end in ends if question.at is None or abs(end - question.truth) > 0.1]
         assert not any(question.is_right(question.answer_to(end), end) for end in far)
         return
@@ -222,10 +229,17 @@ def test_why_calibrate_3_the_calibrated_line_is_near_the_diagonal(seed):
 
 
 @over_seeds
-def test_why_calibrate_4_the_auc_stays(seed):
+def test_why_calibrate_4_the_order_stays_and_so_does_the_auc(seed):
     evaluation = of("why_calibrate", 4, seed=seed)
     before, after = (auc(evaluation.y, evaluation.predictions[key].p) for key in ("none", "platt"))
-    assert 4 - sorted_into(after, before, 1e-12) == STEPS["why_calibrate", 4].question.right
+    assert after == pytest.approx(before, abs=1e-12)
+    p, calibrated = (evaluation.predictions[key].p for key in ("none", "platt"))
+    a, b = (
+        int(np.where(evaluation.y == label, np.abs(p - near), np.inf).argmin())
+        for _, near, label in STEPS["why_calibrate", 4].picture["pins"]
+    )
+    still = 1 if calibrated[a] > calibrated[b] else 2 if calibrated[a] < calibrated[b] else 3
+    assert still == STEPS["why_calibrate", 4].question.right
 
 
 @over_seeds
@@ -319,7 +333,10 @@ def test_labels_to_steps_4_one_certain_prediction_is_wrong():
     p, y = evaluation.predictions["isotonic"].p, evaluation.y
     assert np.isinf(log_loss(y, p))
     assert ((p == 1 - y).sum(), np.mean((p == 0) | (p == 1)) > 0.5) == (1, False)
-    assert STEPS["labels_to_steps", 4].question.right == 2
+    question = STEPS["labels_to_steps", 4].question
+    assert (
+        drawn("labels_to_steps", 4, "isotonic") == curve("labels_to_steps", 4, "isotonic") == question.right
+    )
 
 
 @over_seeds
@@ -438,13 +455,14 @@ def test_out_of_bag_1_the_forest_of_two_thirds_is_worse():
 def test_out_of_bag_2_platt_scaling_on_training_rows_is_worse_than_no_calibration(seed):
     found = of("out_of_bag", 2, seed=seed)
     none, platt = (brier_score(found.y, found.predictions[key].p) for key in ("none", "platt"))
-    assert sorted_into(platt, none, 0.02) == STEPS["out_of_bag", 2].question.right
+    assert sorted_into(platt, none, 0.02) == 3
+    assert STEPS["out_of_bag", 2].question.answer_to(platt) == STEPS["out_of_bag", 2].question.right
 
 
 def test_out_of_bag_3_out_of_bag_is_lower_than_both():
     oob = of("out_of_bag", 3).metrics.brier["venn_abers"]
     assert oob < 0.0275
-    assert STEPS["out_of_bag", 3].question.right == 2
+    assert STEPS["out_of_bag", 3].question.answer_to(oob) == STEPS["out_of_bag", 3].question.right
 
 
 @over_seeds
@@ -489,7 +507,7 @@ def test_fair_on_average_1_and_4_the_mark_at_42_percent(number):
     """test_fair_on_average_1, test_fair_on_average_4"""
     assert mark("fair_on_average", number) == STEPS["fair_on_average", number].question.right
     _, nearest = shown_at("fair_on_average", number)
-    assert f"{100 * shown_at('fair_on_average', number)[0].observed[nearest]:.0f} %" in (
+    assert f"{100 * shown_at('fair_on_average', number)[0].observed[nearest]:.0f}\u00a0%" in (
         STEPS["fair_on_average", number].question.told
     )
 

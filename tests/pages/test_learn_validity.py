@@ -35,7 +35,7 @@ def learn(**settings):
 def test_the_picture_is_there_beside_the_question_and_does_not_tell():
     at = page("learn_validity")
     assert faults(at) == []
-    assert titles(at) == ["Theorem 1"], "what it shows is not told before the answer"
+    assert titles(at) == ["Errors of the two probabilities"], "what it shows is not told before the answer"
     settled(at.button(key="guess_skip").click().run())
     assert faults(at) == []
     assert [title[:44] for title in titles(at)] == ["Venn–Abers, full: P_Y is right on average, m"]

@@ -10,8 +10,8 @@ EXPERIMENT = Experiment(
     key="constant",
     page=PAGE,
     name="The constant predictor",
-    question="The constant Venn predictor puts all rows into one category: with k ones among l labels, it "
-    "predicts k/(l + 1) and (k + 1)/(l + 1). How good is this prediction?",
+    question="The constant Venn predictor gives every row the same pair: the share of ones so far, with an added 0 "
+    "and with an added 1. How good is this prediction?",
     answers=("Valid and useful", "Valid, but useless", "Narrow, therefore not valid"),
     right=2,
     why=(

@@ -11,7 +11,7 @@ EXPERIMENT = Experiment(
     page="fair_on_average",
     name="Fair on average",
     question="A model is calibrated for everyone. You test each of 112 groups of one or two columns at the 5 % level. "
-    "In how many such tables does at least one group look wrong?",
+    "In how many such data sets does at least one group look wrong?",
     answers=("About 5 %", "About half", "Almost all"),
     right=3,
     why=(

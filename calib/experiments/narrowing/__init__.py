@@ -11,14 +11,17 @@ EXPERIMENT = Experiment(
     key="narrowing",
     page=PAGE,
     name="How intervals narrow",
-    question="The interval of a new row narrows as calibration rows are added. How fast does its mean width fall?",
-    answers=("Like 1/n: halved when n doubles", "Like n^(−2/3)", "Like 1/√n"),
+    question="The interval of a new row narrows as calibration rows are added. How many rows halve its "
+    "mean width?",
+    answers=("Twice as many", "About three times as many", "Four times as many"),
     right=2,
     why=(
-        "This holds for pools with a fixed share of the data. The number of isotonic pools grows, so each pool grows "
-        "more slowly.",
-        "The number of pools grows too, so a pool grows like n^(2/3). One row weighs less in a larger pool.",
-        "The standard error of a mean falls at this rate. But an interval shows how far one more row moves the fit.",
+        "This is a width like 1/n. It holds for pools with a fixed share of the data. The number of isotonic pools "
+        "grows, so each pool grows more slowly.",
+        "The width falls like 1 over the power 2/3 of n: the number of pools grows too, so a pool grows more slowly. "
+        "One row weighs less in a larger pool.",
+        "This is a width like 1/√n, as the standard error of a mean. But an interval shows how far one more row moves "
+        "the fit.",
     ),
     turn={"method": "venn"},
     parameters=(

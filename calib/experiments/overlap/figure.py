@@ -44,7 +44,7 @@ TICKS = (
     5.72,
 )  # distances, on an axis of their square roots, where equal shifts are equal steps
 XAXIS = {
-    "title": {"text": "Bhattacharyya distance"},
+    "title": {"text": "Class distance"},
     "tickvals": [float(np.sqrt(tick)) for tick in TICKS],
     "ticktext": [f"{tick:g}" for tick in TICKS],
     "range": [-0.06, float(np.sqrt(TICKS[-1])) + 0.06],
@@ -87,6 +87,7 @@ def prepare(
     return OverlapPanels(
         title=title,
         caption="Lines show the methods, from equal classes at the left to almost separate classes at the right. "
+        "The class distance is the Bhattacharyya distance. "
         f"The headline is about {each[0][0]} dimensions. Coloured lines are calibrators of the {BASES[base].lower()}, "
         "which is trained on the remaining rows. The thick grey line is this forest uncalibrated. Black lines (white "
         f"in dark mode) are forests that learn from all rows. {how_made(found)}{_of_all(steps)}{GREY}",

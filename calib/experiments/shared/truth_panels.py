@@ -118,9 +118,9 @@ def _note(errors: PredictionErrors) -> str:
 def _heading(errors: PredictionErrors, told: bool) -> tuple[str, ...]:
     """Write a panel's name and note in three lines, since panels may be narrow and their type large."""
     name = errors.name.split(", ")
-    if not told:
-        return tuple(name)
-    tce, bias = f"TCE {brief(errors.tce)}", f"{100 * errors.bias / (errors.tce or 1):.0f} % bias²"
+    if not told:  # as high as with the note, so that nothing moves when it comes
+        return (*name, *("\u00a0",) * (2 if len(name) == 1 else 1))
+    tce, bias = f"TCE {brief(errors.tce)}", f"{100 * errors.bias / (errors.tce or 1):.0f} % from bias"
     return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
 
 

@@ -21,7 +21,7 @@ from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
 EARLY = 100  # draws, after which chance still hides the result
-NAMES = {"selected": "P_Y, selected", "p0": "p0", "p1": "p1", "merged": "p, merged"}
+NAMES = {"selected": "for the true label (P_Y)", "p0": "p0", "p1": "p1", "merged": "p, merged"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,13 +125,20 @@ def _layout(record: Theorem, theme: Theme) -> dict[str, Any]:
             "range": [-1.25 * reach, 1.25 * reach],
             "domain": [0.64, 1],
         },
-        xaxis2={"title": {"text": "P_Y"}, "range": [-0.02, 1.02], "anchor": "y2"},
+        xaxis2={
+            "title": {"text": "Probability for the true label (P_Y)"},
+            "range": [-0.02, 1.02],
+            "anchor": "y2",
+        },
         yaxis2={
             "title": {"text": "Frequency of class 1"},
             "range": [-0.02, 1.02],
             "domain": [0, 0.38],
         },
-        annotations=[heading("Mean error over the draws", "y"), heading("Draws grouped by P_Y", "y2")],
+        annotations=[
+            heading("Mean error over the draws", "y"),
+            heading("Draws grouped by the probability for the true label", "y2"),
+        ],
     )
 
 
@@ -152,4 +159,4 @@ def _levels(levels: pd.DataFrame, theme: Theme) -> list[go.Scatter]:
     return [diagonal(theme, **axes), observed]
 
 
-FIGURES = (FigureEntry("theorem", "Theorem 1", prepare, draw),)
+FIGURES = (FigureEntry("theorem", "Errors of the two probabilities", prepare, draw),)

@@ -24,6 +24,7 @@ EXPERIMENT = Experiment(
         "rows cannot bend it.",
     ),
     turn={"kernel": "linear"},
+    panels=(4, 5, 6),
     parameters=(
         DEPTH,
         Parameter(

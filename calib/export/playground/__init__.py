@@ -101,6 +101,25 @@ def marks_of(evaluation: Evaluation, keys: Sequence[str], selection: Sequence[st
     }
 
 
+def pinned(evaluation: Evaluation, pins: Sequence[tuple[str, float, int]]) -> list[dict[str, Any]]:
+    """Return single rows to name: for each (name, prediction, label), the nearest row of this label."""
+    p = next(iter(evaluation.predictions.values())).p
+    return [
+        {"name": name, "row": int(np.where(evaluation.y == label, np.abs(p - near), np.inf).argmin())}
+        for name, near, label in pins
+    ]
+
+
+def between(low: float, high: float, told: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of ``calibrated.js`` of the rows whose first predictions are from ``low`` to ``high``."""
+    rows = [i for i, p in enumerate(told["p"][0]) if low <= p <= high]
+    return told | {
+        "p": [[p[i] for i in rows] for p in told["p"]],
+        "y": [told["y"][i] for i in rows],
+        "curves": [[point for point in curve if low <= point[0] <= high] for curve in told["curves"]],
+    }
+
+
 def _in_words(key: str, bins: BinnedCurve) -> str:
     """The marks of a calibrator in the diagram, for a screen reader."""
     marks = [

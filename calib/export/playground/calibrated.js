@@ -1,15 +1,16 @@
 // The marks of a model in a reliability diagram that move: in from the diagonal, and by a switch to where a calibrator
 // puts their rows.
 
+const PIN = 26  // units of height of a pin, which marks a single row on the axis of predictions
 const REACH = 30  // units around a mark in which a pointer finds it
 
 // ``told`` holds the labels ``y``; predictions ``p`` before and, if there is a switch, after a calibrator; of each ``curves``
 // and ``bands`` (points), ``colours`` and ``words``; the number of ``bins`` and the positions of the ``ringed`` rows.
 // ``calibrates`` names the switch, and ``on`` tells whether it is on at first. Without ``p`` only axes are drawn.
-// ``before`` is the number of predictions that were drawn before, from which the others come in; ``guess``: the mark or the
+// ``pins`` are rows with a name that move with the marks. ``before`` is the number of predictions that were drawn before, from which the others come in; ``guess``: the mark or the
 // curve that the reader expected. ``under`` is the height of the histogram.
 function calibrated(root, told) {
-    const layers = ["band", "diagonal", "guessed", "ghost", "curve", "marks", "ring", "histogram", "values"]
+    const layers = ["band", "diagonal", "guessed", "ghost", "curve", "marks", "ring", "histogram", "pins", "values"]
     const { svg, parts, most } = diagram(layers, { role: "img", "aria-label": told.alt, class: "moving" }, told.under)
     const picture = element("div", { class: "playground calibrated" }, svg)
     placed(svg)
@@ -18,6 +19,11 @@ function calibrated(root, told) {
     const line = name => parts[name].appendChild(element("path"))
     const [bandPath, ghostPath, curvePath, barPath] = ["band", "ghost", "curve", "histogram"].map(line)
     const strongPath = line("curve"), ringedPath = line("histogram")
+    const pins = (told.pins ?? []).map(({ name, row }) => {
+        const pin = element("g", {}, element("path", { d: `M0 0V${-PIN}` }), element("circle", { cy: -PIN, r: 5 }), element("text", { y: -PIN - 10, "text-anchor": "middle" }, name))
+        parts.pins.append(pin)
+        return { pin, row }
+    })
     const ring = told.ringed.length ? parts.ring.appendChild(element("circle", { r: 11 })) : null
     ringedPath.setAttribute("class", "ringed")
     const enough = cells => cells.filter(({ rows }) => rows >= FEW)
@@ -47,8 +53,9 @@ function calibrated(root, told) {
             ring.setAttribute("cy", up(rise(group.sum, group.ones) / group.rows).toFixed(2))
             ringedPath.setAttribute("d", bars(binned(ringed(p), told.bins), scale, told.under))
         }
+        for (const { pin, row } of pins) pin.setAttribute("transform", `translate(${across(p[row]).toFixed(2)} ${up(0)})`)
         most.textContent = highest.toLocaleString("en")
-        ghostPath.setAttribute("d", share ? through(told.curves[0]) : "")
+        ghostPath.setAttribute("d", share ? strong(told.curves[0]) : "")
         parts.values.replaceChildren()
     }
 

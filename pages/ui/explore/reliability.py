@@ -31,6 +31,7 @@ from calib.figures.base import asked_for
 from calib.figures.reliability import has_thin_bins
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, duration, percent
+from calib.lessons import place
 from calib.metrics import METRICS
 from calib.metrics.confidence import why_missing
 from calib.models import MODELS
@@ -70,6 +71,8 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
         st.caption(PICK)
     else:
         view = evaluation.recipe.given("reliability", "selection", "axes", "faint")
+        if stage.has("reliability"):  # lessons do not explain the numbers of clinical papers
+            view |= {"corner": False}
         lines = evaluation.recipe.setting("reliability.lines")
         # The verdict is about the model, which is grey if a reader asks for other lines
         of_the_model = not lines or reference_of(list(evaluation.predictions)) in lines
@@ -81,6 +84,16 @@ def diagram(evaluation: Evaluation, sentence: Any) -> None:
     if evaluation.recipe.curve != "corp" and has_thin_bins(evaluation):
         tables.toggle("reliability.faint", evaluation.recipe)
     zoomed(evaluation)
+
+
+def scores(evaluation: Evaluation) -> None:
+    """Draw one metric of every calibrator, in a step of a lesson that asks about it."""
+    if stage.has("scores"):
+        lesson, number = place(str(state.lesson_open()))
+        told = lesson.steps[number - 1].picture
+        chart.show(
+            "scores", evaluation, **{name: told[name] for name in ("metric", "levels") if name in told}
+        )
 
 
 def zoomed(evaluation: Evaluation) -> None:

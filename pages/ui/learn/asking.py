@@ -15,6 +15,7 @@ from pages.ui import chart, current, placing
 from pages.ui.text import plain
 
 RIGHT = ":green-badge[:material/check_circle: Correct.]"
+NO_BREAK = "\u00a0%"  # a number and its sign stay in one line
 WRONG = ":red-badge[:material/cancel: Not quite.]"
 
 
@@ -84,7 +85,7 @@ def met(about: str, text: str, right: bool) -> None:
     sure = st.session_state.get("sure", {})
     if about in sure:
         forecasts().setdefault(about, Forecast(sure[about], right))
-    st.markdown(f"{RIGHT if right else WRONG} {text}")
+    st.markdown(f"{RIGHT if right else WRONG} {text.replace(' %', NO_BREAK)}")
 
 
 def sign(right: bool) -> str:

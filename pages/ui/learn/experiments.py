@@ -17,9 +17,21 @@ import streamlit as st
 from calib.experiments import ASK, EXPERIMENTS, SKIP, Experiment, shown
 from calib.kernel.declared import SETTINGS
 from calib.kernel.records import Parameter
+from calib.lessons import Question
 from calib.lessons.glossary import GLOSSARY
 from calib.recipe import Recipe
-from pages.ui import browser, chart, controls, headings, jobs, session_cache, stage, state, style
+from pages.ui import (
+    browser,
+    chart,
+    controls,
+    headings,
+    jobs,
+    placing,
+    session_cache,
+    stage,
+    state,
+    style,
+)
 from pages.ui.learn import asking, live_quiz, play
 from pages.ui.learn.glossary import linked, links, links_in
 from pages.ui.text import plain
@@ -77,6 +89,8 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         with stage.on("words") as beside:
             values, verdict = _question(recipe, experiment, guess)
             answers = _answers(experiment)
+            if experiment.panels and guess.isdecimal() and experiment.usual(values):
+                headings.keep_guess(_ghost(experiment, int(guess)))
             if not headings.asked():  # the step of a lesson may ask instead
                 headings.ask(answers if guess == ASK else None, experiment.posed)
             if beside or state.presenter():
@@ -115,6 +129,13 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
     (way.below or partial(_draw_further, experiment))(recipe, values)
     _tell(experiment, guess)
     asking.own_calibration()
+
+
+def _ghost(experiment: Experiment, guess: int) -> placing.Ghost:
+    """Return the guess as a panel of the picture, beside that of the right answer."""
+    panels = experiment.panels
+    asked = Question("", experiment.answers, panels[experiment.right - 1], experiment.why, "panel")
+    return placing.Ghost(asked, panels[guess - 1])
 
 
 def guess_of(recipe: Recipe, experiment: Experiment) -> str:
@@ -178,11 +199,22 @@ def simulated(
     simulation: str | None = None,
     using: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Any | None:
-    """Return the cached result of a simulation; None, below progress and Cancel, while it runs."""
+    """Return the cached result of a simulation; None, below progress and Cancel, while it runs.
+
+    A step of a lesson is computed once for all readers.
+    """
     call = partial(experiment.simulate, simulation, random_state=seed, using=using, **numbers)
     kind = f"learn_{simulation or experiment.key}"
-    results = jobs.run(kind, "Computing", {(seed, *numbers.items()): lambda watch: call(watch=watch)})
-    return None if results is None else results[0]
+    key = (seed, *numbers.items())
+    shared = session_cache.of_lessons()
+    if (made := shared.get((kind, key))) is not None:
+        return made
+    results = jobs.run(kind, "Computing", {key: lambda watch: call(watch=watch)})
+    if results is None:
+        return None
+    if state.lesson_open():
+        shared.keep((kind, key), results[0])
+    return results[0]
 
 
 def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
@@ -277,21 +309,35 @@ def _settings(
     recipe: Recipe, experiment: Experiment, values: dict[str, Any], idle: tuple[str, ...], words: Any
 ) -> Any:
     """Draw the two main controls, and the others folded; return the place of the play button."""
-    fields: list[Callable[[], Any]] = [
-        partial(control, parameter, f"{experiment.key}.{parameter.name}", values[parameter.name])
+    drawn = [
+        parameter
         for parameter in experiment.parameters
         if not parameter.extra.get("drawn_by_page") and parameter.name not in idle
     ]
+    if (
+        stage.has("controls") and not state.presenter()
+    ):  # a step has room for two, and a player for one of them
+        first = [each for each in drawn[:IN_SIGHT] if each.name != experiment.plays and each.kind != "points"]
+    else:
+        first = drawn[:IN_SIGHT]
+    others = [each for each in drawn if each not in first]
+
+    def fields_of(parameters: Sequence[Parameter]) -> list[Callable[[], Any]]:
+        return [
+            partial(control, each, f"{experiment.key}.{each.name}", values[each.name]) for each in parameters
+        ]
+
+    folded = fields_of(others)
     if experiment.drawn:
-        fields.append(partial(controls.seed, recipe, SAME_SEED))
+        folded.append(partial(controls.seed, recipe, SAME_SEED))
     with words, stage.on("player"):
         player = st.container()
     with stage.on("controls") as on_stage:  # beside the text of a lesson there is room for one
-        _rows(fields[:IN_SIGHT], 1 if on_stage else IN_SIGHT)
+        _rows(fields_of(first), 1 if on_stage else IN_SIGHT)
     with stage.on("more"):
-        if fields[IN_SIGHT:]:
+        if folded:
             with st.expander("More settings", key=f"more_{experiment.key}"):
-                _rows(fields[IN_SIGHT:], IN_A_ROW)
+                _rows(folded, IN_A_ROW)
     return player
 
 

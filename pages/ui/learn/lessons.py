@@ -12,10 +12,23 @@ import streamlit as st
 
 from calib.experiments import ASK, Experiment, shown
 from calib.export.cards import lesson_card
+from calib.figures import FIGURES
 from calib.lessons import LESSONS, Lesson, Question, Step, place
 from calib.metrics import METRICS
 from calib.recipe import Recipe
-from pages.ui import browser, controls, current, downloads, headings, jobs, placing, stage, state, style
+from pages.ui import (
+    browser,
+    controls,
+    current,
+    downloads,
+    headings,
+    jobs,
+    moving,
+    placing,
+    stage,
+    state,
+    style,
+)
 from pages.ui.learn import asking, experiments, handout, live_quiz
 from pages.ui.learn.glossary import linked
 from pages.ui.text import plain
@@ -76,8 +89,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         text if state.presenter() else title
     ):  # the drawer of a room covers either all of the text or nothing
         st.title(plain(step.title), anchor=False)
-    below = () if state.presenter() else ("player",)  # in a room they would be below the window
-    above = dict.fromkeys(map(part_of, (*step.beside, *({"player"} - {*below}))))  # each once
+    beside = dict.fromkeys((*map(part_of, step.beside), "player", "controls"))  # each once
     with text:
         if not (state.presenter() and _answered(step)):  # the words need the height
             _text(step)
@@ -87,15 +99,21 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         if step.question is not None:
             _question(step, step.question)
         with st.container(key="untold") if waits else nullcontext():
-            parts |= {name: _place_of(name) for name in above}
+            parts |= {name: _place_of(name) for name in beside}
         if not waits:
             _what_to_see(step)
-        parts["controls"] = _place_of("controls")  # under the picture a laptop would not show them
         _moves(lesson, number, waits)
     with picture:
-        parts |= {name: _place_of(name) for name in (chart_of(step), *below)}
+        parts |= {chart_of(step): _place_of(chart_of(step))}
+        parts["under"] = st.container(key="under_picture")
     if step.moving and not step.departed(state.recipe()):
         parts["moving"] = picture
+        if waits and not step.question.shows and "before" not in step.picture:  # type: ignore[union-attr]  # a moving step has a question
+            with parts.pop(chart_of(step)):
+                moving.axes(FIGURES[chart_of(step)].label)
+    if step.heading and not step.departed(state.recipe()):
+        headings.say(step.heading)
+    headings.zoom(step.picture.get("across", ()))
     stage.set_up(parts)
 
 

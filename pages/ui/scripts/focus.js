@@ -7,7 +7,7 @@ export default function ({ data, parentElement }) {
         if (document.activeElement !== document.body || !next) return
         next.focus({ preventScroll: data.still })
         if (data.still && next.matches(":focus-visible")) next.scrollIntoView({ block: "nearest" })
-        if (data.seen) document.querySelector(data.seen)?.scrollIntoView({ block: "nearest" })
+        if (data.seen) document.querySelector(data.seen)?.scrollIntoView({ block: innerWidth < 1100 ? "start" : "nearest" })
     }
     if (changed) {
         watch.observe(document.body, { childList: true, subtree: true })

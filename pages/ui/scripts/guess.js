@@ -11,7 +11,8 @@ const charts = () => [...document.querySelectorAll(".st-key-lesson_beside :is(.j
     .filter(at => at._fullLayout && at.checkVisibility({ visibilityProperty: true }))
 const read = (axis, pixel) => axis.type === "date" ? axis.p2l(pixel) : axis.p2d(pixel)
 const said = (axis, value) => axis.type === "date" ? new Date(value).toISOString().slice(0, 10)
-    : axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value)) : value.toFixed(2)
+    : axis.type === "log" || Math.abs(axis.range[1] - axis.range[0]) > 10 ? String(Math.round(value))
+    : value.toFixed(Math.abs(axis.range[1] - axis.range[0]) < 0.5 ? 3 : 2)
 const within = (value, low, high) => Math.min(Math.max(value, low), high)
 
 function overlay(chart) {
@@ -176,7 +177,8 @@ function placed(chart, data, button) {
 export default function ({ data, parentElement, setTriggerValue }) {
     if (OPEN.has(parentElement)) return OPEN.get(parentElement)
     const button = parentElement.querySelector("button"), how = parentElement.querySelector("p")
-    how.textContent = data.how
+    const [act, keys] = data.how, byKeys = keys && !matchMedia("(pointer: coarse)").matches
+    how.textContent = byKeys ? `${act}, ${keys}.` : `${act}.`
     button.hidden = data.kind === "panel"
     const give = guess => { setTriggerValue("guess", guess) }
     let drawn = [], on, now

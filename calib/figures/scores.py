@@ -1,0 +1,129 @@
+"""One metric of every calibrator as a mark on a common scale, beside values from elsewhere to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.calibrators import label_of
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry
+from calib.figures.ink import outlined
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import number
+from calib.metrics import METRICS
+
+ROOM = 1.25  # the axis ends at this multiple of the largest value
+HEIGHT = 640
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Values of one metric.
+
+    Attributes
+    ----------
+    metric
+        Key in ``METRICS``.
+    values
+        By calibrator; finite values only.
+    levels
+        By name, values from elsewhere, each drawn as an upright line.
+    """
+
+    metric: str
+    values: Mapping[str, float]
+    levels: Mapping[str, float]
+    title: str
+    caption: str
+    alt: str
+    table: pd.DataFrame = field(repr=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per calibrator or level."""
+        return self.table
+
+
+def prepare(
+    evaluation: Evaluation, metric: str = "brier", levels: Mapping[str, float] | None = None
+) -> Scores:
+    """Take one metric of every calibrator.
+
+    Raises
+    ------
+    InputError
+        If no calibrator has a finite value.
+    """
+    found, label = evaluation.measured([metric])[metric], METRICS[metric].label
+    values = {str(key): float(value) for key, value in found.items() if np.isfinite(value)}
+    if not values:
+        raise InputError(f"No calibrator has a finite {label} here.")
+    levels = dict(levels or {})
+    told = [*((label_of(key), value) for key, value in values.items()), *levels.items()]
+    higher = METRICS[metric].higher_is_better
+    best = (max if higher else min)(values, key=values.__getitem__)
+    better = "Higher" if higher else "Lower"
+    return Scores(
+        metric,
+        values,
+        levels,
+        f"{label}: {label_of(best)} has {number(values[best])}",
+        f"Marks show the {label} of each calibrator on {evaluation.judged_by}. {better} is better. "
+        "Upright lines are values to compare with.",
+        f"{label}. " + "; ".join(f"{name} {number(value)}" for name, value in told) + ".",
+        pd.DataFrame(told, columns=["name", metric]),
+    )
+
+
+def draw(record: Scores, theme: Theme = LIGHT) -> go.Figure:
+    """Draw one lane per calibrator, the first at the top, and the levels across all lanes."""
+    keys, most = list(record.values), max(*record.values.values(), *record.levels.values())
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=HEIGHT,
+            showlegend=False,
+            margin={"l": 130, "r": 24, "t": 12 + 24 * len(record.levels), "b": 56},
+        )
+    )
+    figure.update_xaxes(range=[0, ROOM * most], title={"text": METRICS[record.metric].label}, nticks=7)
+    figure.update_yaxes(
+        range=[len(keys) - 0.4, -0.6],
+        tickvals=list(range(len(keys))),
+        ticktext=[label_of(key) for key in keys],
+        showgrid=False,
+        zeroline=False,
+    )
+    for i, (name, value) in enumerate(record.levels.items()):
+        figure.add_scatter(
+            x=[value, value],
+            y=[len(keys) - 0.4, -0.6],
+            mode="lines+text",
+            name=name,
+            text=["", f"{name}: {value:.3g}" + "<br> " * (len(record.levels) - 1 - i)],
+            textposition="top left" if value > most / 2 else "top right",
+            textfont={"color": theme.muted},
+            cliponaxis=False,
+            line={"color": theme.muted, "width": 1.5, "dash": "dot"},
+            hoverinfo="skip",
+        )
+    for lane, (key, value) in enumerate(record.values.items()):
+        figure.add_scatter(
+            x=[value],
+            y=[lane],
+            mode="markers+text",
+            name=label_of(key),
+            text=[number(value)],
+            textposition="middle right",
+            marker=outlined(MARKS[key].color, 15, theme, symbol=MARKS[key].symbol),
+            hovertemplate=f"{label_of(key)}: {number(value)}<extra></extra>",
+        )
+    return figure
+
+
+SCORES = FigureEntry("scores", "Scores of the calibrators", prepare, draw)
