@@ -117,3 +117,36 @@ def test_the_start_pages_switch_moves_the_ringed_mark_in_the_page(new_tab):
     assert tab.page.locator(".st-key-moving .stPlotlyChart").count() == 1
     assert not tab.unanswered  # the switch asks nothing of the server
     assert tab.faults() == []
+
+
+def test_its_tasks_can_be_done_and_say_so(tab):
+    """By settings that do them; what they ask is tested by the numbers of the page."""
+    wavy = " ".join(["0.900"] * 7 + ["0.100"] * 7 + ["0.900"] * 7)
+    for number, given in enumerate(
+        (
+            {"slope": "0.7", "spread": "3"},
+            {"rows": "100", "bins": "30"},
+            {"curve": wavy, "calibrator": "platt"},
+        ),
+        start=1,
+    ):
+        task = tab.page.locator(".playground .task")
+        tab.open("learn_playground", **{f"playground.{name}": value for name, value in given.items()})
+        if number == 1:
+            expect(task).to_contain_text("Task 1 is done. Task 2 of 3")
+        else:
+            expect(task).to_contain_text("Task 1 of 3")  # the first one comes first
+        before, after = (
+            [
+                float(text)
+                for text in tab.page.locator(f".playground tbody td:nth-child({column})").all_inner_texts()
+                if text != "–"
+            ]
+            for column in (2, 3)
+        )
+        if number == 1:
+            assert before[0] < 0.15
+        if number == 2:
+            assert before[4] > 0.08
+        if number == 3:
+            assert after[4] > 0.1

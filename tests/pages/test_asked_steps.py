@@ -48,7 +48,10 @@ def picture(at) -> dict:
     """The picture of the step as the browser gets it."""
     (fold,) = [one for one in at.expander if one.label == "Whole page"]
     folded = {chart.proto.id for chart in fold.get("plotly_chart")}
-    (chart,) = [chart for chart in at.get("plotly_chart") if chart.proto.id not in folded]
+    beside = [chart for chart in at.get("plotly_chart") if chart.proto.id not in folded]
+    (chart,) = (
+        beside or fold.get("plotly_chart")[:1]
+    )  # a moving picture has axes of its own while it is empty
     return json.loads(chart.proto.spec) | {"alt": chart.proto.alt}
 
 

@@ -115,7 +115,7 @@ def findings(at) -> list[str]:
 def test_what_a_picture_shows_is_told_as_soon_as_its_question_is_skipped():
     at = open_step("labels_to_steps", 1)
     before = findings(at)
-    at = press(at, "guess_skip")
+    at = press(at, "answer_skip")
     assert before == ["Pool adjacent violators, move by move"]
     assert findings(at)[0].startswith("Move 1 of 6: 1/1 is above its right neighbour")
     assert WAITS not in words(at)
@@ -318,7 +318,7 @@ def test_a_step_shows_its_text_and_what_it_names_and_folds_the_page_away(key, nu
     (fold,) = [one for one in at.expander if one.label == "Whole page"]
     folded = {chart.proto.id for chart in fold.get("plotly_chart")}
     named = [chart.proto.id for chart in at.get("plotly_chart") if chart.proto.id not in folded]
-    assert named
+    assert named or (step.moving and not step.question.shows), "its axes are drawn by a script"
     assert all(f"chart_{chart_of(step)}" in one for one in named)
     assert set(step.beside) <= beside(at.main) - beside(fold)
     assert [title.value.replace("\\", "") for title in at.title] == [step.title]

@@ -21,7 +21,7 @@ from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
 EARLY = 100  # draws, after which chance still hides the result
-NAMES = {"selected": "for the true label (P_Y)", "p0": "p0", "p1": "p1", "merged": "p, merged"}
+NAMES = {"selected": "P_Y, for the true label", "p0": "p0", "p1": "p1", "merged": "p, merged"}
 
 
 @dataclass(frozen=True, eq=False)

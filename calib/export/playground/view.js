@@ -15,6 +15,16 @@ const SCORES = [
     ["Log loss", "logLoss", "Mean −ln of the probability of the true label"],
 ]
 
+// What a reader can try, and whether the settings with their numbers do it. Below a slope of 1 a model is overconfident.
+const TASKS = [
+    ["Make the model overconfident (slope at most 0.7), with a Brier score below 0.15.",
+        ({ slope, curve }, { before }) => !curve && slope <= 0.7 && before.brier < 0.15],
+    ["Keep the model calibrated (level 0, slope 1), but make its ECE larger than 0.08.",
+        ({ level, slope, noise, curve }, { before }) => !curve && level === 0 && slope === 1 && !noise && before.ece > 0.08],
+    ["Draw a curve that Platt scaling cannot correct: an ECE above 0.1 after it.",
+        ({ curve }, { fits, now }) => Boolean(curve) && fits === "platt" && now.ece > 0.1],
+]
+
 // Write a text where it is another one, so that a page that is dragged lays out only what changes; tell whether it was.
 function write(element, text) {
     if (element.textContent === text) return false
@@ -49,7 +59,7 @@ function playground(root, told, given, changed) {
     const { svg, parts, most } = diagram(layers, { role: "group", "aria-label": "Reliability diagram with a curve to drag" })
     const said = element("p", { class: "said", role: "status" }), table = element("tbody", {}, ...SCORES.map(([label, , title]) =>
         element("tr", { title }, element("th", { scope: "row" }, label), element("td"), element("td"))))
-    const beside = element("div", { class: "beside" })
+    const beside = element("div", { class: "beside" }), task = element("p", { class: "task", role: "status" }), solved = new Set()
     root.replaceChildren(element("div", { class: "playground" }, element("div", { class: "picture" }, svg), beside))
 
     const line = name => parts[name].appendChild(element("path"))
@@ -104,11 +114,11 @@ function playground(root, told, given, changed) {
         settings.curve = settings.curve ? null : Array.from({ length: GRID + 1 }, (_, i) => rounded(frequency(settings, within(i / GRID, 1e-9, 1 - 1e-9))))
         draw()
     })
-    beside.append(said, radios, element("table", { "aria-label": "Scores before and after calibration" }, element("thead", {}, element("tr", {},
+    beside.append(task, said, radios, element("table", { "aria-label": "Scores before and after calibration" }, element("thead", {}, element("tr", {},
         ...["", "before", "after"].map(text => element("th", { scope: "col" }, text)))), table), ranges,
         element("div", { class: "buttons" }, drawing,
             button("Simulate other rows", "Same settings, new random rows", () => { settings.seed = (settings.seed + 1) % 10001; draw() }),
-            button("Reset", "Back to the beginning", () => { Object.assign(settings, settled(told, given)); draw() })))
+            button("Reset", "Back to the beginning", () => { Object.assign(settings, settled(told, given)); draw() })), words())
     draw()
 
     function button(label, title, act) {
@@ -161,6 +171,22 @@ function playground(root, told, given, changed) {
         return all
     }
 
+    // The settings in words: a finger cannot point at a slider to read what it does.
+    function words() {
+        const all = told.settings.filter(one => one.low !== null && one.name !== "seed")
+        return element("details", {}, element("summary", {}, "What do the settings mean?"),
+            element("dl", {}, ...all.flatMap(({ label, help }) => [element("dt", {}, label), element("dd", {}, help)])))
+    }
+
+    // The first task that is open; those that are done stay done.
+    function tasks() {
+        const open = TASKS.findIndex((one, i) => !solved.has(i))
+        if (open >= 0 && TASKS[open][1](settings, found)) solved.add(open)
+        const next = TASKS.findIndex((one, i) => !solved.has(i)), done = next !== open ? `Task ${open + 1} is done. ` : ""
+        if (done || !task.textContent) task.textContent = done + (next < 0 ? "You have done all tasks."
+            : `Task ${next + 1} of ${TASKS.length}: ${TASKS[next][0]}`)
+    }
+
     // The marks go from where they were to where the calibrator moves them.
     function moved() {
         if (settings.calibrator === "none") return draw()
@@ -179,6 +205,7 @@ function playground(root, told, given, changed) {
         clearTimeout(waiting)
         waiting = setTimeout(() => {
             told_in_words()
+            tasks()
             const now = JSON.stringify(settings)
             if (now === reported) return  // nothing to tell, as at the beginning
             reported = now

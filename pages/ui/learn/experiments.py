@@ -260,7 +260,13 @@ def _question(recipe: Recipe, experiment: Experiment, guess: str) -> tuple[dict[
                     on_click=partial(_guess, experiment, guess, True),
                 )
         after = st.session_state.get("pressed_away", 0)
-        browser.keep_focus("prediction", after, _next_stop(experiment, guess), still=guess == SKIP)
+        browser.keep_focus(
+            "prediction",
+            after,
+            _next_stop(experiment, guess),
+            still=guess == SKIP,
+            seen=".st-key-lesson .st-key-prediction",
+        )
     return values, verdict
 
 
@@ -314,31 +320,32 @@ def _settings(
         for parameter in experiment.parameters
         if not parameter.extra.get("drawn_by_page") and parameter.name not in idle
     ]
+    seed = [partial(controls.seed, recipe, SAME_SEED)] if experiment.drawn else []
     if (
         stage.has("controls") and not state.presenter()
     ):  # a step has room for two, and a player for one of them
         first = [each for each in drawn[:IN_SIGHT] if each.name != experiment.plays and each.kind != "points"]
+        in_sight = _fields(experiment, first, values)
+        folded = [*_fields(experiment, [each for each in drawn if each not in first], values), *seed]
     else:
-        first = drawn[:IN_SIGHT]
-    others = [each for each in drawn if each not in first]
-
-    def fields_of(parameters: Sequence[Parameter]) -> list[Callable[[], Any]]:
-        return [
-            partial(control, each, f"{experiment.key}.{each.name}", values[each.name]) for each in parameters
-        ]
-
-    folded = fields_of(others)
-    if experiment.drawn:
-        folded.append(partial(controls.seed, recipe, SAME_SEED))
+        fields = [*_fields(experiment, drawn, values), *seed]
+        in_sight, folded = fields[:IN_SIGHT], fields[IN_SIGHT:]
     with words, stage.on("player"):
         player = st.container()
     with stage.on("controls") as on_stage:  # beside the text of a lesson there is room for one
-        _rows(fields_of(first), 1 if on_stage else IN_SIGHT)
+        _rows(in_sight, 1 if on_stage else IN_SIGHT)
     with stage.on("more"):
         if folded:
             with st.expander("More settings", key=f"more_{experiment.key}"):
                 _rows(folded, IN_A_ROW)
     return player
+
+
+def _fields(
+    experiment: Experiment, parameters: Sequence[Parameter], values: Mapping[str, Any]
+) -> list[Callable[[], Any]]:
+    """Return functions that draw the controls of these settings."""
+    return [partial(control, each, f"{experiment.key}.{each.name}", values[each.name]) for each in parameters]
 
 
 def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
