@@ -8,7 +8,7 @@ import streamlit as st
 
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
-from calib.export.playground import CALIBRATED, STYLE, between, marks_of, pinned, script
+from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned, script
 from calib.lessons import place
 from pages.ui import headings, placing, state
 
@@ -67,12 +67,10 @@ def in_step(evaluation: Evaluation, alt: str) -> None:
     if keys:
         names = {"calibrates": label_of(keys[-1]), "words": ["", f"Dotted: {label_of(keys[0]).lower()}."]}
         told = (
-            marks_of(evaluation, keys)
+            marks_of(evaluation, keys, part=part or (0, 1))
             | names
             | {"on": bool(shows), "pins": pinned(evaluation, step.picture.get("pins", ()))}
         )
-        if part:
-            told = between(*part, told) | {"alt": alt}
     if ghost := headings.ghost():
         told["guess"] = placing.drawn(ghost)
     over_the_chart(told | {"under": LOW})

@@ -70,7 +70,9 @@ def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[
     return told | {"calibrates": "Calibrate", "words": ["", sentence_after(evaluation, mark, key)]}
 
 
-def marks_of(evaluation: Evaluation, keys: Sequence[str], selection: Sequence[str] = ()) -> dict[str, Any]:
+def marks_of(
+    evaluation: Evaluation, keys: Sequence[str], selection: Sequence[str] = (), part: Sequence[float] = (0, 1)
+) -> dict[str, Any]:
     """Return the data of ``calibrated.js``: the test rows as one or two calibrators see them, with their curves.
 
     Parameters
@@ -79,6 +81,8 @@ def marks_of(evaluation: Evaluation, keys: Sequence[str], selection: Sequence[st
         The calibrators; from the marks of the first a switch leads to those of the second.
     selection
         Rows whose mark is ringed, such as ("none:0.6:0.8",).
+    part
+        Only rows with first predictions from the one to the other.
     """
     record = FIGURES["reliability"].prepare(evaluation, keys, selection=selection)
     shapes = [shape_of(record.curves[one]) for one in keys]
@@ -86,18 +90,24 @@ def marks_of(evaluation: Evaluation, keys: Sequence[str], selection: Sequence[st
         (shape.count >= FEW) & (near(record.histograms[one], shape.x) >= FEW)
         for one, shape in zip(keys, shapes, strict=True)
     ]
+    low, high = part
+    p = evaluation.predictions[keys[0]].p
+    some = (p >= low) & (p <= high)
     banded = shapes if record.band == "consistency" else ()
     return {
-        "p": [evaluation.predictions[one].p.tolist() for one in keys],
-        "y": evaluation.y.tolist(),
+        "p": [evaluation.predictions[one].p[some].tolist() for one in keys],
+        "y": evaluation.y[some].tolist(),
         "bins": evaluation.recipe.bins,
         "ringed": selected_rows(evaluation, selection).tolist(),
-        "curves": [_points(shape.x, shape.y, on) for shape, on in zip(shapes, enough, strict=True)],
+        "curves": [
+            [point for point in _points(shape.x, shape.y, on) if low <= point[0] <= high]
+            for shape, on in zip(shapes, enough, strict=True)
+        ],
         "bands": [
             _points(np.r_[s.x, s.x[::-1]], np.r_[s.consistency[1], s.consistency[0][::-1]]) for s in banded
         ],
         "colours": [MARKS[one].color for one in keys],
-        "alt": " ".join([record.alt, *(_in_words(one, record.bins[one]) for one in keys)]),
+        "alt": " ".join([record.alt, *(_in_words(one, record.bins[one], part) for one in keys)]),
     }
 
 
@@ -110,22 +120,12 @@ def pinned(evaluation: Evaluation, pins: Sequence[tuple[str, float, int]]) -> li
     ]
 
 
-def between(low: float, high: float, told: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of ``calibrated.js`` of the rows whose first predictions are from ``low`` to ``high``."""
-    rows = [i for i, p in enumerate(told["p"][0]) if low <= p <= high]
-    return told | {
-        "p": [[p[i] for i in rows] for p in told["p"]],
-        "y": [told["y"][i] for i in rows],
-        "curves": [[point for point in curve if low <= point[0] <= high] for curve in told["curves"]],
-    }
-
-
-def _in_words(key: str, bins: BinnedCurve) -> str:
+def _in_words(key: str, bins: BinnedCurve, part: Sequence[float]) -> str:
     """The marks of a calibrator in the diagram, for a screen reader."""
     marks = [
         f"predicted {percent(p)}, observed {percent(q)}, {counted(n, 'row')}"
         for p, q, n in zip(bins.mean_p, bins.observed, bins.count, strict=True)
-        if n >= FEW
+        if n >= FEW and part[0] <= p <= part[1]
     ]
     return f"{label_of(key)}: {'; '.join(marks)}."
 
