@@ -23,7 +23,7 @@ HEIGHT = 640
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class ScoreMarks:
     """Values of one metric.
 
     Attributes
@@ -51,7 +51,7 @@ class Scores:
 
 def prepare(
     evaluation: Evaluation, metric: str = "brier", levels: Mapping[str, float] | None = None
-) -> Scores:
+) -> ScoreMarks:
     """Take one metric of every calibrator.
 
     Raises
@@ -68,7 +68,7 @@ def prepare(
     higher = METRICS[metric].higher_is_better
     best = (max if higher else min)(values, key=values.__getitem__)
     better = "Higher" if higher else "Lower"
-    return Scores(
+    return ScoreMarks(
         metric,
         values,
         levels,
@@ -80,7 +80,7 @@ def prepare(
     )
 
 
-def draw(record: Scores, theme: Theme = LIGHT) -> go.Figure:
+def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
     """Draw one lane per calibrator, the first at the top, and the levels across all lanes."""
     keys, most = list(record.values), max(*record.values.values(), *record.levels.values())
     figure = go.Figure(

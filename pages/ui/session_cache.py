@@ -167,12 +167,12 @@ def within(things: dict[Any, Any], bound: int, needed: set) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def of_lessons() -> Shared:
+def of_lessons() -> ForAll:
     """What the steps of lessons have computed: it is the same for every reader."""
-    return Shared()
+    return ForAll()
 
 
-class Shared:
+class ForAll:
     """What one session has computed, for the others: the latest, by their bytes."""
 
     def __init__(self) -> None:
