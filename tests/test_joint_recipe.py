@@ -196,7 +196,10 @@ def test_links_tables_report_and_csv_hold_all_classes():
     frame = found.frame()
     np.testing.assert_array_equal(frame["isotonic: setosa"], found.joint.predictions["isotonic"][:, 0])
     assert (frame["class"] == "virginica").tolist() == (frame["y"] == 1).tolist()
-    assert b"virginica" in report_html(found)
+    report = report_html(found).decode()
+    assert "All classes together" in report
+    for name in ("setosa", "virginica", "Top-label ECE", "Class-wise ECE"):
+        assert name in report
     against = evaluate(
         recipe.replace(positive="virginica", view_class=None),
         sources.load(recipe.replace(positive="virginica"), {"00ff": table}),

@@ -53,7 +53,7 @@ from calib.figures import (
     formatted_sample_size,
     formatted_side_by_side,
 )
-from calib.figures.classes import formatted_shares
+from calib.figures.classes import formatted_classes, formatted_intervals, formatted_shares
 from calib.figures.metrics import EVERYDAY
 from calib.figures.validation import (
     basis_of_intervals,
@@ -273,6 +273,7 @@ def _section(
         "split": split,
         "metrics": formatted_metrics(evaluation).T.rename_axis(None, axis=1),
         "refused": {CALIBRATORS[key].label: why for key, why in evaluation.refused.items()},
+        "joint": None if evaluation.joint is None else _all_classes(evaluation),
         "base_rates": _rates(evaluation) if evaluation.before else None,
         "notes": evaluation.notes,
         "missing": split["missing"] + ([] if "groups" in by_key or searched else [_no_groups(evaluation)]),
@@ -382,6 +383,22 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
         "Events": _events(evaluation),
         "Model": _model(recipe),
         "Test set": f"{evaluation.judged_by}{f', from {data.judged_on}' if data.judged_on else ''}",
+    }
+
+
+def _all_classes(evaluation: Evaluation) -> dict[str, Any]:
+    """The scores of all classes with their intervals, and one line per class of the recommended calibrator."""
+    joint, choice = evaluation.joint, recommend(evaluation).choice
+    key = choice if choice in joint.predictions else next(iter(joint.predictions))
+    scores = [
+        formatted_intervals(joint.intervals(each)).assign(Calibrator=label_of(each))
+        for each in joint.predictions
+    ]
+    table = pd.concat(scores, ignore_index=True)
+    return {
+        "name": label_of(key),
+        "scores": table[["Calibrator", *table.columns.drop("Calibrator")]],
+        "classes": formatted_classes(joint.by_class(key)),
     }
 
 
