@@ -1,7 +1,7 @@
 """Measures the processor time from a file of 20,000 rows and 26 classes to the first picture, beyond the model's fit.
 
-The rows are simulated like the letters of the UCI repository: 16 whole numbers and a letter. The way is that of a person:
-upload on Data, then the Reliability page with diagram, tables and recommendation. The model's fit alone is taken off.
+The rows are simulated like the letters of the UCI repository: 16 whole numbers and a letter. A person uploads them on
+Data and opens the Reliability page with its diagram, tables and recommendation. The model's fit alone is taken off.
 """
 
 from __future__ import annotations

@@ -389,7 +389,7 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
 def _all_classes(evaluation: Evaluation) -> dict[str, Any]:
     """The scores of all classes with their intervals, and one line per class of the recommended calibrator."""
     joint, choice = evaluation.joint, recommend(evaluation).choice
-    key = choice if choice in joint.predictions else next(iter(joint.predictions))
+    key = next(iter(joint.predictions)) if choice not in joint.predictions else str(choice)
     scores = [
         formatted_intervals(joint.intervals(each)).assign(Calibrator=label_of(each))
         for each in joint.predictions
