@@ -30,6 +30,7 @@ ORDER = (
     "finite",
     "looking",
     "fair_on_average",
+    "three_classes",
 )
 """Folders of the experiments in page order; each defines ``EXPERIMENT``."""
 

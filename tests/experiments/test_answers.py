@@ -35,6 +35,13 @@ IN_CLAIMS = {
     "fair_on_average": {
         (1, 2, 3): "test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not"
     },
+    "three_classes": {
+        (
+            1,
+            2,
+            3,
+        ): "test_three_classes_the_confidence_is_right_and_the_classes_are_not_until_their_weights_are"
+    },
     "constant": {(1, 2, 3): "test_both_are_valid_one_is_narrow_and_the_other_follows_the_truth"},
     "counterexample": {
         (1, 2, 3): "test_the_simplified_interval_settles_beside_the_frequency_and_the_full_one_around_it"

@@ -845,3 +845,27 @@ def test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not(
     assert result.found["audit"][0] + result.astray["audit"][0] < 0.3
     assert min(result.found["naive"][-1], result.found["audit"][-1]) > 0.9
     assert 4 < 112 * 0.05 < 8, "about six"
+
+
+@over_seeds
+@claims(
+    "three_classes",
+    "Temperature scaling makes",
+    "The classes stay",
+    "One against the rest",
+    "Dividing each row",
+    "Vector scaling",
+    "With weight 1",
+)
+def test_three_classes_the_confidence_is_right_and_the_classes_are_not_until_their_weights_are(seed):
+    result = found("three_classes", seed)
+    confidence, classes = result.confidence, result.classes
+    assert confidence["temperature"] < 0.01 < 0.05 < classes["temperature"]
+    assert classes["temperature"] == pytest.approx(classes["none"], rel=0.1)
+    assert classes["rest"] < 0.015
+    assert result.sums > 0.1
+    assert classes["divided"] > 1.5 * classes["rest"]
+    assert max(confidence["vector"], classes["vector"]) < 0.01
+    favours_none = found("three_classes", seed, tilt=1.0, sharpness=2.0)
+    assert favours_none.confidence["none"] > 0.05
+    assert max(favours_none.confidence["temperature"], favours_none.classes["temperature"]) < 0.01

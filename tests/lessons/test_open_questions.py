@@ -30,6 +30,7 @@ TELLS = {
     "finite": r"one split",
     "looking": r"more than 20|many false alarms",
     "fair_on_average": r"almost all|nearly every",
+    "three_classes": r"more than 5 points|far off",
 }
 """Experiment → words that give the right answer to its question away."""
 EVERY = [step for lesson in LESSONS.values() for step in lesson.steps]
