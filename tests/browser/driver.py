@@ -97,13 +97,19 @@ def serving(script: str | Path = "app.py") -> Iterator[str]:
 
 @contextlib.contextmanager
 def served_by(
-    command: Sequence[str], address: str, output: IO | None = None, **options: Any
+    command: Sequence[str],
+    address: str,
+    output: IO | None = None,
+    health: str = "_stcore/health",
+    **options: Any,
 ) -> Iterator[None]:
-    """A server started by any command, while the block lasts; what it says goes to ``output``."""
+    """A server started by any command, while the block lasts; what it says goes to ``output``. It is up when the path
+    ``health`` answers.
+    """
     told = {"stdout": output or subprocess.DEVNULL, "stderr": subprocess.STDOUT}
     server = subprocess.Popen(command, **({"cwd": ROOT} | told | options))
     try:
-        until(lambda: server.poll() is not None or _answers(address), "the server answers")
+        until(lambda: server.poll() is not None or answers(f"{address}/{health}"), "the server answers")
         assert server.poll() is None, "the server ended before it answered"
         yield
     finally:
@@ -111,9 +117,10 @@ def served_by(
         server.wait()
 
 
-def _answers(address: str) -> bool:
+def answers(address: str) -> bool:
+    """Whether something answers there."""
     try:
-        with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+        with urllib.request.urlopen(address, timeout=1):
             return True
     except OSError:
         return False
