@@ -27,6 +27,7 @@ ORDER = (
     "when_it_helps",
     "still_calibrated",
     "fair_on_average",
+    "three_classes",
 )
 """Lessons in the order of the list, each after the lessons that it needs; each is ``<key>.toml`` in this folder."""
 PICTURE = ("metric", "levels", "pins", "before", "after", "across")

@@ -52,6 +52,9 @@ HELD_BY_EXPERIMENTS = {
     ("when_it_helps", 3),
     ("still_calibrated", 1),
     ("fair_on_average", 2),
+    ("three_classes", 1),
+    ("three_classes", 2),
+    ("three_classes", 3),
 }
 """Steps whose words are an experiment's: tests/experiments/test_claims.py."""
 
@@ -704,3 +707,21 @@ def test_fair_on_average_small_groups_need_more_rows_and_errors_cancel(seed):
         found.append(audit(y, p, table.astype(str), resamples=99).p_value <= 0.05)
     assert np.abs(errors).max() < 0.001
     assert sum(found) <= 2
+
+
+def test_three_classes_the_forest_is_too_cautious_in_all_classes():
+    """("three_classes", 4)"""
+    evaluation = of("three_classes", 4)
+    curve = binned_curve(evaluation.y, evaluation.predictions["none"].p, bins=5)
+    assert (curve.observed > curve.mean_p).all()
+    near = np.abs(curve.mean_p - 0.497).argmin()
+    assert (curve.count[near], round(curve.observed[near] * curve.count[near]), len(evaluation.y)) == (
+        92,
+        87,
+        540,
+    )
+    errors = evaluation.joint.metrics["classwise_ece"]
+    assert f"{errors['none']:.3f} to {errors['temperature']:.3f}" in step("three_classes", 4).question.told
+    for k in range(10):
+        y, p = evaluation.joint.y == k, evaluation.joint.predictions["none"][:, k]
+        assert y[p > 0.5].mean() > p[p > 0.5].mean(), "of each digit"

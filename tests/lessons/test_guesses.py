@@ -173,6 +173,7 @@ TRUTHS = {
     "when_it_helps:4": smooth_line,
     "fair_on_average:1": lambda: at_the_mark("fair_on_average", 1),
     "fair_on_average:4": lambda: at_the_mark("fair_on_average", 4),
+    "three_classes:4": lambda: at_the_mark("three_classes", 4),
     "still_calibrated:2": lambda: watched(2).watched.found.moment / 1e6,
     "still_calibrated:4": lambda: watched(4).watched.found.moment / 1e6,
 }
@@ -529,6 +530,29 @@ def test_fair_on_average_5_only_multicalibration_closes_the_gap():
     which = (near["platt"], near["multicalibration"])
     assert {(True, False): 1, (False, True): 2, (True, True): 3}[which] == 2
     assert STEPS["fair_on_average", 5].question.right == 2
+
+
+@over_seeds
+def test_three_classes_2_dividing_makes_the_classes_worse(seed):
+    classes = found("three_classes", seed).classes
+    assert classes["divided"] > 1.5 * classes["rest"]
+    question = STEPS["three_classes", 2].question
+    assert question.right == 1
+    if seed == 0:
+        assert f"{100 * classes['rest']:.1f} to {100 * classes['divided']:.1f} points" in question.told
+
+
+@over_seeds
+def test_three_classes_3_a_temperature_is_enough(seed):
+    classes = found("three_classes", seed, tilt=1.0, sharpness=2.0).classes
+    assert classes["temperature"] < 0.01
+    question = STEPS["three_classes", 3].question
+    assert question.right == 1
+    assert f"{100 * classes['none']:.1f} points" in question.told
+
+
+def test_three_classes_4_the_mark_at_one_half():
+    assert mark("three_classes", 4) == STEPS["three_classes", 4].question.right
 
 
 def test_every_question_of_a_step_has_such_a_test(request):

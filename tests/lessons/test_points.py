@@ -17,6 +17,7 @@ from tests.lessons.test_claims import of, over_seeds
 LOOKING = "test_looking_every_week_ruins_the_test_and_not_the_evidence"
 SEARCH = "test_fair_on_average_a_search_finds_groups_by_chance_and_the_audit_does_not"
 FEW = "test_fair_on_average_small_groups_need_more_rows_and_errors_cancel"
+THREE = "test_three_classes_the_confidence_is_right_and_the_classes_are_not_until_their_weights_are"
 LATE = "test_labels_whose_delay_depends_on_the_outcome_raise_false_alarms_only_if_they_count_as_they_arrive"
 MEANS = "says what a word means, or what to do"
 POINTS = {
@@ -91,6 +92,7 @@ POINTS = {
         "test_fair_on_average_the_same_prediction_means_more_in_the_group_and_the_bank_calls_too_few",
         "test_fair_on_average_one_map_of_the_score_leaves_the_gap_and_multicalibration_closes_it",
     ),
+    "three_classes": (THREE, THREE, THREE, "test_three_classes_the_forest_is_too_cautious_in_all_classes"),
 }
 """Of each step of each lesson: the test of its point."""
 
@@ -157,6 +159,7 @@ QUIZ = {
         (SEARCH, SEARCH, SEARCH),
         (FEW, MEANS, MEANS),
     ),
+    "three_classes": ((THREE, MEANS, MEANS), (THREE, THREE, THREE), (THREE, THREE, THREE)),
 }
 """Of each answer to each question at the end: the test of the sentence that meets it."""
 
