@@ -1,5 +1,7 @@
 """Every page with a label of three classes: all of them together, then one class, by a click."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -68,6 +70,13 @@ def test_shares_of_the_classes_move_every_page_and_can_be_taken_back(opened):
     at = go(opened, "explore_reliability")
     at = settled(at.segmented_control(key="reliability.details").set_value("base_rate").run())
     assert "Adjust the shares of the classes" in titles(at)
+    rows = load_wine(as_frame=True).data.iloc[59:].to_csv(index=False).encode()  # no row of the first class
+    at = settled(at.file_uploader(key="unlabelled").set_value(("rows.csv", rows, "text/csv")).run())
+    assert faults(at) == []
+    at = settled(at.button(key="take_shares").click().run())
+    assert faults(at) == []
+    stated = at.query_params["base_rates"]
+    assert json.loads(stated if isinstance(stated, str) else stated[-1])["barolo"] < 0.2
     at.query_params["base_rates"] = '{"barbera":0.6,"barolo":0.2,"grignolino":0.2}'
     at = settled(at.run())
     assert faults(at) == []

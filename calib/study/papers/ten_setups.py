@@ -97,13 +97,14 @@ def placements_together(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     """
     lines = [
         (key, placement, metric, *table.loc[metric, ["value", "low", "high"]])
+        for key in next(iter(evaluations.values())).joint.predictions
         for placement, one in evaluations.items()
-        for key in one.joint.predictions
+        if key in one.joint.predictions
         for table in [one.joint.intervals(key)]
         for metric in TOGETHER
     ]
     columns = ["calibrator", "placement", "metric", "value", "low", "high"]
-    return pd.DataFrame(lines, columns=columns).sort_values("calibrator", kind="stable", ignore_index=True)
+    return pd.DataFrame(lines, columns=columns)
 
 
 def departures(recipe: Recipe) -> list[str]:

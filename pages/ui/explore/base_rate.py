@@ -119,7 +119,8 @@ def _shares(evaluation: Evaluation) -> None:
 
 def _from_a_sample(evaluation: Evaluation) -> None:
     """The rate of a table without labels, taken by a click."""
-    headings.heading("Estimate the base rate from unlabelled rows")
+    what = "base rate" if evaluation.joint is None else "shares"
+    headings.heading(f"Estimate the {what} from unlabelled rows")
     st.file_uploader(
         "Rows from deployment, with the same columns; no label is needed",
         key="unlabelled",
