@@ -116,7 +116,7 @@ def together(recipe: Recipe) -> None:
     first = next(iter(found.values()))
     st.caption(
         f"{first.judged_by}. The Brier score is summed over the classes. Intervals are 95 %. Those of log loss and "
-        "Brier score need at least 5 right and 5 wrong predictions. ★ marks the best value of a column; a small "
+        "Brier score need at least 5 right and 5 wrong predictions. ★ marks a best value. A small "
         "difference may be sampling variability."
     )
     tables.download("All classes (CSV)", lambda: safe_csv(table), "all_classes.csv")
