@@ -82,7 +82,7 @@ def prepare(
 
 def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
     """Draw one lane per calibrator, the first at the top, and the levels across all lanes."""
-    keys, most = list(record.values), max(*record.values.values(), *record.levels.values())
+    keys, most = list(record.values), max([*record.values.values(), *record.levels.values()])
     figure = go.Figure(
         layout=layout(
             theme,
