@@ -91,6 +91,8 @@ def _chart(step: Step, made: _Made, watch: Watch) -> Chart:
         return _of_experiment(step, watch)
     key = (step.chart or FIRST.get(step.page, "reliability")).removesuffix("_rows")
     options = {"metric": dict(step.recipe.settings)["trees.metric"]} if key == "depth" else {}
+    if key == "scores":
+        options = {name: step.picture[name] for name in ("metric", "levels") if name in step.picture}
     return Chart(key, FIGURES[key].prepare(_source(key, made, watch), **options))
 
 

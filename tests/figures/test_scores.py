@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from calib.export.cards import picture
 from calib.figures import DARK, FIGURES
 from calib.kernel.checks import InputError
+from calib.lessons import LESSONS
 from tests.figures.evaluations import evaluation
 
 FIGURE = FIGURES["scores"]
@@ -35,3 +37,9 @@ def test_a_metric_without_a_finite_value_is_refused():
     certain = type(found).from_predictions(found.y, {"wrong": 1.0 - found.y})
     with pytest.raises(InputError, match="finite"):
         FIGURE.prepare(certain, "log_loss")
+
+
+def test_a_printed_step_that_asks_about_a_score_draws_it_with_what_it_compares():
+    step = LESSONS["not_useful"].steps[2]
+    record = picture(step).record
+    assert (record.metric, record.levels) == ("ece", step.picture["levels"])
