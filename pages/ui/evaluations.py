@@ -209,8 +209,8 @@ def _kept(
     """
     shared = session_cache.of_lessons() if state.lesson_open() else None
     for key in calls:
-        if shared and key not in results and (made := shared.get((work, key))) is not None:
-            results[key] = made
+        if shared and key not in results and isinstance(made := shared.get((work, key)), Fitted):
+            results[key] = made  # a developer's reload makes another class of it
     missing = {key: call for key, call in calls.items() if key not in results}
     done = jobs.run(*work, missing)  # also of nothing: what is not wanted any more is called off
     if done is None:
