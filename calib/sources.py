@@ -43,7 +43,7 @@ from calib.data import (
 from calib.data.about import describe
 from calib.data.column_types import typed_frame
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
-from calib.data.predictions import tables_of
+from calib.data.predictions import refuse_merged, tables_of
 from calib.kernel.declared import SETTINGS
 from calib.kernel.memory import give_back
 from calib.kernel.records import ABOUT, Dataset, Problem
@@ -161,6 +161,8 @@ def load_table(recipe: Recipe, uploads: Uploads) -> Table:
     join = options.get("join_labels", ())
     if recipe.judge_on is not None:
         table = table._replace(frame=_joined(recipe, uploads, table, merge, (*drop, *join)))
+    if table.target is not None and join and recipe.content == "predictions":
+        refuse_merged(table.frame, table.target, _scores(recipe, table.frame, table.target))
     if table.target is not None and (merge or drop or join):
         frame, notes = tidy_labels(table.frame, table.target, merge, drop, join)
         table = table._replace(frame=describe(frame, notes=(*about(frame).notes, *notes)))

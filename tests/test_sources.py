@@ -234,6 +234,19 @@ def test_labels_merged_into_one_class_are_one_class_in_every_file():
     assert (joined.labels[joined.part == 2] == [0, 0, 1, 1, 2, 2]).all()
 
 
+def test_labels_of_predictions_with_a_column_per_class_are_not_merged():
+    """Without the columns added up, each would be read as a score of one class."""
+    P = np.random.default_rng(0).dirichlet(np.ones(4), 40)
+    frame = pd.DataFrame(P, columns=[f"p_{name}" for name in "abcd"]).assign(y=list("abcd") * 10)
+    recipe = Recipe(
+        data="upload:00", target="y", content="predictions", data_params={"join_labels": ["c", "d"]}
+    )
+    with pytest.raises(DataError, match="Classes cannot be merged here"):
+        load(recipe, {"00": frame})
+    single = frame[["y", "p_a"]]
+    assert load(recipe.replace(positive="a"), {"00": single}).classes == ("not a", "a")
+
+
 def test_predictions_of_all_classes_are_evaluated_as_the_arrays_that_they_are():
     """A file of two models, one of which holds logits; labels are matched by name in whatever order columns are."""
     rng = np.random.default_rng(0)

@@ -66,6 +66,9 @@ FEW_SCORES = 3  # so many columns from 0 to 1 beside a label are scores whatever
 BESIDE = ("weight", "time", "part", "identifier")  # roles of number columns other than scores
 # Names of labels that come with predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
+CONFIDENCE = re.compile(
+    r"(?i)(^|[_\W\d])(conf(idence)?|max_?prob(ability)?|top_?1?_?prob(ability)?)($|[_\W\d])"
+)
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
 ROWS_AT_ONCE = 4096
 FEW_LINES = 20  # fewer may be alike by chance
@@ -343,6 +346,16 @@ def tables_of(
     return class_tables(typed, labels, candidates, 2 if scores_as == "logits" else 3, sure)
 
 
+def refuse_merged(frame: pd.DataFrame, target: str, scores: Collection[str] = ()) -> None:
+    """Refuse to merge labels of a table in which every class has a column of its own."""
+    labels = list(coded_labels(frame, target).counts)
+    if tables_of(typed_frame(frame), target, labels, list(scores) or None) is not None:
+        raise DataError(
+            "Classes cannot be merged here, because each has a column of its own.",
+            "Remove data_params.join_labels, or add up the columns of these classes in the file.",
+        )
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Scores:
     """The scores of all rows of a table.
@@ -400,6 +413,8 @@ def _of_columns(
 ) -> _Scores:
     """Scores of one class, each in a column of its own."""
     values = {column: _scores(typed, column, target) for column in _chosen(typed, target, scores)}
+    if positive is None and len(counts) > 2:
+        _refuse_confidence(list(values))
     named = _named(values, list(counts))
     chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
     classes = choose_classes(counts, chosen_class, why, where, most=MOST_PREDICTED)
@@ -408,6 +423,17 @@ def _of_columns(
     notes = _sigmoids(values) if scores_as == "logits" else ()
     missing = {f"{column!r} is": np.isfinite(given) for column, given in values.items()}
     return _Scores(classes, values, missing, notes)
+
+
+def _refuse_confidence(columns: Sequence[str]) -> None:
+    """Refuse probabilities of the predicted class beside a label of several: which class was predicted is not known."""
+    if called := [column for column in columns if CONFIDENCE.search(column)]:
+        raise DataError(
+            f"{called[0]!r} seems to be the probability of the predicted class, but the table does not say whether it "
+            "was right.",
+            "Add a column that says so, and choose it as the label; or one column of probabilities per class. If it is "
+            "the probability of one class, choose this class.",
+        )
 
 
 def _sigmoids(values: dict[str, np.ndarray]) -> tuple[str, ...]:

@@ -334,6 +334,15 @@ def test_labels_of_several_classes_without_their_columns_are_one_against_the_res
     assert next(p for p in chosen if "3 classes" in p.message).fix == {"positive": None}
 
 
+@pytest.mark.parametrize("column", ["confidence", "conf", "max_prob", "model A confidence"])
+def test_a_confidence_beside_a_label_of_several_classes_is_refused_unless_a_class_is_chosen(column):
+    """Read as the score of the rarest class it would only seem to rank the classes in reverse."""
+    frame = pd.DataFrame({"label": list("aabbc") * 20, column: SHARES.max(axis=1)[:100]})
+    with pytest.raises(DataError, match="the probability of the predicted class"):
+        prepare_predictions(frame, "label")
+    assert prepare_predictions(frame, "label", "c").classes == ("not c", "c")
+
+
 @pytest.mark.parametrize(
     "truth", [("0", "1"), ("wrong", "right"), ("incorrect", "correct"), ("False", "True")]
 )
