@@ -21,8 +21,8 @@ const TASKS = [
         ({ slope, curve }, { before }) => !curve && slope <= 0.7 && before.brier < 0.15],
     ["Keep the model calibrated (level 0, slope 1), but make its ECE larger than 0.08.",
         ({ level, slope, noise, curve }, { before }) => !curve && level === 0 && slope === 1 && !noise && before.ece > 0.08],
-    ["Draw a curve that Platt scaling cannot correct: an ECE above 0.1 after it.",
-        ({ curve }, { fits, now }) => Boolean(curve) && fits === "platt" && now.ece > 0.1],
+    ["Let a calibrator lower the Brier score by at least 0.02.",
+        (settings, { fits, before, now }) => fits !== "none" && now.brier <= before.brier - 0.02],
 ]
 
 // Write a text where it is another one, so that a page that is dragged lays out only what changes; tell whether it was.
