@@ -175,6 +175,10 @@ LINKS = {
         learn(fair_on_average__guess="skip", fair_on_average__depth=1, fair_on_average__shift=0.3),
         {"fair_on_average-depth": ["1"], "fair_on_average-shift": ["0.3"]},
     ),
+    "learn_three_classes": (
+        learn(three_classes__guess="skip", three_classes__tilt=2.0, three_classes__sharpness=1.5),
+        {"three_classes-tilt": ["2"], "three_classes-sharpness": ["1.5"]},
+    ),
     "study_run": (
         {
             "run.protocol": "arena",

@@ -8,7 +8,7 @@ from calib.kernel.records import Parameter
 
 EXPERIMENT = Experiment(
     key="three_classes",
-    page="fair_on_average",
+    page="three_classes",
     name="Three classes",
     question="A model favours one of three classes. Temperature scaling makes its confidence right. How far off are "
     "the probabilities of single classes, on average?",
