@@ -10,8 +10,8 @@ EXPERIMENT = Experiment(
     key="fair_on_average",
     page="fair_on_average",
     name="Fair on average",
-    question="A model is calibrated for everyone. You test each of 112 groups of one or two columns at the 5 % level. "
-    "In how many such data sets does at least one group look wrong?",
+    question="A model is calibrated for everyone. You test 112 groups of one or two columns, each at the 5 % level. "
+    "In how many data sets does some group look wrong?",
     answers=("About 5 %", "About half", "Almost all"),
     right=3,
     why=(
