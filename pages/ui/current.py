@@ -114,7 +114,11 @@ PAGES = {
         Page("pages/learn_finite_example.py", "Finite example", "Where should a tree stop splitting?"),
         Page("pages/learn_looking.py", "Looking every week", "How often may I look at a test?"),
         Page("pages/learn_fair_on_average.py", "Fair on average", "How many groups look wrong by chance?"),
-        Page("pages/learn_three_classes.py", "Three classes", "Can the confidence be right and the classes wrong?"),
+        Page(
+            "pages/learn_three_classes.py",
+            "Three classes",
+            "Can the confidence be right and the classes wrong?",
+        ),
         Page("pages/learn_algorithms.py", "Algorithms", "How does isotonic regression find its steps?"),
         GLOSSARY_PAGE,
     ),
