@@ -80,9 +80,9 @@ class Explained:
         )
 
 
-def widest_row(evaluation: Evaluation) -> int:
-    """Return the number of the test row with the widest Venn–Abers interval, which is shown first."""
-    predictions = evaluation.predictions[METHOD]
+def widest_row(evaluation: Evaluation, calibrator: str = METHOD) -> int:
+    """Return the number of the test row with the widest interval, which is shown first."""
+    predictions = evaluation.predictions[calibrator]
     return int(evaluation.dataset.row_numbers[evaluation.rows[np.argmax(predictions.width)]])
 
 

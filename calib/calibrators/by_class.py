@@ -25,6 +25,8 @@ class FromTwoClasses(JointCalibrator):
 
     methods: ClassVar[Mapping[str, type[ScoreCalibrator]]]
     one_per: ClassVar[str]
+    promise: ClassVar[str]
+    """What its intervals promise."""
     calibrators_: dict[Any, ScoreCalibrator]
 
     def __init__(self, key: Any = "venn_abers"):
@@ -132,6 +134,10 @@ class OneVsRest(FromTwoClasses):
     label = "One against the rest"
     kind = "one_vs_rest"
     one_per = "one per class with rows"
+    promise = (
+        "Each interval is valid for its class against the rest; nothing is guaranteed for probabilities that were "
+        "divided by their sum."
+    )
     source = "Zadrozny and Elkan 2002"
 
     def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
@@ -204,6 +210,10 @@ class Pairwise(FromTwoClasses):
     label = "Pairwise Venn–Abers"
     kind = "pairwise"
     one_per = "one per pair of classes"
+    promise = (
+        "Each interval couples the lower ends of all pairs with its class, and then the upper ends; no theorem "
+        "guarantees it."
+    )
     complexity = 7
     source = "Manokhin 2017; Price et al. 1995"
 
@@ -233,6 +243,34 @@ class Pairwise(FromTwoClasses):
             inverse[:, i] += _inverse(r)
             inverse[:, j] += _inverse(1 - r)
         return normalised(_coupled(inverse))
+
+    def predict_pairs(self, P: Any) -> Array:
+        """Return the calibrated r_ij and its interval, (m, K, K, 3): of rows of class i or j, the share of class i.
+
+        On the diagonal, and for classes without calibration rows, they are NaN.
+
+        Raises
+        ------
+        InputError
+            For a calibrator without intervals.
+
+        Examples
+        --------
+        >>> P, y = [[0.8, 0.1, 0.1]] * 3 + [[0.1, 0.8, 0.1]] * 3 + [[0.1, 0.1, 0.8]] * 2, [0, 0, 2, 1, 1, 0, 2, 2]
+        >>> Pairwise("venn_abers").fit(P, y).predict_pairs(P[:1])[0, 0, 2].round(2)    # class 0 against class 2
+        array([0.67, 0.6 , 0.8 ])
+        """
+        P = self._read(P)
+        if not self.gives_interval:
+            raise InputError(f"{self._method().label} gives no interval. Choose 'venn' or 'venn_abers'.")
+        among = normalised(P[:, self.present_])
+        found = np.full((*P.shape, P.shape[1], 3), np.nan)
+        for (i, j), calibrator in self.calibrators_.items():
+            share = _share(among, i, j)
+            ends = np.column_stack([calibrator.predict(share), calibrator.predict_interval(share)])
+            a, b = self.present_[i], self.present_[j]
+            found[:, a, b], found[:, b, a] = ends, 1 - ends[:, [0, 2, 1]]
+        return found
 
     def _intervals(self, P: Array) -> Array:
         P = normalised(P[:, self.present_])

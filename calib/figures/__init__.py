@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from calib.figures.audit import AUDIT, AUDIT_SIZES, AUDIT_WALK
 from calib.figures.base import FigureEntry
 from calib.figures.class_intervals import CLASS_INTERVALS
+from calib.figures.class_pairs import CLASS_PAIRS
 from calib.figures.compared import COMPARED
 from calib.figures.costs import CLASS_COSTS, COSTS, formatted_costs
 from calib.figures.critical_difference import CRITICAL_DIFFERENCE
@@ -61,6 +62,7 @@ _OWN: dict[str, FigureEntry] = {
         STEP_CURVES,
         WIDTH_BY_SCORE,
         CLASS_INTERVALS,
+        CLASS_PAIRS,
         SIMPLEX,
         WIDTHS,
         INTERVAL_MEANS,

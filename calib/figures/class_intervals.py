@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.explain import METHOD, position_of, widest_row
-from calib.calibrators import label_of
+from calib.calibrators import JOINT, OneVsRest, label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, of_intervals
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
@@ -81,8 +81,7 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
         + ("it came" if came == first["class"] else f"{class_named(came)} came"),
         f"Each line is the interval of a class from p0 to p1 by {label_of(calibrator)}. Filled marks are the "
         "calibrated probabilities. They are divided by their sum, so a mark can lie outside its interval. Hollow "
-        "marks are the probabilities of the uncalibrated model. Each interval is valid for its class against the "
-        "rest; nothing is guaranteed for probabilities that were divided by their sum."
+        f"marks are the probabilities of the uncalibrated model. {JOINT.get(calibrator, OneVsRest).promise}"
         + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
         f"Intervals of row {row}: "
         + "; ".join(

@@ -160,6 +160,8 @@ def test_intervals_are_those_of_each_class_against_the_rest():
 
 def test_pairwise_by_hand_and_its_intervals_hold_the_point_before_rows_are_divided():
     made = Pairwise().fit(P, Y)
+    pairs = made.predict_pairs(NEW)
+    assert np.isnan(pairs[:, range(4), range(4)]).all()
     low, p, high = np.empty(NEW.shape), np.empty(NEW.shape), np.empty(NEW.shape)
     for i in range(4):
         sums = np.zeros((3, len(NEW)))
@@ -167,8 +169,10 @@ def test_pairwise_by_hand_and_its_intervals_hold_the_point_before_rows_are_divid
             rows = (i == Y) | (j == Y)
             one = VennAbers().fit(P[rows, i] / (P[rows, i] + P[rows, j]), Y[rows] == i)
             share = NEW[:, i] / (NEW[:, i] + NEW[:, j])
+            each = np.stack([one.predict(share), *one.predict_interval(share).T])
+            np.testing.assert_allclose(pairs[:, i, j].T, each, atol=1e-12)
             with np.errstate(divide="ignore"):
-                sums += 1 / np.stack([*one.predict_interval(share).T, one.predict(share)])
+                sums += 1 / each[[1, 2, 0]]
         low[:, i], high[:, i], p[:, i] = 1 / (sums - 2)
     np.testing.assert_allclose(made.predict_interval(NEW), np.stack([low, high], axis=-1), atol=1e-12)
     np.testing.assert_allclose(made.predict(NEW), p / p.sum(axis=1, keepdims=True), atol=1e-12)

@@ -58,7 +58,7 @@ OTHERS = {  # key → what a figure is made of, if not of an Evaluation
     "setups": setups,
     **dict.fromkeys(("audit", "audit_sizes", "audit_walk"), searched),
     "class_costs": lambda: decide_class(WHOLE),
-    **dict.fromkeys(("class_intervals", "simplex"), lambda: WHOLE),
+    **dict.fromkeys(("class_intervals", "class_pairs", "simplex"), lambda: WHOLE),
     "grouping_loss": lambda: searched().evaluation,
     **dict.fromkeys(
         ("watch_evidence", "watch_moved", "watch_periods"), lambda: over_time(evaluation(), "none")

@@ -12,6 +12,7 @@ from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
 from calib.figures import FIGURES
+from calib.figures.class_pairs import has_pairs
 from calib.figures.pairs import LISTED, listed_rows
 from calib.figures.series import KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
@@ -122,6 +123,8 @@ def details(recipe: Recipe, result: Evaluation, row: int) -> None:
 def _explained(result: Evaluation, row: int) -> None:
     if result.joint is not None:
         chart.show("class_intervals", result, calibrator=shown_method(result), row=row)
+        if has_pairs(result):
+            chart.show("class_pairs", result, row=row)
     if not _of_all_classes(result):
         explanation(result, row)
     rows(result, row)
@@ -132,8 +135,7 @@ def _of_all_classes(result: Evaluation) -> bool:
     if result.of_confidence:
         st.info(
             "Each class has calibration rows of its own. Choose a class in the sidebar to see them. The intervals here "
-            "are those of the predicted class. They are valid for each class against the rest, but not for a class "
-            "that was picked as the most probable."
+            "are those of the predicted class. Nothing is guaranteed for a class that was picked as the most probable."
         )
     elif result.recipe.base_rates:
         st.info(

@@ -1,0 +1,149 @@
+"""One row of three or more classes: what pairwise calibration says of each pair of classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from calib.analysis.explain import position_of, widest_row
+from calib.calibrators import Pairwise, label_of
+from calib.evaluate import Evaluation
+from calib.figures.base import FigureEntry, as_text, itself
+from calib.figures.theme import LIGHT, MARKS, Theme, layout
+from calib.kernel.checks import InputError
+from calib.kernel.wording import class_named, number, percent
+
+PAIRWISE = "pairwise"
+MOST = 8  # classes drawn, those with the largest probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPairs:
+    """Pairs of classes of a row.
+
+    Attributes
+    ----------
+    table
+        One line per ordered pair, with columns class, against, r (the share of class among the two), r0 and r1.
+    names, pairs
+        The classes by probability, the largest first, and the same numbers in their order, (K, K, 3).
+    """
+
+    row: int
+    table: pd.DataFrame
+    names: tuple[str, ...]
+    pairs: np.ndarray
+    title: str
+    caption: str
+    alt: str
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line per pair."""
+        return self.table
+
+
+def _fitted(evaluation: Evaluation) -> tuple[Any, ...]:
+    return () if evaluation.joint is None else evaluation.joint.whole.calibrators.get(PAIRWISE, ())
+
+
+def has_pairs(evaluation: Evaluation) -> bool:
+    """Whether one pairwise calibrator was fitted, whose pairs can be shown."""
+    fitted = _fitted(evaluation)
+    return len(fitted) == 1 and isinstance(fitted[0], Pairwise)
+
+
+def prepare(evaluation: Evaluation, row: int | None = None) -> ClassPairs:
+    """Return the pairs of all classes for one test row, by its number; the widest of the view by default.
+
+    Raises
+    ------
+    InputError
+        Of two classes, without pairwise calibration, with several calibration sets, at stated shares of the classes,
+        or for a row outside the test set.
+    """
+    joint, fitted = evaluation.joint, _fitted(evaluation)
+    if joint is None or not fitted:
+        raise InputError(
+            f"Choose three or more classes and {label_of(PAIRWISE)}, which calibrates pairs of classes."
+        )
+    if not has_pairs(evaluation):
+        raise InputError(
+            "Each fold has pairs of its own, or shares of the classes are stated. Choose one calibration set at the "
+            "shares of the table."
+        )
+    row = widest_row(evaluation, PAIRWISE) if row is None else row
+    at = position_of(evaluation, row)
+    pairs = fitted[0].predict_pairs(joint.whole.scores[[at]])[0]
+    order = np.argsort(-joint.whole.predictions[PAIRWISE].p[at], kind="stable")
+    names = tuple(joint.names[k] for k in order)
+    places = [(a, b) for a in order for b in order if a != b]
+    table = pd.DataFrame(
+        [(joint.names[a], joint.names[b], *pairs[a, b]) for a, b in places],
+        columns=["class", "against", "r", "r0", "r1"],
+    )
+    first, rest = table.iloc[0], len(names) - MOST
+    return ClassPairs(
+        row,
+        table,
+        names,
+        pairs[np.ix_(order, order)],
+        f"Row {row}: {class_named(first['class'])} against {class_named(first['against'])} has {percent(first.r)}",
+        "Each cell compares two classes: the probability of the left one, if the row is one of the two. Below it is "
+        "its interval. The cells of a line are coupled into the probability of its class."
+        + (f" Not drawn: {rest} less probable classes." if rest > 0 else ""),
+        f"Pairs of classes of row {row}: "
+        + "; ".join(
+            f"{line['class']} against {line['against']} {number(line.r)}, {number(line.r0)} to {number(line.r1)}"
+            for _, line in table[: len(names) - 1].iterrows()
+        )
+        + ".",
+    )
+
+
+def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
+    """Draw one line and one column per class, the most probable first."""
+    names = record.names[:MOST]
+    r, r0, r1 = np.moveaxis(record.pairs[: len(names), : len(names)], -1, 0)
+    cells = [
+        [
+            "" if a == b else f"<b>{r[a, b]:.2f}</b><br>{r0[a, b]:.2f}–{r1[a, b]:.2f}"
+            for b in range(len(names))
+        ]
+        for a in range(len(names))
+    ]
+    labels = list(map(as_text, names))
+    color = MARKS[PAIRWISE].color
+    figure = go.Figure(
+        layout=layout(
+            theme,
+            height=110 + 52 * len(names),
+            margin={"l": 12, "r": 12, "t": 56, "b": 12},
+            xaxis={"side": "top", "type": "category", "showgrid": False, "title": {"text": "Against"}},
+            yaxis={"autorange": "reversed", "automargin": True, "type": "category", "showgrid": False},
+            showlegend=False,
+        )
+    )
+    figure.add_trace(
+        go.Heatmap(
+            z=r,
+            x=labels,
+            y=labels,
+            text=cells,
+            texttemplate="%{text}",
+            zmin=0,
+            zmax=2,  # half of the scale, so that words stay legible on it
+            colorscale=[[0, theme.paper], [1, color]],
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            hoverinfo="skip",
+        )
+    )
+    return figure
+
+
+CLASS_PAIRS = FigureEntry("class_pairs", "Pairs of classes", prepare, draw, reported=itself)
