@@ -41,8 +41,9 @@ def test_a_handout_asks_before_it_solves():
         assert all(written(answer) in before for answer in asked["answers"])
         assert written(asked["solution"]) in solutions
         assert written(asked["solution"]) not in before
-    drawn = sum(one.question is not None and one.question.kind in ("mark", "curve") for one in lesson.steps)
-    assert before.count("Plotly.newPlot") == drawn, "empty axes to draw a guess in"
+    questions = [one.question for one in lesson.steps if one.question is not None]
+    drawn = sum(one.kind in ("mark", "curve") or bool(one.shows) for one in questions)
+    assert before.count("Plotly.newPlot") == drawn, "empty axes to draw a guess in, or what a question shows"
     for question in lesson.questions:
         assert written(question.text) in before
         assert all(written(why) in solutions for why in question.why)

@@ -27,6 +27,7 @@ MARKUP = {
     "stAppHeader": "in a room, what moves it stands in the row of the product's name",
     "stAppToolbar": "on a phone, the menu's button needs room beside it",
     "stAppViewContainer": "on a phone, the sidebar stands above the page instead of over it",
+    "stSlider": "beside the text of a lesson two of them stand closer than Streamlit sets them",
     "stButtonGroup": "its choices wrap in large type",
     "stCaptionContainer": "captions grow with the text beside them; there is no option for their size",
     "stCode": "the colours of code reach the contrast of WCAG 2.2",

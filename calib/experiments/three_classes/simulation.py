@@ -100,7 +100,7 @@ def three_classes(
     Examples
     --------
     >>> found = three_classes({"tilt": 2.0, "sharpness": 1.0, "distance": 1.5, "rows": 2000})
-    >>> bool(found.classes["none"] > 3 * found.confidence["none"])
+    >>> bool(found.classes["none"] > 2 * found.confidence["none"])
     True
     """
     rng = np.random.default_rng([random_state, STREAM])
