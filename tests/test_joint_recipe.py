@@ -13,6 +13,7 @@ from calib import Recipe, check, evaluate, sources
 from calib.calibrators import CALIBRATORS, OneVsRest
 from calib.evaluate import calibrate, fit
 from calib.export import report_html
+from calib.figures.class_intervals import CLASS_INTERVALS
 from calib.kernel.checks import InputError
 from calib.kernel.records import Dataset
 from calib.placements import PLACEMENTS
@@ -205,3 +206,14 @@ def test_links_tables_report_and_csv_hold_all_classes():
         sources.load(recipe.replace(positive="virginica"), {"00ff": table}),
     )
     assert against.joint is None
+
+
+def test_the_report_shows_the_row_that_is_widest_for_the_method_with_intervals_there_is():
+    """Without Venn–Abers, Venn's."""
+    found = evaluate(RECIPE.replace(calibrators=("none", "venn")), DATA)
+    source, options = CLASS_INTERVALS.reported(found)
+    assert options == {"calibrator": "venn"}
+    record = CLASS_INTERVALS.prepare(source, **options)
+    widest = found.rows[found.predictions["venn"].width.argmax()]
+    assert record.row == found.dataset.row_numbers[widest]
+    assert f"Row {record.row}: " in report_html(found).decode()

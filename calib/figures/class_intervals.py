@@ -58,7 +58,7 @@ def prepare(evaluation: Evaluation, calibrator: str = METHOD, row: int | None = 
     found = joint.whole.predictions.get(calibrator)
     if found is None or found.p0 is None:
         raise InputError(f"{label_of(calibrator)} gives no intervals here.")
-    row = widest_row(evaluation) if row is None else row
+    row = widest_row(evaluation, calibrator) if row is None else row
     at = position_of(evaluation, row)
     table = pd.DataFrame(
         {
