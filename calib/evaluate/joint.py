@@ -317,6 +317,12 @@ class JointEvaluation:
             lines[key] = (self.metrics.loc[name, key], *ends, corrected)
         return pd.DataFrame.from_dict(lines, orient="index", columns=["value", "low", "high", "corrected"])
 
+    @property
+    def rows(self) -> Rows:
+        """Return the rows for intervals of mean losses, with whether the first predictions' class came."""
+        right = self._confidence(next(iter(self.predictions)))[0].astype(np.intp)
+        return Rows(right, weight=self.sample_weight, counts=self.counts, cluster=self.cluster)
+
     def differences(self) -> pd.DataFrame:
         """Return the change of the losses of all classes from the first predictions to each of the others.
 
@@ -328,8 +334,7 @@ class JointEvaluation:
 
     def _differences(self) -> pd.DataFrame:
         reference, *others = self.predictions
-        right = self._confidence(reference)[0].astype(np.intp)
-        rows = Rows(right, weight=self.sample_weight, counts=self.counts, cluster=self.cluster)
+        rows = self.rows
         first = {metric: loss(self.y, self.predictions[reference]) for metric, loss in LOSSES.items()}
         lines = []
         for name in others:

@@ -69,8 +69,7 @@ def _advise(joint: JointEvaluation) -> JointAdvice:
     losses = {key: joint_squared_errors(y, P) for key, P in predictions.items()}
     never = {key for key, P in predictions.items() if np.isinf(joint_log_losses(y, P)).any()}
     start = next((key for key in START if key in losses), next(iter(losses)))
-    right = next(iter(predictions.values())).argmax(axis=1) == y
-    rows = Rows(right.astype(np.intp), weight=joint.sample_weight, cluster=joint.cluster)
+    rows = joint.rows
     choice = taken(rows, losses, never, start)
     ours, own = (number(rows.mean(losses[key]), 4) for key in (choice, start))
     if choice == start:
