@@ -89,12 +89,15 @@ def depth_sweep(recipe: Recipe) -> DepthSweep:
     return DepthSweep(data, key, points, jobs.cached("depth_scores", KEPT_SCORES, key, dict))
 
 
+def _metric_drawn(recipe: Recipe, grown: DepthSweep) -> str:
+    """The Recipe's metric, or of all classes together one that they have."""
+    own = recipe.setting("trees.metric")
+    return TOGETHER[0] if grown.data.joint and own not in TOGETHER else own
+
+
 def metric(recipe: Recipe, grown: DepthSweep) -> None:
     """What is drawn against depth, and whose settings the trees have."""
-    together = grown.data.joint
-    own = recipe.setting("trees.metric")
-    if together and own not in TOGETHER:
-        own = TOGETHER[0]
+    together, own = grown.data.joint, _metric_drawn(recipe, grown)
     posterior, intervals = (
         grown.data.posterior is not None,
         set(recipe.calibrators) & set(interval_methods()),
@@ -137,9 +140,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
     def draw(all_of_it: bool = False) -> Any:
         if not grown.scores:
             return st.container()
-        place, name = headings.finding(), recipe.setting("trees.metric")
-        if grown.data.joint and name not in TOGETHER:
-            name = TOGETHER[0]
+        place, name = headings.finding(), _metric_drawn(recipe, grown)
         with place.words:
             if all_of_it:
                 _headline(grown, name)
