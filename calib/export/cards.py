@@ -92,7 +92,7 @@ def _chart(step: Step, made: _Made, watch: Watch) -> Chart:
     key = (step.chart or FIRST.get(step.page, "reliability")).removesuffix("_rows")
     options = {"metric": dict(step.recipe.settings)["trees.metric"]} if key == "depth" else {}
     if key == "scores":
-        options = {name: step.picture[name] for name in ("metric", "levels") if name in step.picture}
+        options = step.scores
     return Chart(key, FIGURES[key].prepare(_source(key, made, watch), **options))
 
 

@@ -90,6 +90,11 @@ class Step:
     picture: Mapping[str, Any] = field(default_factory=dict)
     moving: bool = False
 
+    @property
+    def scores(self) -> dict[str, Any]:
+        """Return the options of the figure of scores."""
+        return {name: self.picture[name] for name in ("metric", "levels") if name in self.picture}
+
     def departed(self, recipe: Recipe) -> bool:
         """Tell whether a reader has changed settings of this step; predictions do not count."""
         return _without_answers(recipe) != _without_answers(self.recipe)

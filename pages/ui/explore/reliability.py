@@ -90,10 +90,7 @@ def scores(evaluation: Evaluation) -> None:
     """Draw one metric of every calibrator, in a step of a lesson that asks about it."""
     if stage.has("scores"):
         lesson, number = place(str(state.lesson_open()))
-        told = lesson.steps[number - 1].picture
-        chart.show(
-            "scores", evaluation, **{name: told[name] for name in ("metric", "levels") if name in told}
-        )
+        chart.show("scores", evaluation, **lesson.steps[number - 1].scores)
 
 
 def zoomed(evaluation: Evaluation) -> None:
