@@ -322,13 +322,15 @@ def _encoded(text: str) -> pa.NativeFile:
     """Return a text as UTF-8: of ASCII its own bytes, others in pieces, because a copy is as heavy as the text."""
     if text.isascii():
         size = ctypes.c_ssize_t()
-        begin = _utf8(ctypes.py_object(text), ctypes.byref(size))
+        begin = _utf8(text, ctypes.byref(size))
         return pa.BufferReader(pa.foreign_buffer(begin, size.value, base=text))
     return pa.PythonFile(_Encoded(text), "r")
 
 
-_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize  # of ASCII without a copy
-_utf8.restype = ctypes.c_void_p
+# Of ASCII without a copy; a prototype of our own, because that of ctypes.pythonapi is everybody's
+_utf8 = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+    ("PyUnicode_AsUTF8AndSize", ctypes.pythonapi)
+)
 
 
 class _Encoded(io.RawIOBase):
