@@ -140,7 +140,8 @@ def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
             showscale=False,
             xgap=2,
             ygap=2,
-            hoverinfo="skip",
+            hovertemplate="%{y} against %{x}: %{text}<extra></extra>",  # a phone has no room for the words
+            hoverongaps=False,
         )
     )
     return figure

@@ -66,6 +66,18 @@ def test_calibrators_of_all_classes_are_offered_where_there_are_some(opened):
     assert "Dirichlet calibration" not in two.multiselect(key="calibrators").options
 
 
+@pytest.mark.parametrize("chosen", [["none"], ["none", "pairwise"]])
+def test_pairs_of_classes_are_shown_where_pairwise_calibration_is_chosen(opened, chosen):
+    at = go(opened, "explore_reliability")
+    before = list(at.multiselect(key="calibrators").value)
+    at = settled(at.multiselect(key="calibrators").set_value(chosen).run())
+    at = go(at, "explore_venn_abers")
+    assert faults(at) == []
+    assert any(" against class " in title for title in titles(at)) == ("pairwise" in chosen)
+    at = go(at, "explore_reliability")
+    settled(at.multiselect(key="calibrators").set_value(before).run())
+
+
 def test_shares_of_the_classes_move_every_page_and_can_be_taken_back(opened):
     at = go(opened, "explore_reliability")
     at = settled(at.segmented_control(key="reliability.details").set_value("base_rate").run())

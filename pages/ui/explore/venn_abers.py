@@ -12,7 +12,7 @@ from calib.calibrators import interval_methods, label_of
 from calib.evaluate import Evaluation, expected_cost
 from calib.export import safe_csv
 from calib.figures import FIGURES
-from calib.figures.class_pairs import has_pairs
+from calib.figures.class_pairs import PAIRWISE, has_pairs
 from calib.figures.pairs import LISTED, listed_rows
 from calib.figures.series import KINDS, kind_of
 from calib.kernel.checks import InputError, moved_rows
@@ -43,7 +43,9 @@ def evaluation(recipe: Recipe) -> Evaluation:
 
 
 def with_intervals(recipe: Recipe) -> Recipe:
-    return recipe.replace(**with_calibrators(recipe, ("none", *interval_methods())))
+    """The interval methods of every class, and those of pairs of classes if they are chosen."""
+    pairs = tuple(key for key in recipe.calibrators if key == PAIRWISE)
+    return recipe.replace(**with_calibrators(recipe, ("none", *interval_methods(), *pairs)))
 
 
 def shown_method(result: Evaluation) -> str:
