@@ -1,4 +1,4 @@
-"""What leaves the house, and what comes back: CSV, HTML, pictures, reports, Recipes, source, calibrators."""
+"""Exported files and the way back: CSV, HTML, pictures, reports, Recipes, Python source and calibrators."""
 
 from calib.export.bundle import bundle
 from calib.export.calibrators import (

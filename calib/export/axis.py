@@ -1,6 +1,6 @@
-"""A Plotly figure of lines, marks and shaded areas in a matplotlib axis, number by number.
+"""Draw a Plotly figure of lines, marks and shaded areas in a matplotlib axis.
 
-matplotlib is optional; without it the call is refused by name.
+matplotlib is optional; without it, the call is refused with the reason.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import plotly.graph_objects as go
 from calib.figures import Theme
 from calib.kernel.checks import InputError
 
-POINTS = 0.75  # per pixel of the Plotly figure
-INCHES = 5  # of the sides of a new figure
+POINTS = 0.75  # points per pixel of the Plotly figure
+INCHES = 5  # side of a new figure
 DASHES: dict[str | None, Any] = {
     "solid": "-",
     "dot": ":",
@@ -44,17 +44,17 @@ SYMBOLS: dict[str | None, Any] = {
     "bowtie": (3, 1, 90),
     "square-x": (8, 1, 0),
 }
-"""Plotly's symbol → matplotlib's; any other is a circle."""
-STAR = 1.5  # times as wide as matplotlib draws them, as in Plotly
+"""Plotly's symbol → matplotlib's; any other symbol becomes a circle."""
+STAR = 1.5  # Plotly draws stars so many times as wide as matplotlib
 
 
 def axis_of(ax: Any) -> Any:
-    """Return a matplotlib axis, or if it is None that of a new figure.
+    """Return the given matplotlib axis, or that of a new figure if it is None.
 
     Raises
     ------
     InputError
-        For something else, or without matplotlib.
+        If ``ax`` is not an axis, or matplotlib is not installed.
     """
     try:
         axes = import_module("matplotlib.axes")
@@ -71,7 +71,7 @@ def axis_of(ax: Any) -> Any:
 
 
 def draw_on(ax: Any, figure: go.Figure, theme: Theme) -> None:
-    """Draw the traces of a figure's first pair of axes, its ranges, ticks, names and notes.
+    """Draw the first pair of axes of a figure: its traces, ranges, ticks, labels and notes.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _by_symbol(trace: go.Scatter, n: int) -> Iterator[tuple[Any, np.ndarray]]:
 
 
 def _marker(marker: Any, symbol: Any, which: np.ndarray) -> dict[str, Any]:
-    """Return the style of some marks; matplotlib's size is an area."""
+    """Return the style of the marks at these positions; matplotlib measures size as an area."""
     size = marker.size if np.ndim(marker.size) == 0 else np.asarray(marker.size)[which]
     rim = {"linewidths": POINTS * (marker.line.width or 0), "edgecolors": marker.line.color or "none"}
     wide = STAR if symbol == "*" or isinstance(symbol, tuple) else 1
@@ -145,7 +145,7 @@ def _line(trace: go.Scatter) -> dict[str, Any]:
 
 
 def _shade(ax: Any, trace: go.Scatter) -> None:
-    """Fill areas, whose outlines missing numbers part."""
+    """Fill areas; missing numbers separate their outlines."""
     x, y = (np.asarray(each, dtype=np.float64) for each in (trace.x, trace.y))
     for outline in np.split(np.column_stack([x, y]), np.flatnonzero(np.isnan(x))):
         points = outline[np.isfinite(outline).all(axis=1)]
@@ -153,7 +153,7 @@ def _shade(ax: Any, trace: go.Scatter) -> None:
 
 
 def _sample(trace: go.Scatter) -> Any:
-    """Return what stands for a line in the legend."""
+    """Return the legend's sample of a line with its mark."""
     marker = trace.marker
     return import_module("matplotlib.lines").Line2D(
         [], [], **_line(trace), marker=SYMBOLS.get(marker.symbol, "o"), markersize=POINTS * marker.size
@@ -181,7 +181,7 @@ def _frame(ax: Any, layout: go.Layout, theme: Theme) -> None:
 
 
 def _plain(name: str) -> str:
-    """Return a name as matplotlib shows it as it is: no markup, no formula, and no leading underscore, which hides it.
+    """Return a name that matplotlib shows literally: no markup, no formula, no leading underscore (which hides it).
 
     >>> _plain("_a &lt; $b$")
     '\\u200b_a < \\\\$b\\\\$'

@@ -1,4 +1,4 @@
-"""Everything about one or several evaluations as a ZIP: report, charts, numbers, Recipes, source, calibrators."""
+"""One or several evaluations as a ZIP: report, charts, numbers, Recipes, source and calibrators."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def bundle(
     Parameters
     ----------
     images
-        Formats of ``chromium.FORMATS`` to draw every chart in as well, where a Chromium answers.
+        Formats of ``chromium.FORMATS`` in which every chart is drawn as well, if Chromium answers.
     files
         As for ``python_source``.
     problems
@@ -76,7 +76,7 @@ def _files(
     watch: Watch,
     problems: Mapping[str, Sequence[Problem]] | None,
 ) -> Iterator[tuple[str, str | bytes]]:
-    """(path, content) of every file, reported as they are made."""
+    """Yield (path, content) of every file and report progress."""
     left_out: list[str] = []
     folders = _folders(evaluations)
     for i, (name, evaluation) in enumerate(evaluations.items()):
@@ -100,7 +100,7 @@ def _files(
 
 
 def _folders(evaluations: Mapping[str, Evaluation]) -> dict[str, str]:
-    """Names as folders that any file system takes: numbered, plain letters, short.
+    """Return a folder for each name that any file system accepts: numbered, plain letters, short.
 
     >>> _folders({"../Wald & Wiese": None})
     {'../Wald & Wiese': '1-Wald-Wiese'}
@@ -119,7 +119,7 @@ def _evaluation(
     images: Sequence[str],
     left_out: list[str],
 ) -> Iterator[tuple[str, str | bytes]]:
-    """(path, content) of one evaluation's files; what cannot be had is added to ``left_out``."""
+    """Yield (path, content) of one evaluation's files, and add to ``left_out`` why a file is missing."""
     yield "recipe.json", evaluation.recipe.to_json()
     yield "metrics.csv", safe_csv(evaluation.metrics.rename_axis("calibrator"), index=True)
     yield "predictions.csv", safe_csv(evaluation.frame())

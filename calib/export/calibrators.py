@@ -5,56 +5,47 @@ The format, ``calib.calibrator`` version 1, is one object:
     format, version   "calib.calibrator", 1
     method, label     the calibrator's key and its name for people · source: the paper
     input             {"of": "score" | "probability" | "tree_scores" | "fold_scores" | "features",
-                       "columns": scores a row}
+                       "columns": scores per row}
     output            ["p"], or ["p0", "p1", "p"] for a method with intervals
-    merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2,
-    "midpoint"; or null base_rate         null, or {"fitted", "stated"}: the map is right where class 1 has
-    the frequency "fitted", and
-                      after all else odds of p, p0 and p1 are multiplied by stated (1 − fitted) / ((1 −
-                      stated) fitted)
+    merge             how p0 and p1 become p: "log" p1 / (1 − p0 + p1), "square" p1 + p0²/2 − p1²/2, "midpoint"; or null
+    base_rate         null, or {"fitted", "stated"}: the map is right if class 1 has the frequency "fitted"; as the last
+                      step, the odds of p, p0 and p1 are multiplied by stated (1 − fitted) / ((1 − stated) fitted)
     map               by its "kind", one of those below
-    classes           [class 0, class 1] as the data spelt them; all probabilities are those of class 1
-    calibration       {"rows", "positives", "lowest", "highest"}: what it was fitted on, and the scores' range
+    classes           [class 0, class 1] as the data spell them; all probabilities are those of class 1
+    calibration       {"rows", "positives", "lowest", "highest"}: the calibration rows, and the range of their scores
     made              {"calib", "data", "digest", "scores": "probability" | "margin", "recipe"}
     notes             sentences to read before using it
 
     kind      fields                    the answer at a score s
     pairs     p0, p1: {breaks, values}  p0 = values[number of breaks <= s], p1 = values[number of breaks < s]
-    folds     folds: a list of pairs    one score from each fold's model, one pair from each, then merged as
-    cross
-                                        Venn–Abers: log GM(p1) / (GM(1 − p0) + GM(p1)), else the mean of the
-                                        folds' p
+    folds     folds: a list of pairs    one score from each fold's model, one pair from each, then merged as cross
+                                        Venn–Abers: log GM(p1) / (GM(1 − p0) + GM(p1)), else the mean of the folds' p
     identity                            p = s
-    sigmoid   A, B; or A, B, clip       p = 1 / (1 + exp(A s + B)); for an input "probability", A, B are those
-    of
-                                        logit(s) in place of s, s first kept in [clip, 1 − clip]
-    beta      a, b, c, clip             logit p = a ln s − b ln(1 − s) + c, s first kept in [clip, 1 − clip]
-    scaling   T, clip                   logit p = logit(s) / T, s first kept in [clip, 1 − clip]
+    sigmoid   A, B; or A, B, clip       p = 1 / (1 + exp(A s + B)); for an input "probability", A and B apply to
+                                        logit(s) instead of s, with s first clipped to [clip, 1 − clip]
+    beta      a, b, c, clip             logit p = a ln s − b ln(1 − s) + c, s first clipped to [clip, 1 − clip]
+    scaling   T, clip                   logit p = logit(s) / T, s first clipped to [clip, 1 − clip]
     log_odds_polynomial  coefficients, clip; of degree 2 also ends
-                                        logit p = c₀ + c₁ ℓ + c₂ ℓ² …, ℓ = logit(s), s first kept in [clip, 1
-                                        − clip]; beyond the ends, lowest and highest ℓ of the fit, straight on
-                                        with the slope there, or level if that is negative
+                                        logit p = c₀ + c₁ ℓ + c₂ ℓ² …, ℓ = logit(s), s clipped as above;
+                                        beyond the ends, the lowest and highest ℓ of the fit, extrapolated linearly with
+                                        the slope there, or constant if that slope is negative
     log_odds_spline  knots, values, clip
-                                        logit p = the natural cubic spline through the values at the knots, at
-                                        ℓ, beyond them straight on as above; one knot is a constant
-    bins      breaks, counts, positives p = positives/counts in the bin of s, whose number is that of breaks
-    <= s;
-                                        s itself where the bin has no counts
-    isotonic  scores, values, between   p = values at scores; between two of them "linear", or that of the
-    lower one,
-                                        "step", or of the nearer one, "nearest"; outside, that of the
-                                        outermost
+                                        logit p = the natural cubic spline through the values at the knots, at ℓ, beyond
+                                        them extrapolated as above; one knot is a constant
+    bins      breaks, counts, positives p = positives/counts in the bin of s, whose number is that of breaks <= s;
+                                        s itself if the bin has no counts
+    isotonic  scores, values, between   p = values at scores; between two scores "linear", the value of the lower one
+                                        ("step"), or of the nearer one ("nearest"); clamped outside
     shift     r; or a and b             p = s + r (q − s), q = 0, ½, 1 for s below, at, above ½;
                                         with a and b, r = 1 / (1 + exp(a s + b))
-    ranks     trees, isotonic           p = isotonic at the sum, over trees, of the number of votes below s_t
-    and half
-                                        of those equal to it; a tree is {votes: distinct and increasing,
-                                        counts}
-    Of K classes the input is {"of": "probabilities", "columns": K}, "classes" names all of them, and output is an
-    answer for each class. "present" lists the classes with calibration rows, whose P are divided by their sum first;
-    the others keep their P. In base_rate, "fitted" and "stated" are K shares. As the last step each p is multiplied by
-    w, its stated share over its fitted one, and the row is divided by its sum. The odds of p0 and p1 are multiplied by
-    w over the mean w of the other classes, weighted by their p before that step.
+    ranks     trees, isotonic           p = isotonic at the sum, over trees, of the number of votes below s_t plus half
+                                        of those equal to it; a tree is {votes: distinct and increasing, counts}
+
+For K classes the input is {"of": "probabilities", "columns": K}, "classes" names all of them, and the output has an
+answer for each class. "present" lists the classes with calibration rows, whose P are divided by their sum first;
+the others keep their P. In base_rate, "fitted" and "stated" are K shares. As the last step each p is multiplied by
+w, its stated share over its fitted one, and the row is divided by its sum. The odds of p0 and p1 are multiplied by
+w over the mean w of the other classes, weighted by their p before that step.
 
     unchanged                           p = P
     softmax_temperature  T, added       p = softmax(ln(P + added) / T)
@@ -66,14 +57,13 @@ The format, ``calib.calibrator`` version 1, is one object:
                                         1 / (Σ 1/r_ij − (K − 2)), then divided by the sum
 
     segments  start, levels,            logit p = that of "start" (log_odds_polynomial), and then, in order, the
-              features, corrections     offset of each correction whose groups of its columns hold the row, at
+              features, corrections     offset of each correction that has the row in one of its columns' groups, at
                                         its level of the log-odds so far (−1: at every level); a group is the
                                         number of a feature's breaks <= x, or of its value
 
-A calibrator's own file says what its kind of map holds (``to_map``) and how it is read (``from_map``); one
-from outside may bring a kind of its own. Numbers keep all their digits; the words "Infinity" and "-Infinity"
-stand for what JSON cannot write. Reading a file executes nothing that is in it: every field is checked and
-refused by its name.
+A calibrator's own file defines the fields of its kind of map (``to_map``) and reads them (``from_map``); an outside
+calibrator may define its own kind. Numbers keep all their digits; the words "Infinity" and "-Infinity" stand for values
+that JSON cannot write. Reading executes nothing in a file: every field is checked and refused by name.
 """
 
 from __future__ import annotations
@@ -106,9 +96,9 @@ from calib.placements.cv import FoldCalibrators
 from calib.placements.oob import RankMap
 
 FORMAT, VERSION = "calib.calibrator", 1
-CALIBRATION = ("rows", "positives", "lowest", "highest")  # what a file says of the scores of the fit
-PROBABILITIES = "probabilities"  # of all classes: what a calibrator of K classes is given
-FOLDS = "folds"  # the kind of map that holds several, one of each fold
+CALIBRATION = ("rows", "positives", "lowest", "highest")  # the fields that describe the calibration scores
+PROBABILITIES = "probabilities"  # of all classes: the input of a calibrator of K classes
+FOLDS = "folds"  # the kind of map with one map per fold
 NOTES = {
     "cv": "Fitted on out-of-fold scores. Apply it to scores of the model that was then refitted on all training rows.",
     "oob": "Fitted on out-of-bag scores. Apply it to scores of the whole ensemble. In the evaluation, each row was "
@@ -129,7 +119,7 @@ CROSS = "Cross-calibration: each row needs {} scores, one from each fold's model
 
 
 def check_exportable(evaluation: Evaluation, key: str) -> None:
-    """Raise InputError, with reason and remedy, where the evaluation has no single calibrator that can be saved.
+    """Raise InputError, with reason and remedy, if the evaluation has no single calibrator that can be saved.
 
     Parameters
     ----------
@@ -162,7 +152,7 @@ def check_exportable(evaluation: Evaluation, key: str) -> None:
 
 
 def saved_of(evaluation: Evaluation) -> Evaluation:
-    """Return the Evaluation whose calibrators are saved: of K classes that of all of them."""
+    """Return the Evaluation whose calibrators are saved; with K classes, the one of all classes."""
     return evaluation if evaluation.joint is None else evaluation.joint.whole
 
 
@@ -230,13 +220,13 @@ def write_calibrator(
     Parameters
     ----------
     fitted
-        Any calibrator of CALIBRATORS, or one per fold; its answers may be adjusted to another base rate.
+        Any calibrator of CALIBRATORS, or one per fold; it may be adjusted to another base rate.
     classes
-        (negative, positive), as the data spelt them.
+        (negative, positive), as the data spell them.
     calibration, made
-        What the scores were that it was fitted on, and with what; kept beside the map.
+        A description of the calibration scores, and of the data and settings; stored with the map.
     notes
-        What to know of its answers, one sentence each.
+        Notes for users of the probabilities, one sentence each.
 
     Examples
     --------
@@ -403,7 +393,7 @@ def _read_joint(top: Fields, given: Fields, table: Fields) -> SavedCalibrator:
 
 
 def _base_rates(top: Fields, classes: int) -> BaseRates | None:
-    """The move to other shares of the classes, where the file holds one."""
+    """Return the adjustment of class shares stored in the file, or None."""
     if not top.gives("base_rate"):
         return None
     given = top.object("base_rate")
@@ -418,7 +408,7 @@ def _key_of(method: type[JointCalibrator]) -> str:
 
 
 def _base_rate(top: Fields) -> BaseRate | None:
-    """The move to another base rate, where the file holds one."""
+    """Return the adjustment to another base rate stored in the file, or None."""
     if not top.gives("base_rate"):
         return None
     given = top.object("base_rate")
@@ -430,7 +420,7 @@ def _base_rate(top: Fields) -> BaseRate | None:
 
 
 def _range(calibration: Fields) -> tuple[float, float] | None:
-    """The lowest and highest score of the fit, where the file holds them."""
+    """Return the lowest and highest score of the fit, or None if the file has neither."""
     if not (calibration.gives("lowest") or calibration.gives("highest")):
         return None
     lowest = calibration.number("lowest")
@@ -438,7 +428,7 @@ def _range(calibration: Fields) -> tuple[float, float] | None:
 
 
 def _methods(table: Fields) -> list[str]:
-    """The calibrators that a map of this kind can be of."""
+    """Return the calibrators that use this kind of map."""
     kind = table.choice("kind", _kinds())
     return [
         key
@@ -448,12 +438,12 @@ def _methods(table: Fields) -> list[str]:
 
 
 def _kinds() -> list[str]:
-    """All kinds of maps."""
+    """Return all kinds of maps."""
     return [*dict.fromkeys(method.kind or key for key, method in CALIBRATORS.items()), FOLDS]
 
 
 def _inputs(method: type[ScoreCalibrator]) -> list[str]:
-    """What a map of this method may ask for: of some options probabilities only."""
+    """Return the inputs that a map of this method may name; some options need probabilities."""
     return ["score", "probability"] if method.input == "score" else [method.input]
 
 

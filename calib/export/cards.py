@@ -1,4 +1,4 @@
-"""A lesson on one sheet: of every step its picture and the sentence to remember."""
+"""A lesson on one sheet: the picture and the sentence to remember of every step."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from calib.recipe import Recipe
 from calib.sources import load
 from calib.study.papers.ten_setups import setup_recipes, setup_table
 
-# Pixels that the rows of pictures, and each of their columns, have on a sheet, drawn with type as for a room
+# Pixels on a sheet: height of all rows of pictures, width of a column, height of a picture; type as for a projector
 SHEET, WIDTH, HIGHEST = 2150, 970, 780
-PRINTED = 0.362  # of that size: 24 pixels are 6.5 points then
+PRINTED = 0.362  # scale on paper: 24 pixels become 6.5 points
 COLUMNS = 2
 
 FIRST = {
@@ -40,7 +40,7 @@ FIRST = {
     "explore_groups": "audit",
     "explore_watch": "watch_evidence",
 }
-"""The chart of a step that names none; of other pages the reliability diagram."""
+"""Page → the chart of a step that names none; other pages show the reliability diagram."""
 
 
 class Staged(NamedTuple):
@@ -51,8 +51,8 @@ class Staged(NamedTuple):
     advice: tuple[str, ...]
 
 
-class _Made:
-    """What a step's picture, numbers and advice are made of, each made once and where it is first asked for."""
+class _StepCache:
+    """Cache of the evaluation and the fitted model of one step."""
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -68,7 +68,7 @@ class _Made:
 
 def staged(step: Step, watch: Watch | None = None) -> Staged:
     """Return all contents of a step, from one fit."""
-    made = _Made(step.recipe)
+    made = _StepCache(step.recipe)
     chart = _chart(step, made, watch or Watch())
     keys = [key for key in step.beside if key in METRICS]
     found = recommend(made.evaluation) if "advice" in step.beside else None
@@ -80,13 +80,14 @@ def staged(step: Step, watch: Watch | None = None) -> Staged:
 
 
 def picture(step: Step, watch: Watch | None = None) -> Chart:
-    """The chart that a step names, else the first one of its page; the reliability diagram of its Recipe for pages with
-    tables only.
+    """Return the chart that a step names, else the first chart of its page.
+
+    Pages that have only tables get the reliability diagram of the step's Recipe.
     """
-    return _chart(step, _Made(step.recipe), watch or Watch())
+    return _chart(step, _StepCache(step.recipe), watch or Watch())
 
 
-def _chart(step: Step, made: _Made, watch: Watch) -> Chart:
+def _chart(step: Step, made: _StepCache, watch: Watch) -> Chart:
     if step.page.startswith("learn_"):
         return _of_experiment(step, watch)
     key = (step.chart or FIRST.get(step.page, "reliability")).removesuffix("_rows")
@@ -96,8 +97,8 @@ def _chart(step: Step, made: _Made, watch: Watch) -> Chart:
     return Chart(key, FIGURES[key].prepare(_source(key, made, watch), **options))
 
 
-def _source(key: str, made: _Made, watch: Watch) -> Any:
-    """What the figure of an Explore page is made of."""
+def _source(key: str, made: _StepCache, watch: Watch) -> Any:
+    """Return the object that the figure of an Explore page is prepared from."""
     recipe = made.recipe
     if key == "depth":
         return [depth_scores(recipe, each) for each in sweep(recipe, load(recipe), watch)]
@@ -149,14 +150,14 @@ def lesson_card(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = None
 
 
 def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
-    """With legible type, in rows that share the sheet by the heights that they have on a page."""
+    """Yield the figures with legible type; rows share the sheet in proportion to their heights on a page."""
     own = [figure.layout.height for figure in figures]
     rows = [max(own[start : start + COLUMNS]) for start in range(0, len(own), COLUMNS)]
     for i, figure in enumerate(figures):
         highest = min(HIGHEST, SHEET * rows[i // COLUMNS] / sum(rows))
-        yield for_a_room(of_what_is_shown(figure), highest=highest).update_layout(width=WIDTH)
+        yield for_a_room(for_paper(figure), highest=highest).update_layout(width=WIDTH)
 
 
-def of_what_is_shown(figure: go.Figure) -> go.Figure:
-    """Adapt a figure to paper, where nobody can click the legend."""
+def for_paper(figure: go.Figure) -> go.Figure:
+    """Remove hidden traces from the legend, because nobody can click it on paper."""
     return figure.update_traces(showlegend=False, selector={"visible": "legendonly"})

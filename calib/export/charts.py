@@ -1,4 +1,4 @@
-"""The charts that a report holds of one evaluation, in the order of FIGURES."""
+"""The charts of one evaluation in a report, in the order of FIGURES."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from calib.kernel.checks import InputError
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """A prepared figure under its key, drawn once for each theme; ``number`` is its place in a report."""
+    """A prepared figure with its key, drawn once per theme; ``number`` is its number in a report."""
 
     key: str
     record: Record
@@ -34,8 +34,7 @@ def charts(evaluation: Evaluation, leading: bool = False) -> list[Chart]:
     Parameters
     ----------
     leading
-        Whether charts whose curves cover each other show two methods only: the uncalibrated model and the one
-        recommended.
+        Whether charts with overlapping curves show two methods only: the uncalibrated model and the recommended one.
     """
     found = []
     for key, entry in FIGURES.items() if evaluation.predictions else ():

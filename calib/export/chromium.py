@@ -1,7 +1,7 @@
-"""Pictures and PDF by the Chromium of this machine, where there is one, asked by the switches of its command line.
+"""Draw pictures and PDF with the Chromium of this machine, if there is one, through command-line switches.
 
 Plotly draws in a browser only. ``--dump-dom`` and ``--print-to-pdf`` need neither a driver nor a connection.
-Libraries were tried: Kaleido 1.5 still waited after nine minutes for a browser that had ended at once;
+Of the libraries tried, Kaleido 1.5 still waited after nine minutes for a browser that had ended at once, and
 Playwright works but installs 165 MB with every ``make run``.
 """
 
@@ -37,7 +37,7 @@ NAMES = (
 )
 FLAGS = (
     "--headless",
-    "--no-sandbox",  # containers allow none; the page is our own drawing, and it has no network
+    "--no-sandbox",  # containers forbid the sandbox; the page is our own drawing, without a network
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--disable-gpu",
     "--disable-dev-shm-usage",
@@ -50,12 +50,12 @@ FLAGS = (
     # Charts follow their page's width: that of a desk, which the style shrinks for paper
     "--window-size=1100,1000",
 )
-SECONDS, EACH = 30, 5  # after which a browser is given up: to start, and for each picture
+SECONDS, EACH = 30, 5  # time limits: to start, and per picture
 WIDTH, HEIGHT, SHARPNESS = 900, 520, 2
 FORMATS = ("svg", "png", "pdf")
 ENDED = "Chromium stopped before it had drawn the figure. Try again."
-AT_ONCE = threading.BoundedSemaphore(2)  # browsers
-# So that a page with its numbers comes on no disk
+AT_ONCE = threading.BoundedSemaphore(2)  # browsers that run at the same time
+# In memory, so that a page with people's data is never written to disk
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
@@ -71,7 +71,7 @@ def find_chromium() -> str | None:
 
 @lru_cache(maxsize=1)
 def can_draw() -> bool:
-    """Return whether Chromium is available and draws; tried once, which takes a second or two."""
+    """Tell whether Chromium is available and draws; the test takes a second or two and runs once."""
     try:
         return bool(draw([go.Figure()], ("svg",)))
     except NoBrowser:
@@ -84,14 +84,14 @@ def draw(figures: Sequence[go.Figure], formats: Sequence[str] = FORMATS) -> list
     Parameters
     ----------
     figures
-        Plotly figures, each in its own height.
+        Plotly figures, each with its own height.
     formats
-        Some of "svg", "png", "pdf".
+        Any of "svg", "png", "pdf".
 
     Raises
     ------
     NoBrowser
-        Where no browser answers.
+        If no browser answers.
     """
     images = [name for name in formats if name != "pdf"]
     pictures = iter(_images([(figure, name) for figure in figures for name in images]))
@@ -110,18 +110,18 @@ def print_pdf(html: str) -> bytes:
     Parameters
     ----------
     html : str
-        A whole document, with all that it needs in it: there is no network.
+        A complete, self-contained document, because there is no network.
 
     Raises
     ------
     NoBrowser
-        Where no browser answers.
+        If no browser answers.
     """
     return _print(html, EACH * html.count("Plotly.newPlot"))
 
 
 def _images(wanted: Sequence[tuple[go.Figure, str]]) -> list[bytes]:
-    """Every figure in its format, all drawn by one browser."""
+    """Draw every figure in its format, all with one browser."""
     if not wanted:
         return []
     page = render("drawing.html", jobs=_jobs(wanted), sheet=None)
@@ -142,7 +142,7 @@ def _size(figure: go.Figure) -> dict[str, int]:
 
 
 def _jobs(wanted: Sequence[tuple[go.Figure, str]]) -> Markup:
-    """What Plotly.toImage takes, as a script; no word in it ends the script."""
+    """Return the arguments of Plotly.toImage as a script, with "<" escaped so that no text ends the script."""
     options = ({"format": form, "scale": SHARPNESS if form == "png" else 1} for _, form in wanted)
     jobs = (
         f'{{"figure": {figure.to_json()}, "options": {json.dumps(option | _size(figure))}}}'
@@ -161,7 +161,7 @@ def _print(page: str, more: int) -> bytes:
 
 
 def _ask(page: str, more: int, *switches: str) -> bytes:
-    """What the browser prints about a page; nothing of it, and no process, is there afterwards."""
+    """Return the browser's output for a page; delete its files and end its processes."""
     browser = find_chromium()
     if browser is None or os.name != "posix":
         raise NoBrowser(

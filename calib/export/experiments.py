@@ -1,4 +1,4 @@
-"""An experiment of the Learn pages run without them: the same settings and seed give the same pictures."""
+"""Run an experiment of the Learn pages outside the app: the same settings and seed give the same pictures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from calib.recipe import Recipe
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Experiment with all its settings, and its figures."""
+    """An experiment with all its settings, and its figures."""
 
     experiment: Experiment
     values: dict[str, Any]
@@ -35,14 +35,14 @@ def run_experiment(
     name
         A key of EXPERIMENTS.
     settings
-        Those that differ from their defaults.
+        The settings that differ from their defaults.
     seed
-        Of all that is drawn.
+        Seed of all random draws.
 
     Raises
     ------
     InputError
-        Where one of them cannot be, with what is allowed.
+        If the name, a setting or the seed is not allowed; the message lists the allowed values.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def experiment_html(run: Run, theme: Theme = LIGHT) -> bytes:
     Parameters
     ----------
     run
-        What was computed, and with which settings.
+        The result of ``run_experiment``.
     theme
         Light or dark.
     """

@@ -1,4 +1,4 @@
-"""A lesson to take to class: every step's question with room for a guess; exercises; pictures and solutions apart."""
+"""A lesson to take to class: questions with space for guesses, exercises, and separate pictures and solutions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from calib.experiments import SKIP, Experiment, shown
 from calib.export import chromium
-from calib.export.cards import drawn, of_what_is_shown
+from calib.export.cards import drawn, for_paper
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
 from calib.figures.emptied import without_data
@@ -16,13 +16,13 @@ from calib.figures.projector import for_a_room
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Question, Step
 
-# Pixels at most, with type as for a room: printed so small that two steps fill a sheet of A4. What is lower than on a
-# page (DESK) is narrower, too, so that nothing is stretched
+# Largest size in pixels, with type as for a projector; printed so small that two steps fill a sheet of A4. A figure
+# lower than on a page (DESK) becomes narrower, too, so that nothing is stretched
 WIDTH, HEIGHT, DESK = 1528, 740, 940
-GUESSED = 540  # pixels of the height of an empty picture, in which a guess is drawn
-NARROW = 800  # pixels of the width up to which an empty picture leaves room for text beside it
-SQUARE = 0.84  # of the height of a reliability diagram and its histogram: all the width that they need
-PRINTED = 0.42  # of that size: 24 pixels are 7.5 points then
+GUESSED = 540  # height in pixels of an empty picture, into which a guess is drawn
+NARROW = 800  # up to this width in pixels, an empty picture leaves space for text beside it
+SQUARE = 0.84  # width of a reliability diagram with its histogram, relative to its height
+PRINTED = 0.42  # scale on paper: 24 pixels become 7.5 points
 LETTERS = "ABCDEFGH"
 
 
@@ -46,14 +46,14 @@ def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
     Raises
     ------
     NoBrowser
-        Where no browser is there to print it.
+        If no browser is available.
     """
     return chromium.print_pdf(lesson_handout(lesson, watch=watch).decode())
 
 
 def _on_paper(figure: go.Figure, highest: int = HEIGHT) -> go.Figure:
-    """Make a figure as wide as the sheet, whatever window prints it, and keep its shape."""
-    larger = for_a_room(of_what_is_shown(figure), highest=highest)
+    """Make a figure as wide as the sheet, independently of the printing window, and keep its shape."""
+    larger = for_a_room(for_paper(figure), highest=highest)
     wide = SQUARE if _is_square(figure) else DESK / figure.layout.height
     width = wide * larger.layout.height
     return larger.update_layout(width=min(WIDTH, width))
@@ -64,7 +64,7 @@ def _is_square(figure: go.Figure) -> bool:
 
 
 def _before(step: Step, figure: go.Figure) -> go.Figure | None:
-    """What is on paper before the answer: empty axes for a mark or a curve, or what does not tell it."""
+    """Return the picture before the answer (empty axes, or parts that do not reveal the answer), or None."""
     asked, experiment = step.question, _experiment(step)
     highest = GUESSED if _is_square(figure) else HEIGHT
     if asked is None:
@@ -78,7 +78,7 @@ def _before(step: Step, figure: go.Figure) -> go.Figure | None:
 
 
 def _alone(figure: go.Figure) -> go.Figure:
-    """A reliability diagram as high as the picture, without the histogram below it: a guess needs the room."""
+    """Enlarge a reliability diagram to the height of the picture, without its histogram, so that a guess has space."""
     figure.data = [trace for trace in figure.data if trace.yaxis in (None, "y")]
     return figure.update_layout(yaxis_domain=[0, 1], yaxis2_visible=False, xaxis_anchor="y")
 
@@ -93,7 +93,7 @@ def _experiment(step: Step) -> Experiment | None:
 
 
 def _asked(step: Step) -> dict[str, Any]:
-    """The question of a step, or of the Learn page that asks in it, with its answers and solution."""
+    """Return the question of a step, or of its Learn page, with the answers and the solution."""
     asked = step.question or _experiment(step)
     if asked is None:
         return {"question": "", "answers": (), "solution": ""}

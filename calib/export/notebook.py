@@ -16,8 +16,8 @@ from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
 from calib.figures.theme import MARKS
 from calib.kernel.checks import InputError, one_of
 
-SIDE, EDGE = 320, 44  # pixels of the square, and around it for the axes
-DRAWN = 4  # predictions, at most
+SIDE, EDGE = 320, 44  # pixels: side of the square, and margin for the axes
+DRAWN = 4  # largest number of predictions in the diagram
 SUMMARY_METRICS = ("brier", "log_loss", "ece", "ece_chance", "slope", "auc", "accuracy")
 
 
@@ -31,12 +31,12 @@ def figure(
     theme
         ``LIGHT`` or ``DARK``.
     view
-        Of the figure's ``prepare``, as ``bins=15``.
+        Options of the figure's ``prepare``, such as ``bins=15``.
 
     Raises
     ------
     InputError
-        For an unknown figure or option, or a figure that is made of something else than an Evaluation.
+        For an unknown figure or option, or a figure that needs more than an Evaluation.
     """
     entry = FIGURES[one_of(key, FIGURES, "figure")]
     if entry.reported is None:
@@ -51,16 +51,16 @@ def figure(
 
 
 def plot(evaluation: Evaluation, ax: Any = None, *, theme: Theme = LIGHT, **view: Any) -> Any:
-    """Draw the reliability diagram in a matplotlib axis, for a figure of your own.
+    """Draw the reliability diagram in a matplotlib axis.
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Where to draw; by default a new square figure.
+        The axis to draw in; by default that of a new square figure.
     theme
         ``LIGHT`` or ``DARK``.
     view
-        Of the figure's ``prepare``: ``calibrators``, ``bins``, ``binning``, ``curve``, ``band``, ``axes``, ``faint``.
+        Options of ``prepare``: ``calibrators``, ``bins``, ``binning``, ``curve``, ``band``, ``axes``, ``faint``.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def html(evaluation: Evaluation) -> str:
 
 
 def _diagram(evaluation: Evaluation, shown: list[str]) -> str:
-    """Bins of the predictions as marks, their size by the number of rows, over the band of a calibrated model."""
+    """Draw the bins as marks, sized by their number of rows, over the band of a calibrated model."""
     record = FIGURES["reliability"].prepare(evaluation, shown, curve="binned", band="consistency", faint=True)
     parts = [
         *_axes(),

@@ -1,4 +1,4 @@
-"""Pages as one self-contained HTML file: nothing is loaded from anywhere."""
+"""Pages as one self-contained HTML file that loads nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def page(template: str, title: str, theme: Theme, plotly: str | None = None, **v
 
 
 def versions() -> list[str]:
-    """Return the versions of the packages that made the numbers."""
+    """Return the versions of calib, Python and the packages that compute the numbers."""
     packages = [f"{name} {version(name)}" for name in PACKAGES]
     return [f"calib {__version__}", f"Python {platform.python_version()}", *packages]
 
@@ -40,11 +40,11 @@ def standalone_html(
     ----------
     figure
     alt : str
-        What it shows, for those who cannot see it.
+        A description of the figure for people who cannot see it.
     theme
-        That of the page around it.
+        The theme of the page.
     plotly : str, optional
-        Where Plotly's script lies, relative to the page.
+        Path of Plotly's script, relative to the page.
     title, below
         The heading above the figure, and the line below the heading.
     """

@@ -1,4 +1,4 @@
-"""The metric table as text, for a terminal or as CSV, JSON or Markdown: a line per metric, a column per calibrator."""
+"""The metric table as text for a terminal, CSV, JSON or Markdown: a line per metric, a column per calibrator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calib.analysis.clipped import with_clipped
 from calib.kernel.checks import one_of
 from calib.kernel.fields import plain
 
-WIDTH = 80  # of a terminal; what is wider goes on below, with the metrics' names again
+WIDTH = 80  # of a terminal; further columns follow below, with the metrics' names repeated
 
 
 def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFrame | None = None) -> str:
@@ -21,14 +21,13 @@ def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFra
     Parameters
     ----------
     metrics
-        As ``Evaluation.metrics``.
+            A table like ``Evaluation.metrics``.
     form
         "table", at most 80 characters wide and four decimals; "markdown", four decimals; "csv" and "json",
-        all digits. What does not exist is – in the first two, empty in CSV and null in JSON; ∞ is "Infinity"
-        in JSON.
+        all digits. A missing value is – in the first two, empty in CSV and null in JSON; ∞ is "Infinity" in JSON.
     finite
-        Of the same shape, as ``calib.analysis.clipped.clipped`` returns it: what stands beside infinite values in
-        "table" and "markdown".
+        The finite values of ``calib.analysis.clipped.clipped``, of the same shape; "table" and "markdown" show them
+        beside infinite ones.
 
     Examples
     --------
@@ -47,7 +46,7 @@ def print_metrics(metrics: pd.DataFrame, form: str = "table", finite: pd.DataFra
 
 
 def _cells(metrics: pd.DataFrame, finite: pd.DataFrame) -> list[list[str]]:
-    """A line a metric: its key, then a number for each calibrator."""
+    """Return a line per metric: its key, then a number for each calibrator."""
     return [[key, *map(with_clipped, map(_number, metrics[key]), finite[key])] for key in metrics.columns]
 
 
@@ -69,7 +68,7 @@ def _table(metrics: pd.DataFrame, finite: pd.DataFrame) -> str:
 
 
 def _fitting(widths: Sequence[int]) -> list[list[int]]:
-    """The columns but the first, in parts that fit beside it."""
+    """Return the columns after the first, in groups that fit beside it within the width."""
     parts: list[list[int]] = [[]]
     for column in range(1, len(widths)):
         if parts[-1] and widths[0] + sum(2 + widths[i] for i in [*parts[-1], column]) > WIDTH:

@@ -1,4 +1,4 @@
-"""Recipes under names as a file: ``calib.recipes`` version 1, {"format", "version", "recipes": {name: fields}}."""
+"""Named Recipes as a file: ``calib.recipes`` version 1, {"format", "version", "recipes": {name: fields}}."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def read_recipes(content: str | bytes, name: str = "Recipe") -> dict[str, Recipe
     Parameters
     ----------
     content : str or bytes
-        Of the file, in UTF-8 JSON.
+        The file's content, UTF-8 JSON.
     name : str
-        Under which a single Recipe is returned.
+        The name of a single Recipe.
 
     Raises
     ------
     InputError
-        Naming the Recipe and the field that is refused.
+        If the file cannot be used; the message names the Recipe and the field.
     """
     top = parse(content, "The Recipe file")
     if "format" not in top:

@@ -1,4 +1,4 @@
-"""HTML from the templates beside this file: names and cells are text in them, never markup."""
+"""Render HTML from the templates in this folder; names and cells are escaped, never markup."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from calib.figures import LIGHT
 from calib.figures.theme import controls
 from calib.kernel.wording import in_order
 
-MOST_COLUMNS = 4  # with intervals
-MOST_ROWS = 12  # of a table that is printed in one piece
+MOST_COLUMNS = 4  # columns with intervals that a sheet is wide
+MOST_ROWS = 12  # longest table that is printed in one piece
 
 
 def render(template: str, **values: Any) -> str:
@@ -28,9 +28,9 @@ def _drawn(figure: go.Figure) -> Markup:
 
 
 def _table(frame: pd.DataFrame, caption: str = "", continued: bool = False, **options: Any) -> Markup:
-    """A table; on paper only a long one breaks over pages, with its header again.
+    """Return a table as HTML; on paper only a long one breaks over pages, with its header repeated.
 
-    With a caption it has a number, that of the table before if it is ``continued``.
+    A caption gives it a number; a ``continued`` table keeps the number of the table before.
     """
     length = {"classes": "long"} if len(frame) > MOST_ROWS else {}
     table = Markup(frame.to_html(border=0, **length, **options))  # pandas escapes the cells
@@ -41,9 +41,9 @@ def _table(frame: pd.DataFrame, caption: str = "", continued: bool = False, **op
 
 
 def _in_parts(frame: pd.DataFrame, whole: bool = False, rows: int = MOST_ROWS) -> list[pd.DataFrame]:
-    """A large table as several of at most so many rows, each with the names of its lines and columns again.
+    """Split a large table into parts of at most ``rows`` lines, each with the names of its lines and columns.
 
-    ``whole`` keeps all columns in one table; otherwise each has as many as a sheet of paper is wide.
+    ``whole`` keeps all columns in one part; otherwise each part has as many columns as a sheet of paper is wide.
     """
     wide = range(1) if whole else range(-(-frame.shape[1] // MOST_COLUMNS))
     long = range(-(-frame.shape[0] // rows))

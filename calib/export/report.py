@@ -1,9 +1,9 @@
-"""The validation report: one document that stands alone, prints on A4 and can be handed in.
+"""The validation report: one self-contained document that prints on A4 and can be handed in.
 
 It opens with title, author, date, purpose and a summary. Its sections follow TRIPOD+AI's items for studies that
 evaluate a model (Collins et al. 2024, *BMJ* 385): data and flow of rows, model and split, discrimination,
 calibration on two scales, predictions by outcome, net benefit, subgroups, sample size, limits, settings and versions.
-It ends with a list of these items, and of those that the author adds. All numbers are those of the pages.
+It ends with a list of these items, and of the items that the author adds. All numbers equal those of the pages.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ PLACES = {
     "benefit": ("net_benefit", "costs"),
     "subgroups": ("groups", "audit"),
 }
-"""Section → its charts, in order; all others are together in the section on intervals."""
+"""Section → its charts, in order; the section on intervals has all others."""
 
 NOT_GIVEN = "Not given"
 FoundProblems = Mapping[str, Sequence[Problem]]
@@ -105,13 +105,13 @@ def report_html(
     Parameters
     ----------
     evaluations
-        One, or several by name; several are compared first.
+        One Evaluation, or several by name; several are compared first.
     files
         As for ``python_source``.
     at_random
-        By name, the evaluation of ``random_recipe`` on the same data: what a random split would have claimed.
+        By name, the evaluation of ``random_recipe`` on the same data: the numbers that a random split gives.
     problems
-        By name, what ``calib.sources.problems`` finds in the data; None if nobody has looked.
+        By name, the problems that ``calib.sources.problems`` finds in the data; None if the data were not checked.
 
     Examples
     --------
@@ -157,14 +157,14 @@ def report_html(
 
 
 def _side_by_side(named: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """A row per Recipe and calibrator, whose names stand beside each part of a wide table."""
+    """Return a row per Recipe and calibrator; both names label the row, so every part of a wide table has them."""
     table = formatted_side_by_side(named, SIDE_BY_SIDE)
     names = [table.pop(column) for column in list(table.columns[:2])]
     return table.set_axis([": ".join(both) for both in zip(*names, strict=True)])
 
 
 def _title(evaluations: Sequence[Evaluation]) -> str:
-    """The title if nobody has given one: the models and their data sets."""
+    """Return the default title: the models and their data sets."""
     models, data = (
         list(dict.fromkeys(name(one.recipe, one.dataset) for one in evaluations))
         for name in (_short_model, data_name)
@@ -178,7 +178,7 @@ def _title(evaluations: Sequence[Evaluation]) -> str:
 
 
 def data_name(recipe: Recipe, data: Dataset) -> str:
-    """Name a data set as the pages do: by its label if it is shipped, else by its file."""
+    """Name a data set as the pages do: a shipped one by its label, others by their file."""
     kind, _, key = recipe.data.partition(":")
     shipped: dict[str, Any] = {"sample": SAMPLES, "synthetic": SYNTHETIC}
     entry = shipped.get(kind, {}).get(key)
@@ -212,7 +212,7 @@ def _shown(drawn: Sequence[Chart]) -> str:
 
 
 def _headings(section: Mapping[str, Any]) -> Collection[str]:
-    """The headings of a section that items of the checklist name; the template has the same conditions."""
+    """Return the headings of a section that items of the checklist name; the template has the same conditions."""
     found = [
         tripod.FIRST_PAGE,
         tripod.SUMMARY,
@@ -238,7 +238,7 @@ def _section(
     at_random: Evaluation | None,
     problems: Sequence[Problem] | None,
 ) -> dict[str, Any]:
-    """Everything about one evaluation, for the template; its figures take their numbers from ``numbers``."""
+    """Return all values of one evaluation for the template; its figures take their numbers from ``numbers``."""
     data, alone = evaluation.dataset, len(evaluation.predictions) < 2
     by_key = {
         chart.key: chart
@@ -287,9 +287,9 @@ def _section(
 
 
 def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> list[str]:
-    """What to know of the data before trusting the numbers: one line for problems that are alike.
+    """Return warnings about the data, one line for problems that are alike.
 
-    ``doubts`` adds rows that flatter a model. How predictions are recognised is a matter of the page alone.
+    ``doubts`` adds rows that flatter a model. Advice on recognising predictions is left out: it concerns the page.
     """
     alike: dict[str, list[str]] = {}
     for each in problems or ():
@@ -303,7 +303,7 @@ def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> lis
 
 
 def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
-    """The tables, each number with its interval."""
+    """Return the tables of numbers with their intervals."""
     overall, calibration = (performance(evaluation, metrics) for metrics in (OVERALL, CALIBRATION))
     false_alarm, miss = costs_of(evaluation)
     low, high = thresholds_of(evaluation)
@@ -328,14 +328,14 @@ def _numbers(evaluation: Evaluation, groups: Any) -> dict[str, Any]:
 
 
 def _audited(evaluation: Evaluation) -> Audited:
-    """The search that somebody asked for; refused with the reason."""
+    """Return the requested search for segments, or raise InputError with the reason."""
     entry = FIGURES["audit"]
     assert entry.reported is not None
     return entry.reported(evaluation)[0]
 
 
 def _search(made: Audited) -> dict[str, Any]:
-    """The search of segments: what it found in sentences, and a table if it found any."""
+    """Return the findings of the search for segments as sentences, and as a table if there are any."""
     what = (
         f"{name_of(made.calibrator)}: the search allows for all segments. If the probabilities are right, it finds any "
         "segment in at most 5 of 100 tables."
@@ -346,12 +346,12 @@ def _search(made: Audited) -> dict[str, Any]:
 
 
 def _ends(lines: Sequence[str]) -> list[str]:
-    """Sentences, each with its full stop."""
+    """Return the sentences, each with its full stop."""
     return [line if line.endswith(".") else f"{line}." for line in lines]
 
 
 def _no_groups(evaluation: Evaluation) -> str:
-    """Why there are no subgroups."""
+    """Explain why there are no subgroups."""
     recipe = evaluation.recipe
     if recipe.setting("groups.in_report"):
         try:
@@ -372,7 +372,7 @@ def _sample_size(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _subject(evaluation: Evaluation) -> dict[str, str]:
-    """What was evaluated on what data, in short."""
+    """Return short lines about the data, the outcome, the events, the model and the test set."""
     recipe, data = evaluation.recipe, evaluation.dataset
     negative, positive = map(class_named, data.classes)
     columns = "" if data.predictions else f", {counted(data.X.shape[1], 'column')}"
@@ -387,7 +387,7 @@ def _subject(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _all_classes(evaluation: Evaluation) -> dict[str, Any]:
-    """The scores of all classes with their intervals, and one line per class of the recommended calibrator."""
+    """Return the scores of all classes with their intervals, and a line per class of the recommended calibrator."""
     joint, choice = evaluation.joint, recommend(evaluation).choice
     key = next(iter(joint.predictions)) if choice not in joint.predictions else str(choice)
     scores = [
@@ -403,16 +403,16 @@ def _all_classes(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _rates(evaluation: Evaluation) -> pd.DataFrame:
-    """Every calibrator at the base rate, or the shares, of the table and in deployment."""
+    """Return every calibrator at the base rate, or shares, of the table and of deployment."""
     if evaluation.joint is not None:
         return formatted_shares(evaluation.joint)
     return formatted_rates(evaluation, before_and_after(evaluation))
 
 
 def _events(evaluation: Evaluation) -> str:
-    """Number and share of events among all rows and in the test set, as they are in the table."""
+    """Return the number and share of events among all rows and in the test set, as they are in the table."""
     data, tested = evaluation.dataset, evaluation.before or evaluation
-    if evaluation.of_confidence:  # whether a prediction is right is known of test rows alone
+    if evaluation.of_confidence:  # only test rows tell whether a prediction is right
         return _share_of_events(tested.y, tested.weight, "test row")
     whole = _share_of_events(data.y, known_of(data).weights, "row")
     base_rate = evaluation.recipe.base_rate
@@ -429,7 +429,7 @@ def _share_of_events(y: np.ndarray, weight: np.ndarray | None, what: str) -> str
 
 
 def _method(evaluation: Evaluation) -> dict[str, str]:
-    """How calibrators were fitted and how the data can be recognised."""
+    """Return lines about how calibrators were fitted and which digest identifies the data."""
     recipe = evaluation.recipe
     calibrators = {
         "Calibrators": f"{', '.join(label_of(key) for key in recipe.calibrators)}. {_placement(recipe)}"
@@ -438,7 +438,7 @@ def _method(evaluation: Evaluation) -> dict[str, str]:
 
 
 def _digest(recipe: Recipe, data: Dataset) -> str:
-    """The digest by which the Recipe knows the file, or each of two; of other data that of the Dataset."""
+    """Return the digests of the Recipe's files, or that of the Dataset if it has no file."""
     digests = list(filter(None, map(file_key, (recipe.data, recipe.judge_on)))) or [data.digest]
     return f"digest{'s' if len(digests) > 1 else ''} {listed(digests)}"
 
@@ -460,7 +460,7 @@ def _placement(recipe: Recipe) -> str:
 
 
 def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, Any]:
-    """How rows were held out, its sense, and what a random split would have claimed."""
+    """Return the reason for the split, and a comparison with a random split if one was evaluated."""
     recipe, entry = evaluation.recipe, SPLITS[evaluation.recipe.split]
     folds = f" In {recipe.folds} folds." if recipe.evaluation == "folds" else ""
     column = f" (column {getattr(recipe, entry.needs)})" if entry.needs else ""
@@ -471,7 +471,7 @@ def _split(evaluation: Evaluation, at_random: Evaluation | None) -> dict[str, An
             "table": None,
             "missing": [],
         }
-    how = entry.help.partition(". ")[0]  # what follows says when to use it
+    how = entry.help.partition(". ")[0]  # the next sentence says when to use it
     section: dict[str, Any] = {
         "sense": f"Split: {within_a_sentence(entry.label)}{column}. {how}.{folds}",
         "claim": "",

@@ -1,4 +1,4 @@
-"""A calibrator out of a file, ready for use on scores or on a whole table of them."""
+"""A calibrator read from a file, ready to use on scores or on a table of scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from calib.placements.adjusted import Adjusted
 from calib.placements.base import Outcome
 from calib.placements.cv import FoldCalibrators, merge_folds
 
-# Inputs of several scores a row, and whose they are
+# Inputs with several scores per row, and the source of each score
 ONE_EACH = {"tree_scores": "tree", "fold_scores": "fold's model", "probabilities": "class"}
 
 
@@ -32,7 +32,7 @@ class Applied:
     unanswered
         Rows without a score, or with an infinite one.
     notes
-        What to know of the answers, a sentence each.
+        Notes on the answers, one sentence each.
     """
 
     table: pd.DataFrame
@@ -49,17 +49,17 @@ class SavedCalibrator:
     input
         "score", "probability", "tree_scores", "fold_scores" or "features".
     columns
-        How many of them a row has.
+        Number of inputs per row.
     classes
         (class 0, class 1), or all K.
     calibration, made
-        What it was fitted on and how.
+        The calibration scores, and how it was fitted.
     notes
         Sentences to read first.
     seen
-        (lowest, highest) score that it was fitted on, or None where the file does not say.
+        (lowest, highest) score that it was fitted on, or None if the file does not contain them.
     base_rate
-        From which frequency of class 1, or shares of K classes, its answers are adjusted to which, or None.
+        The adjustment from the calibration base rate (or shares of K classes) to that of deployment, or None.
     """
 
     method: str
@@ -86,12 +86,12 @@ class SavedCalibrator:
     def predict(self, scores: Any) -> Outcome:
         """Return the probability of class 1, with p0 and p1 if the method has them, for scores (m,) or (m, columns).
 
-        With the input "features", for a table of the score and the features.
+        With the input "features", scores are a table of the score and the features.
 
         Raises
         ------
         InputError
-            For anything but a score, and for another number of them than the calibrator needs.
+            If the scores are invalid, or their number differs from what the calibrator needs.
         """
         if self.input in ONE_EACH:
             scores = checks.score_matrix(scores, "scores")
@@ -104,7 +104,7 @@ class SavedCalibrator:
         return outcome if self.base_rate is None else outcome.adjusted(self.base_rate)
 
     def _answer(self, scores: Any) -> Outcome:
-        """At the base rate of the calibration rows."""
+        """Return the probabilities at the base rate of the calibration rows."""
         if isinstance(self.calibrator, FoldCalibrators):
             pairs = [
                 fold.predict_interval(s) for fold, s in zip(self.calibrator.folds, scores.T, strict=True)
@@ -121,12 +121,12 @@ class SavedCalibrator:
         Parameters
         ----------
         columns
-            The score columns, in the order the calibrator needs them.
+            The score columns, in the order that the calibrator needs.
 
         Raises
         ------
         InputError
-            Where one holds no numbers, or none of its rows has all scores.
+            If a column has no numbers, or no row has all scores.
         """
         if len(columns) != self.columns:
             raise InputError(
@@ -160,7 +160,7 @@ class SavedCalibrator:
         return Applied(table, int((~whole).sum()), self._outside(scores))
 
     def _outside(self, scores: Array) -> tuple[str, ...]:
-        """How many rows of scores (m, columns) lie outside those of the fit, and what becomes of them."""
+        """Return a note on the scores (m, columns) outside the range of the fit and their probabilities, if any."""
         beyond = CALIBRATORS[self.method].beyond
         if beyond is None or self.seen is None or self.input == "probabilities":
             return ()
@@ -170,7 +170,7 @@ class SavedCalibrator:
 
 
 def own_notes(fitted: Any) -> tuple[str, ...]:
-    """Return the notes of a fitted calibrator (or of all folds' calibrators) about its fit, after its name.
+    """Return the notes of a fitted calibrator, or those shared by all folds' calibrators, each after its name.
 
     >>> from calib.calibrators import Platt
     >>> own_notes(Platt(on="log-odds").fit([0.2, 0.8], [0, 1]))[0]
@@ -187,7 +187,7 @@ def number_columns(frame: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     frame : DataFrame
-        A table as it was read.
+        A table from ``read_table``.
     """
     return [name for name in frame.columns if is_number(frame[name])]
 

@@ -1,4 +1,4 @@
-"""Python source that gives the same numbers: of one Recipe, of several, of one chart."""
+"""Python source that gives the same numbers as one Recipe, several Recipes, a page or a chart."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ for term in GLOSSARY.values():
     print(term.name, term.meaning, sep=": ")
 """,
 }
-"""By page: those that compute nothing print their words."""
+"""Page without numbers → a script that prints its words."""
 
 PLAYGROUND = """from calib.export.playground import playground_html
 
@@ -63,7 +63,7 @@ def python_source(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, st
     Parameters
     ----------
     files
-        digest → name of the uploaded files; the script reads them where it is run.
+        Digest → name of the uploaded files; the script reads them from the folder where it runs.
 
     Examples
     --------
@@ -155,17 +155,17 @@ FIGURES["setups"].draw(FIGURES["setups"].prepare(table)).show()
 
 
 def page_source(page: str, recipe: Recipe, files: Mapping[str, str] | None = None) -> str:
-    """Write a script that gives the numbers of the Explore page with this key, or the Recipe's evaluation.
+    """Write a script that gives the numbers of the page with this key, or else the Recipe's evaluation.
 
-    And those of the Study pages: the summary of the rows that are open on "results", the rows of the study on
-    "run"; of a Learn page without numbers its words.
+    On Study pages the script gives the summary of the open rows ("results") or runs the study ("run"); on a Learn
+    page without numbers it prints the page's words.
 
     Parameters
     ----------
     page : str
         Its key, without section: "trees" for pages/explore_trees.py.
     recipe
-        What is open there, with the page's own settings.
+        The open Recipe, with the page's own settings.
     files : mapping, optional
         As for ``python_source``.
     """
@@ -221,7 +221,7 @@ PROTOCOL, SETS, STORE = "venn_forests_2019", ("sample:breast_cancer",), "results
 
 
 def _study(recipe: Recipe) -> dict[str, Any]:
-    """What the page Run asks for, with files by their names; without what is as the protocol has it."""
+    """Return the choices on the page Run that differ from the protocol, with files by their names."""
     asked = {name: value for name, value in recipe.given("run", *RUN).items() if value not in (None, ())}
     if "test_folds" in asked:
         asked["folds"] = asked.pop("test_folds")
@@ -269,7 +269,7 @@ def _run_source(recipe: Recipe) -> str:
 
 
 def _chosen(recipe: Recipe) -> dict[str, Any]:
-    """What the pages' own settings put into the sources, as keyword arguments where they are not the defaults."""
+    """Return the settings of pages as source: keyword arguments, left out if they are the defaults."""
     costs = recipe.given("decide", "cost_false_alarm", "cost_miss")
     trees = recipe.given("trees", "metric", "leaves", "depth", "interval")
     watched = recipe.setting("watch.calibrator")
@@ -293,7 +293,7 @@ def _chosen(recipe: Recipe) -> dict[str, Any]:
 
 
 def _keywords(options: Mapping[str, Any]) -> str:
-    """Arguments to follow others in a call."""
+    """Return source of keyword arguments that follow others in a call."""
     return "".join(f", {name}={value!r}" for name, value in options.items())
 
 
@@ -302,13 +302,12 @@ def _indented(recipe: Recipe) -> str:
 
 
 def _imports(recipes: list[Recipe], files: Mapping[str, str]) -> tuple[str, str]:
-    """(import lines, the lines that read uploaded files)."""
+    """Return the import lines, and the lines that read uploaded files."""
     names = _names([data for recipe in recipes for data in (recipe.data, recipe.judge_on)], files)
     models = _names([recipe.onnx for recipe in recipes], files)
     if not names + models:
         return "from calib import Recipe, evaluate\nfrom calib.sources import load\n", ""
-    # A file of which Recipes ask for a sheet or a header line is handed over as it is, to be read as each of
-    # them says.
+    # If a Recipe names a sheet or a header line, the file is passed on unread, and each Recipe reads it itself.
     reader = "TableFile(file, content)" if any(map(reading, recipes)) else "read_table(content, file)"
     return (
         "from pathlib import Path\n\nfrom calib import Recipe, evaluate\n"
@@ -326,7 +325,7 @@ def _names(fields: Iterable[str | None], files: Mapping[str, str]) -> list[str]:
 
 
 def _reading(names: Sequence[str], reader: str) -> str:
-    """Lines that read files."""
+    """Return the lines that read files."""
     listed = ", ".join(map(repr, names)) + ("," if len(names) == 1 else "")
     return (
         f"for file in ({listed}):\n    content = Path(file).read_bytes()\n"
@@ -337,8 +336,9 @@ def _reading(names: Sequence[str], reader: str) -> str:
 def chart_source(
     key: str, source: Any, options: Mapping[str, Any], files: Mapping[str, str] | None = None
 ) -> str | None:
-    """Write a script that computes the numbers of one chart and shows it; None if Recipes and words alone do not give
-    it.
+    """Write a script that computes the numbers of one chart and shows it, or return None if it cannot be written.
+
+    A script exists if the chart follows from Recipes and literal options alone.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ def _deciding(decision: Decision) -> str:
 
 
 def _is_literal(value: Any) -> bool:
-    """Whether ``repr`` gives source that makes the value again."""
+    """Tell whether ``repr`` gives source that recreates the value."""
     if isinstance(value, list | tuple):
         return all(map(_is_literal, value))
     return value is None or type(value) in (str, int, float, bool)

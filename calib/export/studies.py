@@ -1,4 +1,4 @@
-"""What is taken along of a study: every table as CSV, LaTeX and Markdown, and all of it as one interactive page."""
+"""Downloads of a study: every table as CSV, LaTeX and Markdown, and one interactive page of all of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from calib.kernel.wording import within_a_sentence
 from calib.study.summary import MetricSummary, friedman_line
 from calib.study.tables import MEAN, StudyTable, as_read, tables
 
-# In braces: after \\ the first three would be its arguments, and ?` is a ligature.
+# In braces: after \\ the first three would be read as its arguments, and ?` as a ligature.
 LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{sign: f"{{{sign}}}" for sign in "[]*`"},
@@ -40,13 +40,13 @@ LATEX = {
 }
 LATEX_SIGNS = re.compile("|".join(re.escape(sign) for sign in sorted(LATEX, key=len, reverse=True)))
 LETTERS = "names in non-Latin letters need XeLaTeX or LuaLaTeX"
-A_PAGE, A_LINE = 45, 40  # rows that fit on a page, and letters in a column that is not broken
+A_PAGE, A_LINE = 45, 40  # rows per page, and letters per unwrapped column
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """One figure of a summary: ``FIGURES[name].prepare(source, **options)``, under a key of its own."""
+    """A figure of a summary: ``FIGURES[name].prepare(source, **options)``, with a key of its own."""
 
     key: str
     name: str
@@ -63,7 +63,7 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
     Parameters
     ----------
     summary
-        What ``summarise`` returned.
+        The result of ``summarise``.
     """
     if summary.uncompared is not None:
         return []
@@ -89,7 +89,7 @@ def drawings(summary: MetricSummary) -> list[Drawing]:
 
 
 def readable(table: StudyTable) -> pd.DataFrame:
-    """The table as people read it: three digits, ★ at what is best or significant.
+    """Return the table for reading: three digits, and ★ at the best or significant values.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def readable(table: StudyTable) -> pd.DataFrame:
 
 
 def latex_table(table: StudyTable) -> str:
-    r"""The table for a paper, in the manner of the package booktabs; what is best or significant is bold.
+    r"""Return the table in LaTeX for a paper, with the package booktabs; the best or significant values are bold.
 
     Parameters
     ----------
@@ -143,13 +143,13 @@ def latex_table(table: StudyTable) -> str:
 
 
 def _columns(cells: pd.DataFrame) -> str:
-    """Numbers to the right, long text in lines of its own."""
+    """Return the column specification: numbers right-aligned, long text wrapped."""
     longest = [max((len(text) for text in cells[name]), default=0) for name in cells]
     return "l" + "".join(r"p{0.15\linewidth}" if n > A_LINE else "r" for n in longest)
 
 
 def _on_a_page(caption: str, label: str, columns: str, head: list[str], lines: list[str]) -> list[str]:
-    """Shrunk where it is wider than the text."""
+    """Return a table that is shrunk if it is wider than the text."""
     shrunk = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
     return [
         rf"% needs \usepackage{{booktabs,graphicx}}; {LETTERS}",
@@ -159,7 +159,7 @@ def _on_a_page(caption: str, label: str, columns: str, head: list[str], lines: l
 
 
 def _over_pages(caption: str, label: str, columns: str, head: list[str], lines: list[str]) -> list[str]:
-    """With its head on every page."""
+    """Return a table that continues over pages, with its head on every page."""
     return [
         rf"% needs \usepackage{{booktabs,longtable}}; {LETTERS}",
         *(r"\begingroup", r"\tiny", r"\setlength{\tabcolsep}{3pt}"),
@@ -169,7 +169,7 @@ def _over_pages(caption: str, label: str, columns: str, head: list[str], lines: 
 
 
 def markdown_table(table: StudyTable) -> str:
-    """The table with its title and note; what is best or significant is bold.
+    """Return the table in Markdown with its title and note; the best or significant values are bold.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _markdown(text: str) -> str:
 
 
 def _texts(table: StudyTable, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
-    """Every cell as text, the marked ones as ``mark`` has it."""
+    """Return every cell as escaped text; ``mark`` formats the marked ones."""
     cells = as_read(table.frame)
     marked = table.marked.to_numpy() if table.marked is not None else np.zeros(cells.shape, dtype=bool)
     texts = [
@@ -218,12 +218,12 @@ def _texts(table: StudyTable, escape: Callable[[str], str], mark: Callable[[str]
 def study_html(
     summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT
 ) -> bytes:
-    """Diagrams and tables of a summary as one page that opens without a network.
+    """Return diagrams and tables of a summary as one page that opens without a network.
 
     Parameters
     ----------
     paper
-        Whose published values stand beside one's own, a key of ``calib.study.PAPERS``.
+        A key of ``calib.study.PAPERS`` whose published values are shown beside the computed ones.
     source
         Python that gives the same numbers.
     """
@@ -244,7 +244,7 @@ def study_html(
 def study_bundle(
     summary: MetricSummary, paper: str | None = None, source: str = "", theme: Theme = LIGHT
 ) -> bytes:
-    """A ZIP of the page, every table as CSV, LaTeX and Markdown, and every diagram's numbers as CSV.
+    """Return a ZIP of the page, every table as CSV, LaTeX and Markdown, and every diagram's numbers as CSV.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def study_bundle(
 
 
 def study_archive(summaries: Iterable[MetricSummary], paper: str | None = None) -> bytes:
-    """The bundles of several metrics as one ZIP, each in a folder of its metric's key.
+    """Return the bundles of several metrics as one ZIP, with a folder per metric key.
 
     Parameters
     ----------

@@ -17,18 +17,17 @@ def _defused(cell: Any) -> Any:
 
 
 def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
-    """UTF-8 CSV with a byte-order mark; text that a spreadsheet would run as a formula gets a leading apostrophe.
+    """Return UTF-8 CSV with a byte-order mark; text that a spreadsheet would run as a formula gets an apostrophe.
 
     Numbers keep all their digits. The list of dangerous first characters is OWASP's ("CSV injection"). Lines
-    end as RFC 4180 has it, so that a cell with either sign of a line's end is quoted and begins no line of
-    its own.
+    end with CR LF, as in RFC 4180, so that a cell that contains either character is quoted and does not begin a line.
 
     Parameters
     ----------
     frame : DataFrame
-        Of numbers and texts.
+        Numbers and texts.
     index : bool
-        Whether its index comes first, as columns.
+        Whether the index becomes the first columns.
 
     Examples
     --------
@@ -43,7 +42,7 @@ def safe_csv(frame: pd.DataFrame, *, index: bool = False) -> bytes:
 
 
 def side_by_side_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """Every everyday metric of several evaluations by name: one row per Recipe and calibrator.
+    """Return the metrics of several evaluations: one row per Recipe and calibrator.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A figure as it leaves the page: with a title, what it is of, and its legend under the plot."""
+"""An exported figure: with a title and a subtitle, and its legend moved below them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from calib.models import MODELS
 
 SQUARE = 640  # pixels; a wider square diagram would be far from its title
 LETTER, LINE = 9.5, 24  # pixels that a letter and a line of the title take
-SMALL, UNDER, EDGE = 7.2, 19, 16  # the same of the line below it; pixels around both
+SMALL, UNDER, EDGE = 7.2, 19, 16  # the same for the subtitle; margin in pixels around both
 
 
 def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -> go.Figure:
@@ -28,7 +28,7 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     title
         The finding, as above the chart on its page.
     source
-        What the figure was prepared from; an Evaluation names its data and model.
+        The object that the figure was prepared from; an Evaluation names its data and model.
     label
         The kind of figure.
     """
@@ -62,7 +62,7 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
 
 
 def _names_above(figure: go.Figure) -> float:
-    """Return the height of the names that an axis writes above the plot, where the title is now."""
+    """Return the height of the tick labels above the plot, to make space for them below the title."""
     return max(
         (
             max(map(len, axis.ticktext or ("",))) * SMALL * math.sin(math.radians(abs(axis.tickangle or 0)))
@@ -74,7 +74,7 @@ def _names_above(figure: go.Figure) -> float:
 
 
 def _margin(figure: go.Figure, side: str) -> float:
-    """Return the figure's own margin, else its template's."""
+    """Return the margin of the figure, or else of its template."""
     own = figure.layout.margin[side]
     return (figure.layout.template.layout.margin[side] or 0) if own is None else own
 
@@ -89,7 +89,7 @@ def subtitle(source: Any = None, label: str = "") -> str:
 
 
 def _of(source: Any) -> tuple[str, ...]:
-    """Name the data set and the model, where they are known."""
+    """Return the names of the data set and the model, if they are known."""
     evaluation = getattr(source, "evaluation", source)
     if not isinstance(evaluation, Evaluation):
         return ()

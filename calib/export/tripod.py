@@ -1,4 +1,4 @@
-"""Which items of TRIPOD+AI a validation report answers, and where; the others are left to its author.
+"""The checklist of TRIPOD+AI: which sections of a validation report answer which item, and what the author adds.
 
 Item numbers are those of the checklist (Collins et al. 2024, *BMJ* 385:e078378, Table 2); the words are our own.
 """
@@ -29,7 +29,7 @@ ADD = "Not in this report: you add it"
 
 
 class Item(NamedTuple):
-    """An item of the checklist: its number, what it asks for, the sections that answer it, and what the author adds.
+    """An item of the checklist: its number and subject, the sections that answer it, and what the author adds.
 
     ``trained`` marks an item that the report answers only if the model was trained here.
     """
@@ -108,12 +108,12 @@ ITEMS = {
 
 
 def answered(sections: Collection[str], trained: bool) -> dict[str, pd.DataFrame]:
-    """Part of the checklist → a table of its items, with the sections that answer each.
+    """Return a table of items for each part of the checklist, with the sections that answer each.
 
     Parameters
     ----------
     sections
-        The headings that the report has.
+        The headings in the report.
     trained
         Whether the model was trained here.
     """

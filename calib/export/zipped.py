@@ -1,4 +1,4 @@
-"""Files as a ZIP whose bytes depend on their paths and contents alone: the same files, the same bytes."""
+"""Files as a ZIP whose bytes depend only on paths and contents: the same files give the same bytes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import io
 import zipfile
 from collections.abc import Iterable
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest that a ZIP can say
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date that a ZIP can store
 
 
 def zipped(files: Iterable[tuple[str, str | bytes]]) -> bytes:
-    """A ZIP of (path, content), packed one by one as they come.
+    """Return a ZIP of (path, content), compressed one by one as they arrive.
 
     >>> zipped([("a.txt", "a")]) == zipped([("a.txt", b"a")])
     True

@@ -62,7 +62,7 @@ def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[
     Parameters
     ----------
     mark
-        The mark of the model's own predictions that is ringed.
+        The ringed mark of the model's own predictions.
     key
         The calibrator.
     """
@@ -73,16 +73,16 @@ def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[
 def marks_of(
     evaluation: Evaluation, keys: Sequence[str], selection: Sequence[str] = (), part: Sequence[float] = (0, 1)
 ) -> dict[str, Any]:
-    """Return the data of ``calibrated.js``: the test rows as one or two calibrators see them, with their curves.
+    """Return the data of ``calibrated.js``: the marks and curves of one or two calibrators on the test rows.
 
     Parameters
     ----------
     keys
-        The calibrators; from the marks of the first a switch leads to those of the second.
+        The calibrators; a switch leads from the marks of the first to those of the second.
     selection
         Rows whose mark is ringed, such as ("none:0.6:0.8",).
     part
-        Only rows with first predictions from the one to the other.
+        Lowest and highest first prediction of the rows that are drawn.
     """
     record = FIGURES["reliability"].prepare(evaluation, keys, selection=selection)
     shapes = [shape_of(record.curves[one]) for one in keys]
@@ -121,7 +121,7 @@ def pinned(evaluation: Evaluation, pins: Sequence[tuple[str, float, int]]) -> li
 
 
 def _in_words(key: str, bins: BinnedCurve, part: Sequence[float]) -> str:
-    """The marks of a calibrator in the diagram, for a screen reader."""
+    """Describe the marks of a calibrator for a screen reader."""
     marks = [
         f"predicted {percent(p)}, observed {percent(q)}, {counted(n, 'row')}"
         for p, q, n in zip(bins.mean_p, bins.observed, bins.count, strict=True)
@@ -131,18 +131,18 @@ def _in_words(key: str, bins: BinnedCurve, part: Sequence[float]) -> str:
 
 
 def _points(*columns: Array) -> list[list[float]]:
-    """The points, without those of empty bins, which are nowhere."""
+    """Return the points without those of empty bins, which have no position."""
     points = np.column_stack(columns)
     return points[np.isfinite(points).all(axis=1)].tolist()
 
 
 def playground_html(settings: Mapping[str, Any] | None = None) -> bytes:
-    """Return the playground as one HTML file; its address holds the settings that a reader changes.
+    """Return the playground as one HTML file; its address stores the settings that a reader changes.
 
     Parameters
     ----------
     settings
-        Name of a setting → its value at the beginning.
+        Name of a setting → its initial value.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""A calibrator written in the language of the place where scores are made: SQL, ONNX, Python or JavaScript.
+"""A calibrator as a program for another system: SQL, ONNX, Python or JavaScript.
 
-Every calibrator says its map as a formula (``calib.kernel.formula``), and each language is written once for
-the terms of formulas. All agree with ``predict``: steps exactly, every tie and breakpoint on its side, the
-rest within 1e-12. A score that ``predict`` refuses – missing, infinite or, for a calibrator of probabilities,
+Every calibrator gives its map as a formula (``calib.kernel.formula``), and each language translates the terms of
+formulas once. All agree with ``predict``: step functions exactly, with every tie and breakpoint on its side; other
+maps within 1e-12. A score that ``predict`` refuses – missing, infinite or, for a calibrator of probabilities,
 outside [0, 1] – has no answer: NULL in SQL, NaN in ONNX, None in Python, null in JavaScript.
 """
 
@@ -25,7 +25,7 @@ class Language:
     label
         Its name for people.
     suffix, mime
-        Those of its files.
+        The file name extension and the MIME type.
     named
         Whether the score can be given a name.
     """

@@ -1,4 +1,4 @@
-"""What is to be written of a calibrator: its scores by name, and its answers as formulas of them."""
+"""A calibrator as formulas of its named scores, the source of every program."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Formulas:
     Attributes
     ----------
     scores
-        What the calibrator is asked for.
+        The scores that the calibrator needs.
     answers
-        p, or p0, p1, p, by name.
+        The formulas of p, or of p0, p1 and p, by name.
     label, notes
-        What it is, and what to know of it, in words.
+        The calibrator's name, and sentences about its answers.
     """
 
     scores: tuple[Score, ...]
@@ -42,8 +42,8 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
     Parameters
     ----------
     score
-        The name of the score. A calibrator of several, such as cross Venn–Abers, takes a name for each, or
-        one that stands for score_1, score_2, …
+        The name of the score. A calibrator of several scores, such as cross Venn–Abers, takes a list of names, or one
+        prefix for score_1, score_2, …
 
     Raises
     ------
@@ -74,7 +74,7 @@ def formulas_of(calibrator: Any, score: str | Sequence[str] = "score") -> Formul
 
 
 def check_written(calibrator: Any) -> None:
-    """Raise InputError, with reason and remedy, where a calibrator can be saved as JSON only.
+    """Raise InputError, with reason and remedy, if a calibrator can be saved as JSON only.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _names(score: str | Sequence[str], columns: int) -> tuple[str, ...]:
 
 
 def parts(term: Expression) -> tuple[Expression, ...]:
-    """The terms that a term is made of."""
+    """Return the direct subterms of a term."""
     if isinstance(term, Arithmetic):
         return term.left, term.right
     return (term.of,) if isinstance(term, (Function, Clip, Pieces)) else ()

@@ -1,8 +1,8 @@
 """A calibrator as a function of plain Python, which imports nothing but math, and the same in JavaScript.
 
-Both read alike: tables of breaks and of what holds between them, a function that finds a place among breaks,
-and ``calibrate``, which returns p, or p0, p1 and p for a method with intervals. A term that stands twice in
-the formula is worked out once.
+Both have the same structure: tables of breaks and of the values between them, a function that finds a place among
+breaks, and ``calibrate``, which returns p, or p0, p1 and p for a method with intervals. A term that occurs twice in
+the formula is computed once.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ class Body:
     Attributes
     ----------
     names
-        Those of the scores, by the ids of their terms.
+        Names of the scores, by the ids of their terms.
     shared
-        Ids of the terms that stand more than once.
+        Ids of the terms that occur more than once.
     """
 
     def __init__(self, syntax: Syntax, names: dict[int, str], shared: set[int]) -> None:
@@ -135,8 +135,7 @@ def write_python(calibrator: Any) -> str:
     Parameters
     ----------
     calibrator
-        A fitted calibrator, one per fold, or one out of a file (``read_calibrator``). One of several scores
-        takes them as so many arguments.
+        A fitted calibrator, one per fold, or one read from a file (``read_calibrator``). Each score is one argument.
 
     Raises
     ------
@@ -209,7 +208,7 @@ def write_javascript(calibrator: Any) -> str:
 
 
 def _body(calibrator: Any, syntax: Syntax) -> tuple[Formulas, list[str], Body, list[str]]:
-    """The formulas, the arguments' names, the function's body and what it returns."""
+    """Return the formulas, the argument names, the function's body and the expressions that it returns."""
     formulas = formulas_of(calibrator)
     names = [score.name for score in formulas.scores]
     shared = {term for term, times in uses(list(formulas.answers.values())).items() if times > 1}
@@ -229,7 +228,7 @@ def _sentence(formulas: Formulas) -> str:
 
 
 def _comments(formulas: Formulas, mark: str) -> str:
-    """Who wrote it, and what to know of it: what comes out of a file stays on its line."""
+    """Return comments with the version and the notes; text from a file stays on its line."""
     notes = [f"{mark} {note.encode('ascii', 'backslashreplace').decode()!a}" for note in formulas.notes]
     return "\n".join([f"{mark} Written by calib {__version__}.", *notes])
 

@@ -1,10 +1,9 @@
 """A calibrator as an ONNX graph in double precision: scores (n,) in; p, or p0, p1 and p, (n,) out.
 
 The graph is a few operators of the standard set, and an ONNX file is a short message of protocol buffers;
-both are written here, so that no package is needed to make one. Field numbers are those of onnx.proto, which
-keep their meaning. ONNX has no search among sorted numbers: a place among t breaks is found by bisection, in
-log₂ t rounds of Gather, LessOrEqual and Where over all scores at once, so that nothing larger than the scores
-is ever made.
+this module writes both itself, so that no package is needed. Field numbers are those of onnx.proto, whose
+meaning does not change. ONNX has no search among sorted numbers: a place among t breaks is found by bisection, in
+log₂ t rounds of Gather, LessOrEqual and Where over all scores at once, so that no array is larger than the scores.
 """
 
 from __future__ import annotations
@@ -31,16 +30,15 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
     Parameters
     ----------
     calibrator
-        A fitted calibrator, one per fold, or one out of a file (``read_calibrator``).
+        A fitted calibrator, one per fold, or one read from a file (``read_calibrator``).
     score
-        The name of the input, double (n,); for a calibrator of several scores the name of each, or one that
-        stands for score_1, score_2, …
+        The name of the input, double (n,); for a calibrator of several scores a list of names, or one prefix for
+        score_1, score_2, …
 
     Returns
     -------
     bytes
-        Outputs are p0 and p1, where the method has them, and p, double (n,); NaN for a score that ``predict``
-        refuses.
+        Outputs are p0 and p1, if the method has them, and p, double (n,); NaN for a score that ``predict`` refuses.
 
     Raises
     ------
@@ -74,7 +72,7 @@ def write_onnx(calibrator: Any, score: str | Sequence[str] = "score") -> bytes:
 
 
 class Graph:
-    """Nodes and constants so far; ``scores`` are the inputs' names by the ids of their terms."""
+    """Nodes and constants written so far; ``scores`` maps the ids of input terms to their names."""
 
     def __init__(self, scores: dict[int, str]) -> None:
         self._terms = dict(scores)
@@ -82,7 +80,7 @@ class Graph:
         self._constants: dict[bytes, tuple[str, bytes]] = {}
 
     def write(self, term: Expression) -> str:
-        """The name of the term's values; each term is written once."""
+        """Return the name of the term's values; each term is written once."""
         if id(term) not in self._terms:
             self._terms[id(term)] = self._written(term)
         return self._terms[id(term)]
@@ -104,7 +102,7 @@ class Graph:
     def _function(self, name: str, x: str) -> str:
         if name != "log1p":
             return self.node({"ln": "Log", "exp": "Exp"}[name], x)
-        one = self.number(1.0)  # Kahan's: what rounding does to 1 + x, it does to both factors
+        one = self.number(1.0)  # Kahan's method: rounding of 1 + x affects both factors alike
         more = self.node("Add", one, x)
         return self.node("Mul", self.node("Log", more), self.node("Div", x, self.node("Sub", more, one)))
 
@@ -123,11 +121,11 @@ class Graph:
         return written
 
     def _place(self, breaks: np.ndarray, x: str) -> str:
-        """How many of the breaks are at most x: all of them that are to be looked at, halved in every round."""
+        """Return the number of breaks that are at most x, by bisection over the breaks padded to a power of two."""
         stride = 1 << len(breaks).bit_length()
-        # Which nothing reaches
+        # Comparisons with NaN are false, so no score passes the padding
         padded = self.constant(np.append(breaks, np.full(stride - 1 - len(breaks), np.nan)))
-        place = self.constant(np.int64(0))  # of all scores, until the first comparison makes it one of each
+        place = self.constant(np.int64(0))  # a scalar, until the first comparison makes it one per score
         while stride > 1:
             stride //= 2
             ahead = self.node("Add", place, self.constant(np.int64(stride)))
@@ -139,7 +137,7 @@ class Graph:
         return self.constant(np.float64(value))
 
     def constant(self, value: Any) -> str:
-        """The name of an array of doubles or of whole numbers, which is kept once."""
+        """Return the name of an array of doubles or integers; equal arrays are stored once."""
         array = np.asarray(value)
         kind = DOUBLE if array.dtype.kind == "f" else INT64
         content = _message(
@@ -151,13 +149,13 @@ class Graph:
         return name
 
     def node(self, operator: str, *inputs: str, output: str = "") -> str:
-        """The name of what an operator gives."""
+        """Add an operator and return the name of its output."""
         output = output or f"/n{len(self._nodes)}"
         self._nodes.append(_message(*((1, name) for name in inputs), (2, output), (4, operator)))
         return output
 
     def model(self, scores: Sequence[str], answers: Sequence[str], label: str) -> bytes:
-        """The whole as a file."""
+        """Return the complete model as a file."""
         graph = _message(
             *((1, node) for node in self._nodes),
             (2, "calibrator"),
@@ -170,13 +168,13 @@ class Graph:
 
 
 def _vector(name: str) -> bytes:
-    """A named input or output: doubles, as many as there are rows."""
+    """Return a named input or output: one double per row."""
     shape = _message((1, _message((2, "rows"))))
     return _message((1, name), (2, _message((1, _message((1, DOUBLE), (2, shape))))))
 
 
 def _message(*fields: tuple[int, int | str | bytes]) -> bytes:
-    """A message of protocol buffers: whole numbers as varints, texts and messages with their lengths before them.
+    """Return a message of protocol buffers: integers as varints, texts and messages after their lengths.
 
     >>> _message((1, 300), (2, "ab")).hex()
     '08ac0212026162'
@@ -192,7 +190,7 @@ def _message(*fields: tuple[int, int | str | bytes]) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first, a high bit where more follow."""
+    """Return an integer in groups of seven bits per byte, the lowest first; a high bit marks that more follow."""
     written = bytearray()
     while value > 127:
         written.append(value & 127 | 128)

@@ -1,22 +1,21 @@
-"""A calibrator as a select list of standard SQL, which SQLite, DuckDB and PostgreSQL take alike.
+"""A calibrator as a select list of standard SQL, which SQLite, DuckDB and PostgreSQL all accept.
 
-What the three differ in, and what is written therefore:
+The three differ, and the written SQL takes this into account:
 
 - A number such as 0.1 is an exact decimal in PostgreSQL and DuckDB and a double in SQLite. All here have an
   exponent, which makes them doubles in DuckDB, and all results are cast, which makes them doubles in
-  PostgreSQL. They have 17 digits, not as few as can be: SQLite's own reading of numbers is not correctly
-  rounded, and the fewest digits may lie as far as half a step from the number that they stand for, 17 at most
-  a fifth of one. (Of numbers below 1e-290 SQLite may still read the neighbour.)
+  PostgreSQL. They have 17 digits instead of the fewest possible: SQLite's own parsing of numbers is not correctly
+  rounded, and the fewest digits may lie as far as half a step from the exact number, 17 digits at most
+  a fifth of a step. (For numbers below 1e-290 SQLite may still read the neighbour.)
 - Scores are cast too: a NUMERIC column would be compared as decimals, a REAL one in single precision, and a
   TEXT one, as SQLite's import of CSV makes them, letter by letter. The guard around all compares the column
   with cast bounds, for which SQLite reads texts as numbers, so that an empty text has no answer instead of
-  that of 0.
-- SQLite allows expressions 1000 deep, and its parser 100 open parts: steps are trees of CASE with eight
-  branches each, so that a million steps are seven deep, and a row is answered with a few dozen comparisons.
-- Nothing can be bound to a name within a select list, so that what stands twice in a formula is written
-  twice.
-- PostgreSQL refuses to compute what goes to 0 or to infinity: exp is only taken of −700 to 700, and a product
-  that would be nearer to 0 than about 1e-307, the smallest numbers that have all their digits, is 0.
+  the answer for 0.
+- SQLite allows expressions 1000 deep, and its parser 100 open parts: step functions are trees of CASE with eight
+  branches each, so that a million steps are seven deep, and a row needs a few dozen comparisons.
+- A select list cannot bind a value to a name, so a term that occurs twice in a formula is written twice.
+- PostgreSQL refuses results that underflow or overflow: exp is only taken of −700 to 700, and a product
+  nearer to 0 than about 1e-307, the smallest numbers with all their digits, is 0.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from calib.export.programs.formulas import formulas_of
 from calib.kernel.formula import Arithmetic, Clip, Expression, Function, Number, Pieces, Score
 
 BRANCHES = 8
-SMALLEST = 1e-307  # of a product that is worked out
+SMALLEST = 1e-307  # smallest product that is computed
 NEAREST = 1e-17  # to 0, if the range of a factor includes it
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 # words: right, these are the reserved words of SQL
@@ -55,17 +54,17 @@ def write_sql(calibrator: Any, score: str | Sequence[str] = "score") -> str:
     Parameters
     ----------
     calibrator
-        A fitted calibrator, one per fold, or one out of a file (``read_calibrator``).
+        A fitted calibrator, one per fold, or one read from a file (``read_calibrator``).
     score
-        The name of the column, as the database spells it; it is quoted where it must be. For a calibrator of
-        several scores the name of each, or one that stands for score_1, score_2, …
+        The name of the column, as the database spells it; it is quoted if necessary. For a calibrator of several
+        scores a list of names, or one prefix for score_1, score_2, …
 
     Returns
     -------
     str
-        To stand between SELECT and FROM. A score that is NULL, or that ``predict`` would refuse, gives NULL.
-        SQLite needs its mathematical functions for methods with logarithms or exponentials (in it since
-        3.35). A probability below 1e-307 may be given as 0, since PostgreSQL refuses smaller products.
+        The text between SELECT and FROM. A score that is NULL, or that ``predict`` would refuse, gives NULL.
+        SQLite needs its mathematical functions (available since 3.35) for methods with logarithms or exponentials.
+        A probability below 1e-307 may be given as 0, because PostgreSQL refuses smaller products.
 
     Raises
     ------
@@ -146,7 +145,7 @@ def _arithmetic(term: Arithmetic, indent: str) -> str:
 
 
 def _factor(term: Expression, other: Expression, indent: str) -> str:
-    """A term to multiply by another: 0 if PostgreSQL would refuse the product as too small."""
+    """Write a factor of a product: 0 if PostgreSQL would refuse the product as too small."""
     same_sign = other.low > 0 or other.high < 0
     least = max(min(abs(other.low), abs(other.high)) if same_sign else 0.0, NEAREST)
     if least >= 1 or not _may_be_tiny(term):
@@ -158,7 +157,7 @@ def _factor(term: Expression, other: Expression, indent: str) -> str:
 
 
 def _may_be_tiny(term: Expression) -> bool:
-    """Whether a term is a score, or differs from one by what may be 0, so that nothing keeps it away from 0."""
+    """Tell whether a term can come arbitrarily close to 0: a score, or one plus or minus something that may be 0."""
     if isinstance(term, Arithmetic) and term.operator in "+-":
         sides = term.left, term.right
         return not any(isinstance(side, Number) and side.value for side in sides) and any(
@@ -174,7 +173,7 @@ def _tiny(x: str, least: float) -> str:
 
 def _function(term: Function, indent: str) -> str:
     x = _written(term.of, indent)
-    if term.name == "log1p":  # Kahan's: what rounding does to 1 + x, it does to both factors
+    if term.name == "log1p":  # Kahan's method: rounding of 1 + x affects both factors alike
         return f"(LN(1e0 + {x}) * ({x} / ((1e0 + {x}) - 1e0)))"
     return f"{term.name.upper()}({x})"
 
@@ -193,7 +192,7 @@ def _pieces(term: Pieces, indent: str) -> str:
 
 
 def _tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
-    """CASE over at most BRANCHES parts of the answers, each a tree of its own."""
+    """Write a CASE over at most BRANCHES parts of the answers, each a tree itself."""
     if len(answers) == 1:
         return answers[0]
     bounds = np.unique(np.linspace(0, len(answers), min(BRANCHES, len(answers)) + 1).astype(int)).tolist()
@@ -209,7 +208,7 @@ def _tree(x: str, breaks: np.ndarray, answers: list[str], indent: str) -> str:
 
 
 def _polynomial(term: Expression, x: str, origin: float, coefficients: np.ndarray) -> str:
-    """Horner's rule for a term that is written as x."""
+    """Write a polynomial by Horner's rule; x is the written term."""
     kept = np.trim_zeros(coefficients, "b")
     written = literal(kept[-1]) if len(kept) else literal(0.0)
     if origin == 0 and kept.tolist() == [0, 1]:
