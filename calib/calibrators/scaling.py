@@ -109,6 +109,7 @@ def _off_diagonal(k: int, strength: float) -> Array:
     return strength * (1 - np.eye(k))
 
 
+# The strongest first: fits begin where the last one ended
 STRENGTHS = (
     1000.0,
     100.0,
@@ -117,7 +118,7 @@ STRENGTHS = (
     1e-1,
     1e-2,
     1e-3,
-)  # the strongest first: fits begin where the last one ended
+)
 FOLDS = 3
 ROUGHLY = 1e-5  # nats per unit, which is enough to compare strengths
 

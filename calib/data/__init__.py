@@ -1,4 +1,4 @@
-"""Data in: read a file, say what is wrong with it, make a Dataset of it, turn its columns into a matrix."""
+"""Read a file, list its problems, make a Dataset of it, and encode its columns as a matrix."""
 
 from calib.data.about import Table, about
 from calib.data.alike import columns_like

@@ -1,4 +1,4 @@
-"""What is known of a table besides its cells, and a table with its label column and positive class."""
+"""Metadata of a table (``About``), and a table with its label column and positive class (``Table``)."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ KEY = "about"
 
 
 class About(NamedTuple):
-    """How a table was read and what was made of it; it travels in ``attrs``, because ``read_table`` gives a DataFrame.
+    """Record of how a table was read; it travels in ``attrs``, because ``read_table`` returns a DataFrame.
 
-    A named tuple, because pandas writes ``attrs`` as JSON into Parquet files.
+    It is a named tuple, because pandas writes ``attrs`` as JSON into Parquet files.
 
     Attributes
     ----------
     name
-        Of the table.
+        Name of the table.
     notes
-        One sentence for everything that was decided about it.
+        One sentence per decision of the reader.
     spelling
-        Column → value → how the file spells it, where this differs.
+        Column → value → its spelling in the file, if this differs.
     header
-        The line of a text or the row of a sheet that holds the names, from 1; 0 if none does; None for other formats.
+        Line of a text or row of a sheet with the column names, from 1; 0 if there is none; None for other formats.
     sheet, sheets
-        Of a workbook: the sheet that was read, and all that are filled.
+        For a workbook: the sheet that was read, and all sheets with content.
     top
-        The first lines of the file.
+        First lines of the file.
     stated
-        Arguments that read the file like this again, where they had to be found out.
+        Arguments that the reader had to infer; with them, it reads the file in the same way again.
     judged_on
-        The file with the test rows, if two were joined.
+        Name of the file with the test rows, if two files were joined.
     model_score
-        The column with the output of an existing model.
+        Column with the output of an existing model.
     """
 
     name: str | None = None
     notes: tuple[str, ...] = ()
-    spelling: Mapping[str, Mapping[Any, str]] = {}  # never changed in place
+    spelling: Mapping[str, Mapping[Any, str]] = {}  # never mutated
     header: int | None = None
     sheet: str | None = None
     sheets: tuple[str, ...] = ()
@@ -49,12 +49,12 @@ class About(NamedTuple):
     model_score: str | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> About:
-        """Return itself: pandas copies ``attrs`` with every column that is taken."""
+        """Return itself, because pandas copies ``attrs`` with every column that is selected."""
         return self
 
 
 class Table(NamedTuple):
-    """A table with its label column and its positive class; None where they are not chosen yet."""
+    """Table with its label column and its positive class; both are None until they are chosen."""
 
     frame: pd.DataFrame
     target: str | None = None
@@ -62,7 +62,7 @@ class Table(NamedTuple):
 
 
 def about(frame: pd.DataFrame) -> About:
-    """Return what is known of a table; nothing of one that was not read here.
+    """Return the metadata of a table, or empty metadata if this package did not read it.
 
     >>> about(pd.DataFrame()).notes
     ()
@@ -72,7 +72,7 @@ def about(frame: pd.DataFrame) -> About:
 
 
 def describe(frame: pd.DataFrame, **changes: Any) -> pd.DataFrame:
-    """Change what is known of a table in place, and return the table.
+    """Update the metadata of a table in place, and return the table.
 
     >>> about(describe(pd.DataFrame(), name="people")).name
     'people'

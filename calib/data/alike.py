@@ -1,4 +1,4 @@
-"""Another table with the columns of a known one: matched by name, read as the same types."""
+"""Select the columns of a known table from another table, by name and with the same types."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from calib.kernel.wording import quoted
 
 
 def columns_like(frame: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of ``known`` from another table, in that order, without any others.
+    """Select the columns of ``known`` from another table, in the order of ``known``.
 
-    Infinite numbers count as missing, as they do in a Dataset.
+    Infinite numbers count as missing, as in a Dataset.
 
     Parameters
     ----------
     frame
-        As ``read_table`` gives it.
+        Table, as ``read_table`` returns it.
     known
         Typed columns, such as a Dataset's X.
 
     Raises
     ------
     DataError
-        Where columns are missing, or hold text if numbers are known, or the other way round.
+        If columns are missing, or contain another type than in ``known``.
 
     Examples
     --------

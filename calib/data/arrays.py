@@ -1,7 +1,7 @@
-"""NumPy archives (.npz), as deep-learning people save labels beside an (n, K) array of predictions.
+"""Read NumPy archives (.npz), in which deep-learning code saves labels and an (n, K) array of predictions.
 
-An array of n values is a column. An (n, K) array is K columns, numbered from 0, or named after the classes if an
-array of K texts names them. Headers are checked before any value is read, and nothing is unpickled.
+An array of n values becomes one column. An (n, K) array becomes K columns, numbered from 0, or named after the classes
+if an array of K texts names them. Headers are checked before any value is read, and nothing is unpickled.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, Runtim
 
 
 class Header(NamedTuple):
-    """Shape and type of an array, as its file states before its values."""
+    """Shape and type of an array, as the file states them before the values."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
 
     @property
     def width(self) -> int:
-        """How many columns it becomes."""
+        """Number of columns that the array becomes."""
         return self.shape[1] if len(self.shape) == 2 else 1
 
 
 def is_npz(content: bytes) -> bool:
-    """Return whether a file is a zip archive of NumPy arrays and nothing else.
+    """Tell whether a file is a zip archive that contains only NumPy arrays.
 
     >>> is_npz(b"PK")
     False
@@ -93,7 +93,7 @@ def read_npz(content: bytes, name: str) -> pd.DataFrame:
 
 
 def _headers(archive: zipfile.ZipFile, name: str, packed: int) -> dict[str, Header]:
-    """Name → header of every array; what could run code or fill the memory is refused before it is read."""
+    """Return the header of every array, by name; refuse an array that could run code or exhaust the memory."""
     most = most_unpacked(packed)
     if sum(entry.file_size for entry in archive.infolist()) > most:
         raise too_large(name, most)
@@ -110,7 +110,7 @@ def _headers(archive: zipfile.ZipFile, name: str, packed: int) -> dict[str, Head
             )
         if math.prod(shape) * dtype.itemsize > entry.file_size:
             raise ValueError(f"array {key!r} states more values than it has")
-        # An axis of one holds nothing more
+        # Drop further axes of length 1
         headers[key] = Header((*shape[:1], *(n for n in shape[1:] if n != 1)), dtype)
     return headers
 
@@ -123,7 +123,7 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
 
 
 def _rows(headers: Mapping[str, Header], name: str) -> int:
-    """How many rows the table has: as many as labels, else the length of most arrays."""
+    """Return the number of rows: the number of labels, else the most frequent length of the arrays."""
     tables = {
         key: header.shape[0]
         for key, header in headers.items()
@@ -150,7 +150,7 @@ def _shape(header: Header) -> str:
 
 
 def _fits(header: Header, rows: int) -> bool:
-    """Whether an array is one or several columns of so many rows."""
+    """Tell whether an array is one column or several columns of ``rows`` rows."""
     if not header.shape or header.shape[0] != rows:
         return False
     return header.dtype.kind in (
@@ -161,7 +161,7 @@ def _fits(header: Header, rows: int) -> bool:
 def _classes(
     archive: zipfile.ZipFile, headers: Mapping[str, Header], widths: set[int]
 ) -> dict[str, list[str]]:
-    """Name of the array of class names → these names, where an (n, K) array has as many columns."""
+    """Return the array of class names, by its name, if an (n, K) array has as many columns; else an empty dict."""
     for key, (shape, dtype) in headers.items():
         if key.casefold() in CLASSES and len(shape) == 1 and dtype.kind in "US" and shape[0] in widths - {1}:
             names = _texts(_array(archive, key))
@@ -178,7 +178,7 @@ def _array(archive: zipfile.ZipFile, key: str) -> np.ndarray:
 
 
 def native(array: np.ndarray) -> np.ndarray:
-    """Return numbers of a type that tables have: half precision becomes single, and longer than double becomes double.
+    """Convert numbers to a type that tables support: half precision to single, longer than double to double.
 
     >>> native(np.ones(1, np.float16)).dtype, native(np.ones(1, ">i4")).dtype
     (dtype('float32'), dtype('int32'))
@@ -189,7 +189,7 @@ def native(array: np.ndarray) -> np.ndarray:
 
 
 def _part(key: str, array: np.ndarray, classes: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The columns of one array."""
+    """Convert one array to columns."""
     names = next(iter(classes.values()), ())
     if key.casefold() in LABELS:
         if array.ndim == 2 and _one_hot(array):
@@ -209,7 +209,7 @@ def _part(key: str, array: np.ndarray, classes: Mapping[str, Sequence[str]]) -> 
 
 
 def numbered(key: str, array: np.ndarray, ends: Sequence[Any]) -> pd.DataFrame:
-    """Return the columns of an (n, K) array, without a copy, named after it and their number or class.
+    """Return the columns of an (n, K) array, without a copy, named after the array and a number or class.
 
     >>> numbered("p", np.eye(2), range(2))
        p_0  p_1

@@ -1,8 +1,8 @@
-"""Predictions of K classes: which columns belong to which class and model, and the probabilities that they hold.
+"""Match columns of predictions to K classes and to models, and convert them to probabilities.
 
-Names decide. A table of predictions is one column per class, whose names differ in the class alone: ``dog``, ``p_dog``,
-``forest_dog`` or ``dog_prob``; several beginnings or endings are several models. Where columns are numbered and labels
-are words, or the other way round, they are matched by position, and a note says so.
+Names decide. A table of predictions has one column per class. The names of its columns differ only in the class:
+``dog``, ``p_dog``, ``forest_dog`` or ``dog_prob``. Several prefixes or suffixes mean several models. If columns are
+numbered and labels are words, or the other way round, they are matched by position, and a note says so.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ SCORE_WORDS = PROBABILITY_WORDS | frozenset(
 )
 FILLERS = frozenset(("of", "for", "class", "label"))
 NUMBERED = re.compile(r"(.*?)(\d+)(\D*)", re.DOTALL)
-ROUNDING = 0.0051  # of a probability with two decimals
-MOST_ROUNDING = 0.05  # by which rounding moves the sum of a row
-NEGATIVE = -1e-6  # a probability below is none, whatever the rounding
-SEEN = 1000  # rows that tell whether columns add up to one
-AT_ONCE = 1 << 22  # cells of which a softmax is taken
+ROUNDING = 0.0051  # largest rounding error of a probability with two decimals
+MOST_ROUNDING = 0.05  # largest change of a row's sum by rounding
+NEGATIVE = -1e-6  # a value below is not a probability, however it was rounded
+SEEN = 1000  # rows used to check whether columns sum to one
+AT_ONCE = 1 << 22  # cells per softmax
 COLUMNS_AT_ONCE = 64
 AS_SHARES = ({"data_params": {"scores_as": "shares"}}, "Divide each row by its sum")
 AS_LOGITS = ({"data_params": {"scores_as": "logits"}}, "These are logits")
-Ends = tuple[str, str]  # how names begin and end, around the class
+Ends = tuple[str, str]  # prefix and suffix of names, around the class
 
 
 @dataclass(frozen=True)
 class ClassTables:
-    """Columns of predictions of K classes.
+    """Columns of predictions of K classes, for one or several models.
 
     Attributes
     ----------
     names : (K,)
-        The classes, in sorted order.
+        Classes, in sorted order.
     columns
-        Name of the predictions → their K columns, in the order of ``names``.
+        Name of a model → its K columns, in the order of ``names``.
     note
-        How columns and classes were matched, where not by name.
+        How columns were matched to classes, if not by name.
     """
 
     names: tuple[str, ...]
@@ -63,28 +63,28 @@ class ClassTables:
 
     @property
     def every(self) -> list[str]:
-        """All columns, one table after the other."""
+        """All columns, one model after the other."""
         return [column for columns in self.columns.values() for column in columns]
 
 
 def class_tables(
     typed: pd.DataFrame, labels: Sequence[str], candidates: Sequence[str], fewest: int = 3, sure: bool = True
 ) -> ClassTables | None:
-    """Find the columns of each class, for one or several models; None if they are not there.
+    """Find the columns of each class, for one or several models; return None if there are none.
 
     Parameters
     ----------
     typed
         A typed table.
     labels
-        The different labels, in sorted order.
+        Distinct labels, in sorted order.
     candidates
         Columns that may be predictions.
     fewest
-        Labels and columns that a table has at least.
+        Smallest number of labels and of columns.
     sure
-        Whether the table is known to hold predictions: columns that are numbered from 0, one for each class, then
-        need no telling name.
+        Whether the table is known to contain predictions. Columns numbered from 0, one per class, then count
+        whatever their names are.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def class_tables(
 
 
 def called_predictions(column: str) -> bool:
-    """Return whether a word of a column's name says that it holds predictions.
+    """Tell whether a word in a column's name says that it contains predictions.
 
     >>> called_predictions("logits_3"), called_predictions("X_3")
     (True, False)
@@ -116,12 +116,12 @@ def called_predictions(column: str) -> bool:
 
 
 def few_rows(typed: pd.DataFrame) -> pd.DataFrame:
-    """Return up to ``SEEN`` rows, evenly spread."""
+    """Return up to ``SEEN`` evenly spaced rows."""
     return typed.iloc[:: -(-max(1, len(typed)) // SEEN)]
 
 
 def sum_to_one(seen: pd.DataFrame, columns: Sequence[str]) -> bool:
-    """Whether columns hold probabilities that add up to one in at least half of the rows.
+    """Tell whether columns contain probabilities that sum to one in at least half of the rows.
 
     >>> sum_to_one(pd.DataFrame({"a": [0.2, 0.7], "b": [0.8, 0.1]}), ["a", "b"])
     True
@@ -130,7 +130,7 @@ def sum_to_one(seen: pd.DataFrame, columns: Sequence[str]) -> bool:
 
 
 def _share(seen: pd.DataFrame, columns: Sequence[str]) -> float:
-    """The share of rows whose values add up to one."""
+    """Return the share of complete rows whose values sum to one; 0 if a value is negative."""
     held = cells(seen, columns)
     held = held[np.isfinite(held).all(axis=1)]
     if not len(held) or held.min() < NEGATIVE:
@@ -139,16 +139,16 @@ def _share(seen: pd.DataFrame, columns: Sequence[str]) -> float:
 
 
 def rounding(classes: int) -> float:
-    """Return how far the sum of a row of rounded probabilities may be from 1."""
+    """Return the largest deviation from 1 that rounding can cause in a row's sum."""
     return min(ROUNDING * classes, MOST_ROUNDING)
 
 
 def _by_name(
     labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame, sure: bool
 ) -> ClassTables | None:
-    """Columns that are named after the classes, all with one beginning and end."""
+    """Match columns that are named after the classes, with one common prefix and suffix."""
     words = not all(label.lstrip("-").isdecimal() for label in labels)
-    for fold in (number_text, _bare):  # spelt as the labels, or without spaces, dots and dashes
+    for fold in (number_text, _bare):  # spelt as the labels, then without spaces, dots and dashes
         spelt = {fold(label): label for label in labels}
         if len(spelt) < len(labels):
             continue
@@ -174,7 +174,7 @@ def _by_name(
 def _around(
     columns: Sequence[str], spelt: Mapping[str, str], fold: Callable[[str], str]
 ) -> dict[Ends, dict[str, str]]:
-    """(beginning, end) → label → the column that has the label between them."""
+    """Return (prefix, suffix) → label → the column with the label between them."""
     lengths = sorted({len(text) for text in spelt if text})
     found: dict[Ends, dict[str, str]] = {}
     for column in columns:
@@ -192,7 +192,7 @@ def _bare(text: str) -> str:
 
 
 def _clear(ends: Ends, from_zero: bool, columns: Sequence[str], seen: pd.DataFrame, sure: bool) -> bool:
-    """Whether numbered columns are predictions: ``x1`` to ``x3`` are none of classes 1 to 3 unless they add up.
+    """Tell whether numbered columns are predictions: ``x1`` to ``x3`` are not, unless they sum to one.
 
     Models are numbered from 1, as in ``score_1``; classes are numbered from 0 in the outputs of a network.
     """
@@ -204,7 +204,7 @@ def _clear(ends: Ends, from_zero: bool, columns: Sequence[str], seen: pd.DataFra
 def _named_tables(
     tables: Mapping[Ends, dict[str, str]], labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame
 ) -> ClassTables:
-    """The tables that do not share a column, those that add up to one first, with classes that have no row."""
+    """Choose tables that share no column, preferring those that sum to one, and add classes without rows."""
     order = sorted(
         tables, key=lambda ends: (-_share(seen, list(tables[ends].values())), ends[1] != "", len(ends[0]))
     )
@@ -225,7 +225,7 @@ def _named_tables(
 def _without_a_row(
     ends: Ends, found: Mapping[str, str], numbers: Sequence[str], seen: pd.DataFrame
 ) -> dict[str, str]:
-    """Further classes that have a column of this kind but no row: as the sums, or consecutive numbers, say."""
+    """Return further classes with a column but no row, if sums or consecutive numbers confirm them."""
     taken = set(found.values())
     others = {name: column for name, column in _others(ends, numbers).items() if column not in taken}
     if not others or sum_to_one(seen, list(found.values())):
@@ -239,7 +239,7 @@ def _without_a_row(
 
 
 def _others(ends: Ends, numbers: Sequence[str]) -> dict[str, str]:
-    """Class, as the column spells it → column, for all columns that begin and end so."""
+    """Return class, as the column spells it → column, for all columns with this prefix and suffix."""
     begin, end = ends
     found = {}
     for column in numbers:
@@ -250,7 +250,8 @@ def _others(ends: Ends, numbers: Sequence[str]) -> dict[str, str]:
 
 
 def _titled(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Name each table after what its columns share, such as the model; words such as "prob" only if nothing else."""
+    """Name each table after the words its columns share, such as the model; use words like "prob" only if no others
+    remain."""
     taken: set[str] = set()
     for (begin, end), names in columns.items():
         first = names[0]
@@ -268,7 +269,7 @@ def _titled(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tupl
 def _by_number(
     labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame, sure: bool
 ) -> ClassTables | None:
-    """Consecutively numbered columns, as many as there are labels: they are the classes in sorted order."""
+    """Match consecutively numbered columns to the classes in sorted order, if there are as many."""
     groups: dict[Ends, dict[int, str]] = {}
     for column in numbers:
         if parts := NUMBERED.fullmatch(column):
@@ -291,7 +292,7 @@ def _by_number(
 def _by_place(
     labels: Sequence[str], numbers: Sequence[str], seen: pd.DataFrame, sure: bool
 ) -> ClassTables | None:
-    """Labels that are positions of columns which add up to one: all of them, or those of one beginning."""
+    """Match labels that are column positions, if these columns sum to one: all columns, or those with one prefix."""
     if not all(label.isdecimal() for label in labels):
         return None
     groups: dict[str, tuple[str, ...]] = {"": tuple(numbers)}
@@ -315,7 +316,7 @@ def _by_place(
 
 
 def _start(places: Sequence[int], classes: int) -> int | None:
-    """Whether positions count from 0 or from 1, which the first or the last of them says; None if neither is there."""
+    """Return whether positions count from 0 or from 1, judged by the first and last label; None if neither fits."""
     if places[0] == 0 and places[-1] < classes:
         return 0
     return 1 if places[0] >= 1 and places[-1] == classes else None
@@ -326,11 +327,10 @@ def _first(texts: Sequence[str], most: int = 3) -> str:
 
 
 def cells(typed: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Return columns of numbers as a float64 array (n, K) of its own, gaps as NaN."""
+    """Copy columns of numbers into a float64 array (n, K), with gaps as NaN."""
     found = np.empty((len(typed), len(columns)))
-    for start in range(
-        0, len(columns), COLUMNS_AT_ONCE
-    ):  # of a thousand columns a copy would be one too many
+    # By blocks, because a second copy of a thousand columns is too large
+    for start in range(0, len(columns), COLUMNS_AT_ONCE):
         some = typed[list(columns[start : start + COLUMNS_AT_ONCE])]
         found[:, start : start + COLUMNS_AT_ONCE] = some.to_numpy(np.float64, na_value=np.nan)
     return found
@@ -339,26 +339,26 @@ def cells(typed: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 def to_probabilities(
     P: np.ndarray, rows: np.ndarray, model: str, scores_as: str | None = None, joint: bool = True
 ) -> str:
-    """Make probabilities of the predictions of K classes, in place; return what was done, or nothing.
+    """Convert the predictions of K classes to probabilities, in place; return a note on the conversion, or "".
 
-    Logits are recognised by negative values in rows that do not sum to 1; they become their softmax.
+    Negative values in rows that do not sum to 1 identify logits; these are replaced by their softmax.
 
     Parameters
     ----------
     P : float64 (n, K)
     rows : bool (n,)
-        Those that count, whose values are finite.
+        Rows to use; their values are finite.
     model
-        Name of the predictions.
+        Name of the model.
     scores_as
-        "shares" to divide each row by its sum, "logits" to take the softmax; None recognises logits.
+        "shares" divides each row by its sum, "logits" takes the softmax, None recognises logits.
     joint
-        Whether all classes are needed, so that rows which do not sum to 1 are refused.
+        Whether all classes are needed; rows that do not sum to 1 are then refused.
 
     Raises
     ------
     DataError
-        For rows that do not sum to 1 or have a negative probability, with the remedies.
+        If rows do not sum to 1 or contain a negative probability; with remedies.
 
     Examples
     --------
@@ -368,7 +368,7 @@ def to_probabilities(
     >>> P.round(2)
     array([[0.79, 0.04, 0.18]])
     """
-    with np.errstate(invalid="ignore"):  # of rows that do not count
+    with np.errstate(invalid="ignore"):  # rows that are not used may contain NaN
         sums = P.sum(axis=1)
     low = float(np.where(rows, P.min(axis=1), 0.0).min(initial=0.0))
     distance = np.where(rows, np.abs(sums - 1), 0.0)
@@ -435,7 +435,7 @@ def _wrong_sums(P: np.ndarray, sums: np.ndarray, off: np.ndarray, rows: np.ndarr
 
 
 def to_sigmoid(values: np.ndarray, column: str) -> tuple[np.ndarray, str]:
-    """Return (probabilities, what was done) of one column of logits of the positive class.
+    """Convert one column of logits of the positive class to probabilities; return them and a note.
 
     >>> to_sigmoid(np.array([0.0, 2.0]), "margin")[0].round(2)
     array([0.5 , 0.88])
@@ -444,7 +444,7 @@ def to_sigmoid(values: np.ndarray, column: str) -> tuple[np.ndarray, str]:
 
 
 def shown_columns(columns: Sequence[Any]) -> str:
-    """Return the names of columns, of many the first and the last.
+    """List the names of columns; of more than four, only the first and the last.
 
     >>> shown_columns(["a", "b"]), shown_columns([f"p_{i}" for i in range(10)])
     ("'a', 'b'", "'p_0' … 'p_9'")

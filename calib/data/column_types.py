@@ -1,7 +1,6 @@
-"""Text and Python values become typed columns: numbers, truth values, dates, else text.
+"""Convert text and Python values to typed columns: numbers, truth values, dates, else text.
 
-A column is typed as a whole, by what all its values are; nothing is turned into "missing" because it did not
-fit.
+All values of a column decide its type together. No value becomes missing because it does not fit.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ MISSING = (
     *("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL"),
     *("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),
 )
-# These are values of their own among words ("none" for a garage), but gaps among numbers and dates.
+# These are ordinary values among words ("none" for a garage), but gaps among numbers and dates.
 MISSING_NUMBER = (
     *(".", "-", "--", "None", "none", "na", "n/a", "n.a.", "N.A.", "nil"),
     *("missing", "Missing", "unknown", "Unknown"),
 )
 GAPS = MISSING + MISSING_NUMBER
-# Columns with at most so many values remember how the file spelt them: one may be the label
+# Columns with at most so many values keep the file's spelling: one may be the label
 SPELT_VALUES = 100
-# inf and nan among them: a column that begins otherwise is words
+# inf and nan included: a column that begins otherwise contains words
 STARTS_NUMBER = frozenset("0123456789+-.,iInN")
 TOO_LARGE = 10**15
 MANY_CELLS = 10_000_000  # a copy is 80 MB or more
@@ -49,13 +48,13 @@ COMMA_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d*)?$"
 DOT_THOUSANDS = r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d{1,3})$"
 PERCENT = r"^[^%]*\d\s*%$"
 DATE = re.compile(r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d{1,2}:\d{2}.*)?$")
-# Where both fit, the day comes first, and a note says so.
+# If both fit, the day comes first, and a note says so.
 DATE_FORMATS = (
     *("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y"),
     *("%Y/%m/%d", "%Y.%m.%d"),
 )
 TIMES = ("", " %H:%M", " %H:%M:%S")
-# Forms whose dates pandas may know: it takes a millisecond to say no
+# Checked before pandas, which takes a millisecond to reject a format
 DATE_PARTS = {"Y": r"\d{4}", "m": "(1[0-2]|0?[1-9])", "d": r"(3[01]|[12]\d|0?[1-9])"}
 DATE_PARTS |= dict.fromkeys("HMS", r"\d{1,2}") | {".": r"\.", " ": r"\s+"}
 DATE_SHAPES = {
@@ -64,15 +63,15 @@ DATE_SHAPES = {
 }
 ISO, YEAR_FIRST = "ISO8601", re.compile(r"^\d{4}")
 LEVELS = pa.dictionary(pa.int32(), pa.string())
-ROWS_AT_ONCE = 1 << 18  # of which pandas makes objects
-FEW_ROWS = 10_000  # are taken at once
+ROWS_AT_ONCE = 1 << 18  # parsed by pandas as objects
+FEW_ROWS = 10_000  # parsed as one block
 
 Comma = Literal["no", "likely", "certain"]  # whether a file writes decimal commas
 
 
 @dataclass(frozen=True)
 class Typed:
-    """Typed column, the file's spelling of its values if different, and a remark on how it was read."""
+    """Typed column, the file's spelling of its values (if different), and a note on how it was read."""
 
     values: pd.Series
     spelling: Mapping[Any, str]
@@ -80,14 +79,13 @@ class Typed:
 
 
 def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Typed:
-    """Convert text to numbers, dates or text, whichever fits the whole column; gaps become missing, outer spaces are
-    removed.
+    """Convert text to numbers, dates or text, whichever fits the whole column; strip blanks, and make gaps missing.
 
     Parameters
     ----------
     comma
-        Whether the file writes decimal commas. It decides what "1,234" is, and where certain also what
-        "1.234" is.
+        Whether the file writes decimal commas. It decides what "1,234" means, and if "certain", also what
+        "1.234" means.
 
     Examples
     --------
@@ -106,7 +104,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
     known = _without(text, MISSING_NUMBER)
     if known.null_count < len(known):
         first = known[pc.index(pc.is_valid(known), True).as_py()].as_py()
-        if DATE.match(first):  # which is not a number
+        if DATE.match(first):  # a date is never a number
             dates = _dates(known, name)
             if dates is not None:
                 return dates
@@ -123,8 +121,8 @@ def _as_typed(text: pa.ChunkedArray) -> pd.Series:
 
 
 def kind_of(text: pa.ChunkedArray) -> pa.DataType:
-    """Arrow's type for a column of a long text, by its first rows: levels if few cells differ (their spelling is
-    kept), numbers if they are plain, else text.
+    """Return Arrow's type for a column of a long text, judged by its first rows: levels if few values differ (their
+    spelling is kept), numbers if they are plain, else text.
 
     >>> kind_of(pa.chunked_array([[f"{i}.5" for i in range(200)]])), kind_of(pa.chunked_array([["1", "0"]])) == LEVELS
     (DataType(double), True)
@@ -149,24 +147,24 @@ def typed_cells(cells: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> 
 
 
 def _known(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Texts without outer spaces, missing where they stand for no number."""
+    """Strip the texts, and make those missing that mean a gap."""
     return _without(pc.utf8_trim_whitespace(text), GAPS)
 
 
 def own(values: pa.ChunkedArray) -> pd.Series:
-    """Numbers in memory of their own: nobody may write into Arrow's, which also keeps what lies between them."""
+    """Copy numbers out of Arrow's memory, which is read-only and also keeps the bytes between the columns."""
     parts = [part.to_numpy(zero_copy_only=False) for part in values.chunks]
     return pd.Series(np.concatenate(parts) if parts else values.to_numpy(), copy=False)
 
 
 def in_one_table(columns: Mapping[str, pd.Series], index: pd.Index | None = None) -> pd.DataFrame:
-    """Columns that nobody else holds; of few cells copied into one block, which is quick to go through."""
+    """Make a table of columns that nothing else uses; copy a small one into one block, which is faster to scan."""
     few = sum(map(len, columns.values())) < MANY_CELLS
     return pd.DataFrame({name: column.array for name, column in columns.items()}, index, copy=few)
 
 
 def arrow(column: pd.Series) -> pa.ChunkedArray:
-    """The Arrow array of a column of texts: the same object as long as nothing is written into the column."""
+    """Return the Arrow array of a column of texts, which stays the same object until the column is written to."""
     return column.array.__arrow_array__()  # type: ignore[union-attr]
 
 
@@ -178,7 +176,7 @@ def _without(text: pa.ChunkedArray, tokens: Sequence[str]) -> pa.ChunkedArray:
 def _numbers(
     text: pa.ChunkedArray, name: str, comma: Comma
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray, str | None] | None:
-    """(numbers, the text they were, remark), or None if the column is not all numbers."""
+    """Return (numbers, their text, note), or None if the column is not all numbers."""
     if _all_match(text, PERCENT):
         return _shares(text, name, comma)
     digits, note = text, None
@@ -213,7 +211,7 @@ def _shares(
 def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     for kind in (pa.int64(), pa.float64()):
         try:
-            # Arrow goes through all words before it reports that they are not numbers
+            # Try few rows first: Arrow scans all rows before it reports that they are not numbers
             for rows in (20, 1000, len(text)):
                 values = pc.cast(text.slice(0, rows), kind)
         except pa.ArrowInvalid:
@@ -221,7 +219,7 @@ def _cast(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
         ends = pc.min_max(values).as_py()
         if max(abs(ends["min"]), abs(ends["max"])) >= TOO_LARGE and _any_match(text, LONG_NUMBER):
             return None
-        # Arrow reads 0x1F as 31; a person who sees it in a table does not.
+        # Arrow reads 0x1F as 31; a reader of the table would not.
         return None if kind == pa.int64() and any(_holds(text, letter) for letter in "xX") else values
     return None
 
@@ -240,7 +238,7 @@ def _all_match(text: pa.ChunkedArray, pattern: str) -> bool:
 
 
 def decimal_comma(text: pa.ChunkedArray) -> bool:
-    """Whether a column shows beyond doubt that its file writes decimal commas: 1,5 and not only 1,500."""
+    """Tell whether a column proves that its file writes decimal commas: 1,5 and not only 1,500."""
     if text.type != pa.string():
         return False
     text = _known(text.slice(0, 1000))
@@ -248,7 +246,7 @@ def decimal_comma(text: pa.ChunkedArray) -> bool:
 
 
 def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
-    """value → the file's spelling, for columns of few values that Python would spell otherwise (1.0, +1, 01)."""
+    """Return value → the file's spelling, for columns of few values that Python would write otherwise (1.0, +1, 01)."""
     if len(pc.unique(text.slice(0, 10_000))) > SPELT_VALUES:
         return {}
     pairs = (
@@ -260,7 +258,7 @@ def _spelling(text: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[Any, str]:
         return {}
     found = zip(pairs["text"].to_pylist(), pairs["value"].to_pylist(), strict=True)
     known = ((spelt, value) for spelt, value in found if value is not None)
-    # Of several spellings the shortest: their order here is Arrow's, not the file's
+    # Keep the shortest of several spellings, because Arrow does not keep the file's order
     shortest_last = sorted(known, key=lambda pair: (len(pair[0]), pair[0]), reverse=True)
     spelling: dict[Any, str] = {value: spelt for spelt, value in shortest_last}
     return spelling if any(spelt != label(value) for value, spelt in spelling.items()) else {}
@@ -281,7 +279,7 @@ def _dates(text: pa.ChunkedArray, name: str) -> Typed | None:
 
 
 def _blocks(text: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
-    """Texts in parts; the first is short, as it tells most that do not fit."""
+    """Yield texts in blocks; the first is short, because it shows most misfits."""
     at, rows = 0, 1000 if len(text) > FEW_ROWS else len(text)
     while at < len(text):
         yield text.slice(at, rows)
@@ -289,7 +287,7 @@ def _blocks(text: pa.ChunkedArray) -> Iterator[pa.ChunkedArray]:
 
 
 def _distinct(text: pa.ChunkedArray, most: int) -> list[str]:
-    """The first different texts."""
+    """Return the first ``most`` distinct texts."""
     found: dict[str, None] = {}
     for block in itertools.chain([text.slice(0, 1000)], _blocks(text)):
         found |= dict.fromkeys(pc.unique(block.drop_null()).slice(0, most).to_pylist())
@@ -299,7 +297,7 @@ def _distinct(text: pa.ChunkedArray, most: int) -> list[str]:
 
 
 def _read_as(text: pa.ChunkedArray, form: str) -> pd.Series | None:
-    """Dates that are all written in this form, or None; of those that come again each is read once a block."""
+    """Parse dates that are all written in one format, or return None; each distinct text is parsed once per block."""
     read = []
     for block in _blocks(text):
         coded = block.combine_chunks().dictionary_encode()
@@ -310,19 +308,19 @@ def _read_as(text: pa.ChunkedArray, form: str) -> pd.Series | None:
     finest = pa.timestamp("ns" if any(dates.type.unit == "ns" for dates in read) else "us")
     try:
         return own(pa.chunked_array([dates.cast(finest) for dates in read], finest))
-    except pa.ArrowInvalid:  # nanoseconds in one, years beyond them in another
+    except pa.ArrowInvalid:  # nanoseconds in one block, years out of their range in another
         return None
 
 
 def _moments(text: pa.Array, form: str) -> pa.Array:
-    """Dates of texts without gaps, missing if one is not of the form; Arrow reads ISO's own many times as fast."""
+    """Parse dates without gaps; a text of another format becomes missing. Arrow parses ISO dates many times faster."""
     iso = text if form == ISO else _as_iso(text, form)
     with suppress(pa.ArrowInvalid):
         dates = pc.cast(iso, pa.timestamp("us"))
         if not dates.null_count:
             return dates
     found = _by_pandas(iso, ISO)
-    # a leap second, two blanks
+    # Formats that only pandas accepts: a leap second, two blanks
     return _by_pandas(text, form) if found.null_count and form != ISO else found
 
 
@@ -332,7 +330,7 @@ def _by_pandas(text: pa.Array, form: str) -> pa.Array:
 
 
 def _as_iso(text: pa.Array, form: str) -> pa.Array:
-    """Texts of this form in that which is read many times as fast; what is not quite of it is missing."""
+    """Rewrite dates of this format as ISO dates, which are parsed many times faster; a misfit becomes missing."""
     if (made := _turned(text, form)) is not None:
         return made
     pattern = re.sub("%[^Y]", r"(\\d{1,2})", form.replace(".", r"\.")).replace("%Y", r"([1-9]\d{3})")
@@ -343,9 +341,10 @@ def _as_iso(text: pa.Array, form: str) -> pa.Array:
 
 
 def _turned(text: pa.Array, form: str) -> pa.Array | None:
-    """Parse dates by moving bytes, if all texts have the length and the signs of the form; else return None.
+    """Rewrite dates as ISO by moving bytes, if all texts have the length and the signs of the format; else return
+    None.
 
-    A year below 1000 also gives None, because pandas reads the year 0 only in its own form.
+    A year below 1000 also gives None, because pandas reads the year 0 only in the original format.
     """
     shape = re.sub("%(.)", lambda part: part[1] * (4 if part[1] == "Y" else 2), form)
     ends = np.frombuffer(text.buffers()[1], np.int32)[text.offset :][: len(text) + 1]
@@ -362,7 +361,7 @@ def _turned(text: pa.Array, form: str) -> pa.Array | None:
 
 
 def typed_objects(values: Iterable[Any], name: str = "") -> Typed:
-    """Type a column of Python values (cells of a spreadsheet or of JSON): their common type if they share one, else
+    """Type a column of Python values (cells of a spreadsheet or of JSON): their common type if they have one, else
     text.
 
     >>> typed_objects([1, None, 2.5]).values.tolist()
@@ -405,7 +404,7 @@ def _as_text(cell: Any) -> str:
 
 
 def whole_text(text: str) -> str:
-    """Without halves of surrogate pairs, which an escape may leave and no file or page can hold.
+    """Escape unpaired surrogates, which no file or page can contain.
 
     >>> whole_text("a\\ud800")
     'a\\\\ud800'
@@ -414,7 +413,7 @@ def whole_text(text: str) -> str:
 
 
 def label(value: Any) -> str:
-    """A value as a person writes it: whole numbers without a decimal point, days without midnight.
+    """Write a value as a person does: whole numbers without a decimal point, days without midnight.
 
     >>> [label(value) for value in (1.0, -1, 0.5, True, "g")]
     ['1', '-1', '0.5', 'True', 'g']
@@ -431,7 +430,7 @@ def label(value: Any) -> str:
 
 
 def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table whose names are texts and whose columns are all typed; columns of ``read_table`` pass unchanged.
+    """Return a table with text names and typed columns; columns from ``read_table`` pass unchanged.
 
     Raises
     ------
@@ -457,7 +456,7 @@ def typed_frame(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_typed(column: pd.Series) -> bool:
-    """Whether a column is as typing leaves it."""
+    """Tell whether a column already has a type that typing returns."""
     kind = column.dtype
     if isinstance(column.array, pd.arrays.ArrowStringArray):
         return is_known(arrow(column), "typed")

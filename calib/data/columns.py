@@ -1,8 +1,7 @@
-"""What a typed column is to a model: one kind each, decided in one place.
+"""Determine the kind of a typed column (number, category, identifier …) and guess its role, in one place.
 
-``validate``, ``prepare`` and ``summarise`` all ask ``inspect``, so that the list of problems, the model's
-columns and the table of columns never tell different stories. What a column is *for* – its role – is only a
-guess, to be proposed.
+``validate``, ``prepare`` and ``summarise`` all call ``inspect``, so the list of problems, the model's columns and the
+table of columns always agree. The role of a column is only a proposal.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from calib.data.column_types import arrow
 from calib.kernel.cache import is_known, once
 
 BEYOND = 1e30
-NAMED = {"b": "boolean", "M": "date"}  # of NumPy's kinds
-# Of ASCII letters a number holds only those of nan, infinity and e
+NAMED = {"b": "boolean", "M": "date"}  # by NumPy's kind
+# Letters that no number contains: all of ASCII but those of nan, infinity and e
 WORDLIKE = "[B-DGHJ-MO-SU-XZb-dghj-mo-su-xz]"
-FEW_LEVELS = 1 << 15  # whose places take two bytes each
-SOME_ROWS, REPEATED = 20_000, 0.5  # share of different values among the first rows
+FEW_LEVELS = 1 << 15  # codes that fit into two bytes
+SOME_ROWS, REPEATED = 20_000, 0.5  # share of distinct values among the first rows
 FEW_ROWS = 20  # below this, "every value differs" says nothing
-# So large a share of numbers, of more than so many values, is a column of numbers
+# A column with at least this share of numbers, and more distinct numbers than this, is numeric
 MOSTLY, FEW_NUMBERS = 0.8, 10
 IDENTIFIER_WORDS = frozenset(
     (
@@ -47,7 +46,7 @@ IDENTIFIER_WORDS = frozenset(
     )
 )
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-# At the end of a name they name something, never count it
+# At the end of a name, these words mean a key, never a count
 KEY_WORDS = frozenset(("id", "ids", "uuid", "guid", "key"))
 ROLE_WORDS = {
     "weight": frozenset(("weight", "weights", "wt", "wgt")),
@@ -55,7 +54,7 @@ ROLE_WORDS = {
     "part": frozenset(("fold", "folds", "split", "partition", "part", "subset")),
 }
 CALENDAR = frozenset(("year", "month", "day", "week", "quarter"))
-# Whole names of weights
+# Complete names of weight columns
 COUNT_NAMES = frozenset(("count", "counts", "n", "freq", "frequency", "rows", "cases", "w"))
 SCORE_NAME = re.compile(
     r"(?i)(^|[_\W\d])(p|phat|prob\w*|score\w*|pred\w*|margin|logit|decision|conf\w*|risk|y_?(prob|hat|score))($|[_\W\d])"
@@ -71,12 +70,11 @@ class Column:
     kind
         Number, boolean, date, category · identifier, text (free text), mixed · constant, empty.
     missing, infinite, distinct
-        Counts (of rows, of rows, of values); infinite are those beyond ±1e30 as well.
+        Number of missing rows, of infinite rows (values beyond ±1e30 included), and of distinct values.
     strays
-        For ``mixed``, the values that are not numbers, each with its count.
+        For ``mixed``, the values that are not numbers, with their counts.
     role
-        What it seems to be for: score (of a model), weight, time, part (fold or split), identifier, else
-        feature.
+        Proposed role: score (of a model), weight, time, part (fold or split), identifier, else feature.
     """
 
     name: str
@@ -89,7 +87,7 @@ class Column:
 
     @property
     def usable(self) -> bool:
-        """Whether ``prepare`` keeps the column unasked."""
+        """Whether ``prepare`` keeps the column by default."""
         return self.kind in ("number", "boolean", "date", "category", "mixed")
 
 
@@ -101,7 +99,7 @@ def inspect(column: pd.Series, name: str | None = None) -> Column:
     column : Series
         As ``typed_frame`` gives it.
     name : str, optional
-        Its own name by default.
+        Name of the column; by default that of the Series.
 
     Examples
     --------
@@ -124,35 +122,35 @@ def _inspect(column: pd.Series, name: str) -> Column:
 
 
 def _same(name: str, missing: int, distinct: int) -> Column | None:
-    """The column, if all of its rows hold the same or nothing."""
+    """Return the column if it is empty or constant, else None."""
     if not distinct:
         return Column(name, "empty", missing, distinct)
     return Column(name, "constant", missing, distinct) if distinct == 1 and not missing else None
 
 
 def _number(name: str, values: np.ndarray, missing: int, distinct: int) -> Column:
-    """A column of numbers, or of a number that only counts the rows."""
+    """Return a column of numbers, as an identifier if it only numbers the rows."""
     infinite = int(unbounded(values).sum()) if values.dtype.kind == "f" else 0
     found = "identifier" if _counts_rows(values, name, distinct) else "number"
     return Column(name, found, missing, distinct, infinite)
 
 
 def sortable(kind: Any) -> bool:
-    """Return whether the type is one of NumPy's own for numbers, truth values or dates."""
+    """Tell whether a type is NumPy's own type for numbers, truth values or dates."""
     return isinstance(kind, np.dtype) and kind.kind in "biufM"
 
 
 def counts(values: np.ndarray) -> tuple[int, int]:
-    """Return (missing, distinct): by hashing if many values are repeated, else by sorting, which is then faster."""
+    """Count missing and distinct values, by hashing if many are repeated, else by sorting, which is then faster."""
     missing = int(pd.isna(values).sum()) if values.dtype.kind in "fM" else 0
     if len(pd.unique(values[:SOME_ROWS])) < REPEATED * SOME_ROWS <= REPEATED * len(values):
         return missing, len(pd.unique(values)) - (missing > 0)
-    values = np.sort(values)[: len(values) - missing]  # they stand last
+    values = np.sort(values)[: len(values) - missing]  # missing values sort last
     return missing, int((values[1:] != values[:-1]).sum()) + 1 if len(values) else 0
 
 
 def _inspect_other(column: pd.Series, name: str) -> Column:
-    """Texts and categories; truth values and numbers with gaps of their own type."""
+    """Inspect texts, categories, and pandas' nullable truth values and numbers."""
     kind = column.dtype
     if isinstance(column.array, pd.arrays.ArrowStringArray):
         texts = arrow(column)
@@ -171,7 +169,7 @@ def positions(rows: np.ndarray) -> pd.Index:
 
 
 def _role(column: pd.Series, found: Column) -> str:
-    """By name and values; a guess that nothing may follow unseen."""
+    """Guess the role from name and values."""
     words = [word.lower() for word in WORD.findall(found.name)]
     ends = {words[0], words[-1]} if words else set()
     if found.kind == "identifier" or _repeats_keys(found, words):
@@ -184,31 +182,31 @@ def _role(column: pd.Series, found: Column) -> str:
         return "feature"
     if ends & ROLE_WORDS["weight"] or (len(words) == 1 and words[0] in COUNT_NAMES):
         return "weight"
-    called = found.distinct > 2 and SCORE_NAME.search(found.name)  # of 0 and 1 alone it holds decisions
+    called = found.distinct > 2 and SCORE_NAME.search(found.name)  # only two values are decisions, not scores
     return "score" if called or in_unit_interval(column) else "feature"
 
 
 def _tells_time(column: pd.Series, ends: Collection[str]) -> bool:
-    """Whether a column of numbers is called like a time and can be one: years, months and days are whole numbers."""
+    """Tell whether a column of numbers is named like a time; years, months and days must be whole numbers."""
     called = ROLE_WORDS["time"] & set(ends)
     return bool(called - CALENDAR) or (bool(called) and not has_fractions(column))
 
 
 def has_fractions(column: pd.Series) -> bool:
-    """Whether a column of numbers holds one that is not whole; gaps and infinite values are none."""
+    """Tell whether a column of numbers contains a finite number that is not whole."""
     values = as_float(column)
     return bool((np.isfinite(values) & (values != np.floor(values))).any())
 
 
 def _repeats_keys(found: Column, words: Sequence[str]) -> bool:
-    """Whether a column is called like a key and its many values come back: each stands for several rows."""
+    """Tell whether a column is named like a key but its values repeat: each key identifies several rows."""
     known = found.distinct > FEW_ROWS and found.kind in ("number", "category", "text", "mixed")
     return known and bool(words) and words[-1] in KEY_WORDS
 
 
 def in_unit_interval(column: pd.Series) -> bool:
-    """Whether a column of numbers holds nothing but values from 0 to 1, and not only these two."""
-    for part in (column.iloc[:1000], column):  # the first rows tell most that do not
+    """Tell whether all numbers of a column are in [0, 1] and not all are 0 or 1."""
+    for part in (column.iloc[:1000], column):  # most misfits show in the first rows
         values = as_float(part)
         values = values[np.isfinite(values)]
         if values.size and not (values.min() >= 0 and values.max() <= 1):
@@ -217,13 +215,13 @@ def in_unit_interval(column: pd.Series) -> bool:
 
 
 def is_number(column: pd.Series) -> bool:
-    """Whether a typed column holds numbers or truth values, not categories that look like them."""
+    """Tell whether a typed column contains numbers or truth values, and is not categorical."""
     kind = column.dtype
     return not isinstance(kind, pd.CategoricalDtype) and bool(pd.api.types.is_numeric_dtype(kind))
 
 
 def held(column: pd.Series) -> str:
-    """Name the contents of a typed column in one word: numbers (including truth values), dates or text.
+    """Return the content of a typed column in one word: numbers (including truth values), dates or text.
 
     >>> held(pd.Series([True, False])), held(pd.Series(["1"])), held(pd.Series([1, 2], dtype="category"))
     ('numbers', 'text', 'text')
@@ -237,18 +235,18 @@ def unbounded(values: np.ndarray) -> np.ndarray:
 
 
 def as_float(column: pd.Series) -> np.ndarray:
-    """A number or boolean column as float64, missing values as NaN."""
+    """Convert a number or boolean column to float64, with missing values as NaN."""
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def bounded(column: pd.Series) -> pd.Series:
-    """A number column as float64, in which infinite values and those beyond are missing."""
+    """Convert a number column to float64, and make infinite and huge values missing."""
     values = as_float(column)
     return pd.Series(np.where(unbounded(values), np.nan, values), index=column.index)
 
 
 def identifier_name(name: str) -> bool:
-    """Whether a column's name says that it names rows.
+    """Tell whether a column's name says that it identifies rows.
 
     >>> [identifier_name(name) for name in ("patient_id", "customerID", "ID", "Unnamed: 0", "acid", "width")]
     [True, True, True, True, False, False]
@@ -258,7 +256,7 @@ def identifier_name(name: str) -> bool:
 
 
 def _counts_rows(values: np.ndarray, name: str, distinct: int) -> bool:
-    """A whole number that differs in every row and is either a running number or called like an identifier."""
+    """Tell whether whole numbers identify rows: all differ, and they are consecutive or named like an identifier."""
     if distinct < len(values) or len(values) < FEW_ROWS:
         return False
     values = values.astype(np.float64)
@@ -287,10 +285,10 @@ def _inspect_text(column: pd.Series, name: str) -> Column:
 
 
 def _strays(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
-    """Return the texts in a column of mostly numbers, the most frequent first; else nothing."""
+    """Return the texts in a column of mostly numbers, the most frequent first; else an empty dict."""
     likely = pc.invert(pc.match_substring_regex(values, WORDLIKE)).to_numpy(zero_copy_only=False)
     if rows[likely].sum() < MOSTLY * rows.sum():
-        return {}  # hence of millions of words no objects are made
+        return {}  # so that no objects are made of millions of words
     numeric = np.zeros(len(values), dtype=bool)
     texts = values.filter(pa.array(likely)).to_numpy(zero_copy_only=False)
     numeric[likely] = pd.notna(pd.to_numeric(texts, errors="coerce"))
@@ -302,7 +300,7 @@ def _strays(values: pa.Array, rows: np.ndarray) -> dict[str, int]:
 
 
 def _values(column: pd.Series) -> tuple[pa.Array, np.ndarray]:
-    """(different values as texts (k,), how often each comes (k,)), gaps left out."""
+    """Return the distinct values as texts (k,) and their counts (k,), without gaps."""
     codes, values = coded(column)
     rows = np.bincount(codes[codes >= 0], minlength=len(values))
     if isinstance(values, pd.arrays.ArrowStringArray):
@@ -313,7 +311,7 @@ def _values(column: pd.Series) -> tuple[pa.Array, np.ndarray]:
 def coded(column: pd.Series) -> tuple[np.ndarray, Any]:
     """Return (index of each value among the distinct ones, int (n,), −1 if missing; the distinct values (k,)).
 
-    Of texts of up to ``FEW_LEVELS`` values it is worked out once.
+    The result for a text column with up to ``FEW_LEVELS`` values is cached.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy(), column.cat.categories

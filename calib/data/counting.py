@@ -1,7 +1,7 @@
-"""Predictions that do not fit into memory: DuckDB counts them by score and label, and the counts give the exact answer.
+"""Predictions that do not fit into memory: DuckDB counts them by score and label, and the counts give exact results.
 
-The file is read in place, piece by piece. What the program's own reader finds in the first rows (delimiter, header,
-names, types) decides how all are read; a file is refused if the two would read its numbers differently.
+The file is read in place, block by block. The program's own reader infers delimiter, header, names and types from the
+first rows, and these apply to all rows. A file is refused if DuckDB would read its numbers differently.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from calib.data.read import EXTENSIONS, TEXT, read_table
 from calib.kernel.memory import give_back
 from calib.kernel.wording import counted
 
-MOST_SCORES = (
-    5_000_000  # distinct scores that are kept, each with both labels: they are evaluated within 2 GB
-)
-DECIMALS = 7  # to which more of them are rounded; to one fewer if they are still too many, and so on
-PROBED = 8_000_000  # first rows, which show early that there are more
-MEMORY = "1GB"  # for DuckDB; what needs more goes to a temporary folder
-FIRST_ROWS, FIRST_BYTES = 20_000, 4_000_000  # of a file, which show what it holds
+# Distinct scores that are kept, each with both labels: evaluating them takes less than 2 GB
+MOST_SCORES = 5_000_000
+# Decimals to which scores are rounded if more are distinct; one fewer if still too many, and so on
+DECIMALS = 7
+PROBED = 8_000_000  # first rows, counted to learn early that there are more
+MEMORY = "1GB"  # for DuckDB; larger intermediate results go to a temporary folder
+FIRST_ROWS, FIRST_BYTES = 20_000, 4_000_000  # of a file, read to learn its columns and types
 MOST_LABELS = 1_000
 COUNT = "count"
 SEPARATOR = re.compile(r'\s*"?sep=(.)"?\r?\n')
@@ -46,17 +46,18 @@ SEPARATOR = re.compile(r'\s*"?sep=(.)"?\r?\n')
 
 @dataclass(frozen=True, eq=False)
 class LargeFile:
-    """A Parquet or text file of any size, which stays where it is.
+    """Parquet or text file of any size, which is read in place.
 
     Attributes
     ----------
     path
+        Path of the file.
     head
-        Its first rows, typed.
+        First rows, typed.
     source, parameters
-        What stands behind FROM in SQL.
+        SQL expression after FROM, and its parameters.
     delimiter
-        Of a text; None of a Parquet file.
+        Delimiter of a text; None for a Parquet file.
     """
 
     path: Path
@@ -66,11 +67,11 @@ class LargeFile:
     delimiter: str | None = None
 
     def column(self, name: str) -> str:
-        """Return a column in SQL, of a text without the blanks around its cells."""
+        """Return the SQL expression of a column; blanks around the cells of a text are removed."""
         return _quoted(name) if self.delimiter is None else f"trim(c{list(map(str, self.head)).index(name)})"
 
     def number(self, name: str) -> str:
-        """Return a column of finite numbers in SQL; anything else is NULL."""
+        """Return the SQL expression of a column of finite numbers; anything else is NULL."""
         column = self.column(name)
         if self.delimiter is not None:
             column = f"CASE WHEN NOT contains({column}, '_') THEN {column} END"  # DuckDB would read 1_0
@@ -81,12 +82,12 @@ class LargeFile:
 
 
 def open_large(path: Path, header: int | None = None) -> LargeFile:
-    """Look at the first rows of a Parquet or text file of any size.
+    """Read the first rows of a Parquet or text file of any size.
 
     Parameters
     ----------
     header
-        Of a text, as for ``read_table``.
+        Line of the header of a text, as in ``read_table``.
 
     Raises
     ------
@@ -158,23 +159,23 @@ def count_predictions(
     Parameters
     ----------
     file
-        As ``open_large`` returns it.
+        File, as ``open_large`` returns it.
     target, score
-        Its columns of labels and of scores.
+        Names of the label and score columns.
     count
-        Its column that says for how many rows each row stands, if there is one.
+        Name of the column with the number of observations per row, if any.
     most
-        Distinct scores that are kept. If there are more, they are rounded to ``DECIMALS`` decimals, or to fewer.
+        Largest number of distinct scores. If there are more, they are rounded to ``DECIMALS`` decimals or fewer.
     memory
-        What DuckDB may use, such as "1GB".
+        Memory limit of DuckDB, such as "1GB".
     spill
-        Whether it may write what needs more memory to a temporary folder; it is refused otherwise.
+        Whether DuckDB may write to a temporary folder if it needs more memory; otherwise the count is refused.
 
     Returns
     -------
     DataFrame
-        One line per pair of label and score, with its number of rows in ``COUNT``, in the order of the scores;
-        ``about`` has notes on what was left out and rounded.
+        One line per pair of label and score, with its number of rows in ``COUNT``, sorted by score. The notes in
+        ``about`` say what was excluded or rounded.
 
     Raises
     ------
@@ -201,7 +202,8 @@ def count_predictions(
             f"{'1' if count is None else _whole(file.number(count), count)} AS n FROM {file.source}"
         )
         note = _group(sql, rows, file.parameters, most)
-        if file.delimiter is not None:  # for each row it would take longer than all the rest
+        # on the counted lines, because doing it per row takes longer than everything else
+        if file.delimiter is not None:
             sql.execute(f"UPDATE lines SET label = NULL WHERE label IN ({_listed(MISSING)})")
         total, notes = _left_out(sql, file, target, score)
         frame = _fetched(sql, file, target, score)
@@ -213,7 +215,7 @@ def count_predictions(
 
 
 def _group(sql: Any, rows: str, parameters: tuple[Any, ...], most: int) -> list[str]:
-    """Make the table ``lines`` of label, score and n with at most so many scores; say how they were rounded."""
+    """Create the table ``lines`` of label, score and n with at most ``most`` scores; return a note on rounding."""
     probe = f"SELECT count(DISTINCT score) FROM (SELECT score FROM ({rows}) LIMIT {PROBED})"
     rounding = _Rounding(sql, rows, parameters) if _one(sql, probe, parameters)[0] > most else None
     by = "score" if rounding is None else rounding.next()
@@ -233,7 +235,7 @@ def _regroup(sql: Any, rows: str, by: str, parameters: tuple[Any, ...]) -> None:
 
 
 class _Rounding:
-    """Scores rounded to fewer and fewer decimals, and by how much they may have moved."""
+    """Scores rounded to fewer and fewer decimals, with a bound on the rounding error."""
 
     def __init__(self, sql: Any, scores: str, parameters: tuple[Any, ...]) -> None:
         low, high = _one(sql, f"SELECT min(score), max(score) FROM ({scores})", parameters)
@@ -242,7 +244,7 @@ class _Rounding:
         self._moved = 0.0
 
     def next(self) -> str:
-        """Return the scores in SQL, rounded to one decimal less; no probability becomes 0 or 1."""
+        """Return the SQL expression of the scores, rounded to one decimal less; no probability becomes 0 or 1."""
         self._decimals -= 1
         half = 0.5 * 10.0**-self._decimals
         self._moved += half
@@ -269,12 +271,12 @@ def _plain(value: float) -> str:
 
 
 def _check_first_scores(sql: Any, file: LargeFile, score: str) -> None:
-    """Refuse scores that DuckDB reads in another way than the program's own reader."""
+    """Refuse scores that DuckDB reads differently from the program's own reader."""
     own = file.head[score]
     if not is_number(own):
         raise DataError(f"score: {score!r} contains values that are not numbers.", "Choose another column.")
     query = f"SELECT {file.number(score)} AS score FROM {file.source} LIMIT {len(own)}"
-    sql.execute("SET threads TO 1")  # several may change the order of rows where IN is a join
+    sql.execute("SET threads TO 1")  # several threads may change the order of rows if IN becomes a join
     theirs = sql.execute(query, file.parameters).fetchnumpy()["score"]
     sql.execute("RESET threads")
     read, expected = np.ma.filled(theirs.astype(float), np.nan), as_float(own)
@@ -287,7 +289,7 @@ def _check_first_scores(sql: Any, file: LargeFile, score: str) -> None:
 
 
 def _left_out(sql: Any, file: LargeFile, target: str, score: str) -> tuple[int, list[str]]:
-    """Return how many rows there are, and what is said of those without a label or a score."""
+    """Return the number of rows, and notes on those without a label or a score."""
     query = (
         "SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (label IS NULL), 0), "
         "coalesce(sum(n) FILTER (score IS NULL), 0) FROM lines"
@@ -312,7 +314,7 @@ def _left_out(sql: Any, file: LargeFile, target: str, score: str) -> tuple[int, 
 
 
 def _fetched(sql: Any, file: LargeFile, target: str, score: str) -> pd.DataFrame:
-    """Return the counted lines as a table, in the order of the scores."""
+    """Return the counted lines as a table, sorted by score."""
     there = "FROM lines WHERE label IS NOT NULL AND score IS NOT NULL"
     n, labels = _one(sql, f"SELECT count(*), count(DISTINCT label) {there}")
     if n == 0:
@@ -338,7 +340,7 @@ def _fetched(sql: Any, file: LargeFile, target: str, score: str) -> pd.DataFrame
 
 
 def _labels(names: pa.ChunkedArray, codes: np.ndarray, text: bool) -> Any:
-    """Return the label of each line: numbers and truth values as such, texts as categories."""
+    """Return the label of each line: numbers and truth values unchanged, texts as categories."""
     values = typed_text(names).values if text else names.to_pandas()
     if is_number(values) or values.dtype.kind == "b":
         return values.to_numpy()[codes]
@@ -346,7 +348,7 @@ def _labels(names: pa.ChunkedArray, codes: np.ndarray, text: bool) -> Any:
 
 
 def _whole(value: str, name: str) -> str:
-    """Return a count in SQL; what is not a whole number ends the query."""
+    """Return the SQL expression of a count; a value that is not a whole number ends the query."""
     wrong = _text(f"weight: {name!r} must contain whole numbers of at least 0.")
     return f"CASE WHEN {value} >= 0 AND {value} = floor({value}) THEN {value}::BIGINT ELSE error({wrong}) END"
 
@@ -364,14 +366,13 @@ def _listed(values: Iterable[str]) -> str:
 
 
 def _one(sql: Any, query: str, parameters: tuple[Any, ...] = ()) -> tuple[Any, ...]:
-    return sql.execute(query, parameters).fetchall()[
-        0
-    ]  # all: a result that is not finished would block the next
+    # All rows, because an unfinished result would block the next query
+    return sql.execute(query, parameters).fetchall()[0]
 
 
 @contextmanager
 def _connection(memory: str, spill: bool) -> Iterator[Any]:
-    """Open a database of its own in memory, which loads no extension and may write to a temporary folder only."""
+    """Open an in-memory database that loads no extension and writes only to a temporary folder."""
     import duckdb  # only here, as it takes long to load
 
     with tempfile.TemporaryDirectory(prefix="calib-") as folder:
@@ -387,7 +388,7 @@ def _connection(memory: str, spill: bool) -> Iterator[Any]:
 
 @contextmanager
 def _read_errors(file: LargeFile) -> Iterator[None]:
-    """Say in words what DuckDB found wrong."""
+    """Convert errors of DuckDB to messages for a person."""
     import duckdb
 
     try:

@@ -1,8 +1,8 @@
-"""Tables of databases: connections that whoever runs the program names, with their queries; only read, within limits.
+"""Read tables of databases, through connections and queries that the operator names; read-only and within limits.
 
-They stand in ``.streamlit/secrets.toml`` under ``[connections.NAME]``, as Streamlit has them, so that pages and command
-line share them. SQLAlchemy connects to DuckDB and SQLite files and to PostgreSQL. Nobody types SQL: what is read is a
-table, or a query that the file names.
+Connections are defined in ``.streamlit/secrets.toml`` under ``[connections.NAME]``, as Streamlit does, so pages and
+command line share them. SQLAlchemy connects to DuckDB and SQLite files and to PostgreSQL. Users never type SQL: they
+choose a table, or a query that the file names.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ NEEDED = "Install the packages in requirements-database.txt."
 
 @dataclass(frozen=True)
 class Connection:
-    """A database that can be read.
+    """Database that can be read.
 
     Attributes
     ----------
     name
-        What it is called.
+        Name of the connection.
     url
-        SQLAlchemy's, which may hold a password: it is shown nowhere.
+        SQLAlchemy URL. It may contain a password, so it is never shown.
     queries
         Name → SQL.
     rows, seconds
-        The most that a query may return, and take.
+        Largest number of rows that a query may return, and longest time.
     """
 
     name: str
@@ -77,21 +77,21 @@ class Connection:
         Parameters
         ----------
         name
-            One of ``tables``.
+            Name from ``tables``.
         watch
-            Can cancel the query while it runs.
+            Progress, which can cancel the running query.
 
         Returns
         -------
         DataFrame
-            Typed as ``read_table`` does it.
+            Table, typed as by ``read_table``.
 
         Raises
         ------
         DataError
             For an unknown name, too many rows, a query that fails or takes too long, or a lost connection.
         Cancelled
-            If it was called off.
+            If it was cancelled.
         """
         watch = watch or Watch()
         known = self.tables()
@@ -131,7 +131,7 @@ class Connection:
 
     @contextmanager
     def _connected(self) -> Iterator[Any]:
-        """Open a connection of its own, which can only read."""
+        """Open a separate, read-only connection."""
         engine = _engine(self)
         try:
             with engine.connect() as connection:
@@ -145,12 +145,12 @@ class Connection:
 
     @contextmanager
     def _in_time(self, connection: Any, name: str, watch: Watch) -> Iterator[None]:
-        """Interrupt what runs when its time is over or it is called off."""
+        """Interrupt the running query after its time limit or when it is cancelled."""
         raw = connection.connection.driver_connection
         stop: Callable[[], None] = getattr(raw, "interrupt", None) or raw.cancel
         ended, begin = threading.Event(), time.monotonic()
 
-        def late() -> bool:  # by the clock: PostgreSQL's own limit may end the query before a timer here does
+        def late() -> bool:  # by the clock, because PostgreSQL's own limit may end the query first
             return time.monotonic() - begin >= self.seconds
 
         def wait() -> None:
@@ -177,7 +177,7 @@ class Connection:
 
 
 def connections(files: tuple[str, ...] = SECRETS) -> dict[str, Connection]:
-    """Read the connections that the secrets name; of one name the later file's.
+    """Read the connections that the secrets files define; for equal names the later file counts.
 
     Raises
     ------
@@ -211,7 +211,7 @@ def connection(name: str) -> Connection:
 
 
 def digest_of(frame: pd.DataFrame) -> str:
-    """Return sixteen hexadecimal digits that name a table by its names, types, values and their order.
+    """Return a digest of a table: 16 hexadecimal digits from its names, types, and values in order.
 
     >>> digest_of(pd.DataFrame({"p": [0.5]})) == digest_of(pd.DataFrame({"p": [0.5]}))
     True
@@ -248,7 +248,7 @@ def _sqlalchemy() -> Any:
 
 
 def _engine(connection: Connection) -> Any:
-    """Return SQLAlchemy's engine, which can only read."""
+    """Create a read-only SQLAlchemy engine."""
     sql = _sqlalchemy()
     try:
         url = (
@@ -256,7 +256,7 @@ def _engine(connection: Connection) -> Any:
             if isinstance(connection.url, str)
             else sql.URL.create(**connection.url)
         )
-    except Exception:  # whatever it says may quote the password
+    except Exception:  # its message may contain the password
         raise DataError(
             f"The address of {connection.name} is not an SQLAlchemy URL.", "Correct it."
         ) from None
@@ -298,12 +298,12 @@ OPTIONS: Mapping[str, Callable[[Connection], dict[str, Any]]] = {
         f"-c statement_timeout={int(1000 * one.seconds)}",
     },
 }
-"""Kind of database → what its driver is told besides the address."""
+"""Kind of database → arguments of its driver besides the URL."""
 
 
 @contextmanager
 def _refusing(connection: Connection, name: str = "") -> Iterator[None]:
-    """Say in words what a database refused; its address, which may hold a password, is in none of them."""
+    """Convert errors of a database to messages for a person; none contains the URL, which may hold a password."""
     sql = _sqlalchemy()
     what = f"{name} of {connection.name}" if name else connection.name
     try:

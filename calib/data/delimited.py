@@ -1,4 +1,4 @@
-"""Delimited text: delimiter, decimal comma and missing header are found out; a ragged line is named, not dropped."""
+"""Read delimited text: infer delimiter, decimal comma and a missing header, and report ragged lines."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from calib.kernel.memory import give_back
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
 SAMPLE_LINES = 200
-SAMPLE_CHARACTERS, FEWEST_LINES = 500_000, 10  # of a sample that only tells the delimiter
-SAMPLE_CELLS, FEWEST_ROWS = 200_000, 20  # of the rows that tell whether the first is a header
+SAMPLE_CHARACTERS, FEWEST_LINES = 500_000, 10  # of the sample for the delimiter
+SAMPLE_CELLS, FEWEST_ROWS = 200_000, 20  # of the rows that show whether the first is a header
 PIECE = 1_000_000  # characters
 MANY_COLUMNS = 100
-GIVEN_BACK = 1_000_000  # cells that are typed before memory is given back
+GIVEN_BACK = 1_000_000  # cells that are typed between releases of memory
 TOP_LINES = 20  # of a text, kept for the choice of the header
-LONG_TEXT = 2_000_000  # characters, from which numbers are read as such at once
-HEAD_ROWS, HEAD_CELLS = 10_000, 1_000_000  # that tell what columns hold
-FEWEST_HEAD, SURE_ROWS = 250, 1_000  # of them at least; where they also tell whether there are decimal commas
+LONG_TEXT = 2_000_000  # characters, from which Arrow parses numbers directly
+HEAD_ROWS, HEAD_CELLS = 10_000, 1_000_000  # used to infer the types of columns
+FEWEST_HEAD, SURE_ROWS = 250, 1_000  # fewest such rows; fewest if they also decide on decimal commas
 
 
 def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.DataFrame:
-    """Read delimited text as a typed table; ``about`` has the notes on how it was read.
+    """Read delimited text as a typed table; the notes in ``about`` say how it was read.
 
     Parameters
     ----------
     at
-        The line of the header, counted from 1; 0 if the file has none; None finds it out.
+        Line of the header, counted from 1; 0 if the file has none; None infers it.
     fewest
-        Columns; fewer are refused.
+        Smallest number of columns; a table with fewer is refused.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     """
     whole = text.rstrip("\n\x1a")
     top = tuple(line[:200] for line in _lines(whole, TOP_LINES))
-    stated = re.match(r'\s*"?sep=(.)"?\n', whole)  # what Excel writes to tell itself the delimiter
+    stated = re.match(r'\s*"?sep=(.)"?\n', whole)  # Excel states the delimiter this way
     text = whole[stated.end() if stated else 0 :].lstrip("\n")
     above = whole.count("\n", 0, len(whole) - len(text))
     if at:
@@ -94,7 +94,7 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
         notes.append(_called(names))
     if skipped:
         notes.append(found_note(above + 1, skipped, "line"))
-    del rows, lines  # of thousands of columns a hundred megabytes
+    del rows, lines  # for thousands of columns, a hundred megabytes
     given = [_parse(text, delimiter, names, headed, above)]
     del text, whole
     frame = _typed(given, delimiter, notes)
@@ -107,14 +107,14 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
 
 
 def _called(names: Sequence[str]) -> str:
-    """The note on a file without a header."""
+    """Return the note on a file without a header."""
     one = f"its column is called {names[0]}"
     many = f"its columns are called {names[0]} to {names[-1]}"
     return f"The file has no header line: {many if names[1:] else one}."
 
 
 def _readable(stated: str) -> str:
-    """The delimiter that a file says it has, or a DataError."""
+    """Return the delimiter that a file states, or refuse it."""
     if stated.isascii():
         return stated
     raise DataError(
@@ -133,14 +133,14 @@ def _from_line(text: str, line: int) -> str:
 
 
 def _blanks_apart(text: str, delimiter: str) -> str:
-    """Where blanks separate, one blank between cells and none at the ends of lines."""
+    """Reduce several blanks to one, and remove those at the ends of lines, if blanks are the delimiter."""
     if delimiter != " ":
         return text
     return "".join(re.sub(r"(?m)^ | $", "", re.sub(r"[ \t]+", " ", piece)) for piece in _pieces(text))
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A text in pieces of whole lines: what works on one may make ten times as much of it."""
+    """Yield a text in blocks of whole lines, because processing a block may take ten times its memory."""
     at = 0
     while at < len(text):
         end = text.find("\n", at + PIECE) + 1 or len(text)
@@ -149,7 +149,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _lines(text: str, most: int) -> list[str]:
-    """The first lines of a text, without a copy of the others."""
+    """Return the first lines of a text, without copying the others."""
     return _top(text, most).split("\n")
 
 
@@ -163,7 +163,7 @@ def _top(text: str, lines: int) -> str:
 
 
 def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
-    """Return (the first rows as lists of trimmed cells, the line on which each begins); blank lines are skipped."""
+    """Return the first rows as lists of trimmed cells, and the line on which each begins; skip blank lines."""
     start = "\n".join(_lines(text, SAMPLE_LINES))
     reader = csv.reader(io.StringIO(start), delimiter=delimiter)
     rows, lines, line = [], [], 1
@@ -183,12 +183,12 @@ def numbered(text: str, delimiter: str) -> tuple[list[list[str]], list[int]]:
 
 
 def sample(text: str, delimiter: str) -> list[list[str]]:
-    """Return the first rows as lists of trimmed cells; blank lines are skipped."""
+    """Return the first rows as lists of trimmed cells; skip blank lines."""
     return numbered(text, delimiter)[0]
 
 
 def sniff(text: str) -> str:
-    """Guess the delimiter whose cells are most even from line to line; spaces only if nothing else makes columns.
+    """Guess the delimiter that gives the most even rows; spaces only if no other gives columns.
 
     >>> sniff("x;y\\n1,5;2\\n"), sniff("x,y\\n1,5\\n"), sniff("1.0  2.0\\n3.0  4.0\\n")
     (';', ',', ' ')
@@ -209,7 +209,8 @@ def sniff(text: str) -> str:
 
 
 def _first_lines(text: str) -> str:
-    """Enough of a text to tell its delimiter: of lines of thousands of cells fewer, of which 200 take a second."""
+    """Return enough lines to infer the delimiter: fewer if lines are long, because 200 lines of thousands of cells
+    take a second."""
     return "\n".join(_lines(text, max(FEWEST_LINES, text.count("\n", 0, SAMPLE_CHARACTERS))))
 
 
@@ -219,7 +220,7 @@ def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[l
     Parameters
     ----------
     headed
-        Whether the first row is the header, if that is known.
+        Whether the first row is the header; None infers it.
 
     Examples
     --------
@@ -245,13 +246,13 @@ def header(rows: Sequence[Sequence[str]], headed: bool | None = None) -> tuple[l
 
 
 def _are_row_names(cells: Sequence[str]) -> bool:
-    """Whether cells number or name the rows, which R writes without a header."""
+    """Tell whether cells number or name the rows, which R writes without a header."""
     running = list(cells) == [str(i) for i in range(1, len(cells) + 1)]
     return running or (len(set(cells)) == len(cells) and not any(NUMBER.match(cell) for cell in cells))
 
 
 def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above: int) -> pa.Table:
-    """The cells: numbers and levels where a long text begins with columns of them, else text."""
+    """Parse the cells: as numbers and levels if a long text begins with such columns, else as text."""
     table = _by_kind(text, delimiter, len(names), headed)
     if table is None:
         try:
@@ -271,7 +272,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
 def _cells(
     text: str, delimiter: str, width: int, headed: bool, kinds: Sequence[pa.DataType] | None = None
 ) -> pa.Table:
-    """Columns "0", "1", … of these kinds, else text. Arrow reads a million rows in a fraction of a second."""
+    """Parse columns "0", "1", … as these types, else as text. Arrow reads a million rows in a fraction of a second."""
     keys = [str(i) for i in range(width)]
     return pyarrow.csv.read_csv(
         _encoded(text),
@@ -285,9 +286,9 @@ def _cells(
 
 
 def _by_kind(text: str, delimiter: str, width: int, headed: bool) -> pa.Table | None:
-    """The cells of a long text by what each column begins with, which takes a third of the time of text alone.
+    """Parse a long text with the types of its first rows, in a third of the time that text alone takes.
 
-    None if a column does not go on as it begins, so that the text has to decide.
+    Return None if later rows of a column do not have this type; all cells are then parsed as text.
     """
     fewest = FEWEST_HEAD if delimiter == "," else SURE_ROWS
     top = _top(text, min(HEAD_ROWS, max(fewest, HEAD_CELLS // width)))
@@ -309,17 +310,18 @@ def _by_kind(text: str, delimiter: str, width: int, headed: bool) -> pa.Table | 
 
 
 def _may_be_hexadecimal(text: str) -> bool:
-    """Whether 0x1F may stand somewhere, which Arrow reads as 31. To look for one letter first takes no time."""
+    """Tell whether the text may contain 0x1F, which Arrow reads as 31; a search for one letter first is fast."""
     return any(letter in text and f"0{letter}" in text for letter in "xX")
 
 
 def _pool(columns: int) -> pa.MemoryPool:
-    """What gives each column back when it is typed; but of many columns each piece would take a page of memory."""
+    """Return a memory pool that frees each column once it is typed, unless many columns would each waste a page."""
     return pa.system_memory_pool() if columns < MANY_COLUMNS else pa.default_memory_pool()
 
 
 def _encoded(text: str) -> pa.NativeFile:
-    """Return a text as UTF-8: of ASCII its own bytes, others in pieces, because a copy is as heavy as the text."""
+    """Return a text as UTF-8: the bytes of ASCII text itself, other text in blocks, because a copy is as large as the
+    text."""
     if text.isascii():
         size = ctypes.c_ssize_t()
         begin = _utf8(text, ctypes.byref(size))
@@ -327,14 +329,14 @@ def _encoded(text: str) -> pa.NativeFile:
     return pa.PythonFile(_Encoded(text), "r")
 
 
-# Of ASCII without a copy; a prototype of our own, because that of ctypes.pythonapi is everybody's
+# ASCII needs no copy. This is our own prototype, because all code shares that of ctypes.pythonapi
 _utf8 = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
     ("PyUnicode_AsUTF8AndSize", ctypes.pythonapi)
 )
 
 
 class _Encoded(io.RawIOBase):
-    """A text as a file of UTF-8, encoded piece by piece."""
+    """Text as a file of UTF-8, encoded block by block."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
@@ -343,7 +345,7 @@ class _Encoded(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """At most so many bytes: a character has up to four."""
+        """Read at most ``size`` bytes; a character has up to four."""
         end = len(self._text) if size < 0 else self._at + max(1, size // 4)
         piece = self._text[self._at : end]
         self._at += len(piece)
@@ -351,7 +353,7 @@ class _Encoded(io.RawIOBase):
 
 
 def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
-    """What is wrong with a text that Arrow refused: its first line with another number of cells."""
+    """Return the error for a text that Arrow refused, with its first line of another number of cells."""
     message = f"Some rows of the text do not have {width} columns."
     lines = (line for piece in _pieces(text) for line in io.StringIO(piece))
     reader = csv.reader(lines, delimiter=delimiter)
@@ -362,20 +364,20 @@ def _ragged(text: str, delimiter: str, width: int, above: int) -> DataError:
                 message = f"Line {above + reader.line_num} has {cells}, but {width} are expected."
                 break
     except csv.Error:
-        pass  # the general sentence has to do
+        pass  # keep the general message
     return DataError(
         message, "Complete the line, or put quotation marks around cells that contain the delimiter."
     )
 
 
 def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.DataFrame:
-    """The table taken out of ``given``: texts → typed columns, described by its notes and spelling."""
+    """Type the columns of the table in ``given``, which is taken out of the list; add notes and spelling."""
     table = given.pop()
     comma: Comma = "likely" if delimiter == ";" else "no"
     if delimiter != "," and any(map(decimal_comma, table.columns)):
         comma = "certain"
     texts, typed = dict(zip(table.column_names, table.columns, strict=True)), dict[str, Typed]()
-    del table  # texts of millions of rows are heavy: each goes when it is typed
+    del table  # texts of millions of rows are large: each is freed once it is typed
     done = 0
     for name in list(texts):
         typed[name] = typed_cells(texts.pop(name), name, comma)

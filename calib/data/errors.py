@@ -1,4 +1,4 @@
-"""The error for every problem of a table."""
+"""Errors for all problems of a table."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from calib.kernel.checks import InputError
 
 
 class DataError(InputError):
-    """Error for a table that cannot be read or used: what was found, and what to do instead.
+    """Error for a table that cannot be read or used: the reason, and a remedy.
 
     >>> error = DataError("The file is empty.", "Choose another.")
     >>> str(error), error.remedy
     ('The file is empty. Choose another.', 'Choose another.')
 
-    ``fixes`` are remedies as fields of a Recipe, each with what a button that does so says, as of a ``Problem``.
+    ``fixes`` are remedies as fields of a Recipe, each with the label of its button, as in a ``Problem``.
     """
 
     def __init__(self, message: str, remedy: str = "", fixes: tuple[tuple[Mapping[str, Any], str], ...] = ()):
@@ -26,4 +26,4 @@ class DataError(InputError):
 
 
 class TooLargeError(DataError):
-    """Refusal of a table that does not fit into memory; predictions can still be counted where they are."""
+    """Error for a table that does not fit into memory; predictions can still be counted in the file."""

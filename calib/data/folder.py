@@ -1,6 +1,6 @@
-"""The tables of one folder of the server, read where they are; nothing outside it, and no link that leads out.
+"""List and read the tables in one folder of the server, in place; links and paths never lead out of it.
 
-Whoever starts the server names the folder; without one there is none.
+Whoever starts the server names the folder; there is no default.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from pathlib import Path, PurePosixPath
 from calib.data.errors import DataError
 from calib.data.read import EXTENSIONS
 
-MOST_TABLES = 1_000  # that are listed
-DEEPEST = 4  # folders within each other
+MOST_TABLES = 1_000  # most tables that are listed
+DEEPEST = 4  # depth of nested folders
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A table of the folder.
+    """Table in the folder.
 
     Attributes
     ----------
     name
-        Its path from the folder, with "/" between the parts.
+        Path relative to the folder, with "/" between the parts.
     size
-        Bytes.
+        Size in bytes.
     changed
-        Nanoseconds since 1970.
+        Time of the last change, in nanoseconds since 1970.
     """
 
     name: str
@@ -52,12 +52,12 @@ class Placed:
 
 
 class Folder:
-    """A folder of tables.
+    """Folder of tables.
 
     Parameters
     ----------
     root
-        The folder.
+        Path of the folder.
 
     Raises
     ------
@@ -81,14 +81,14 @@ class Folder:
             raise DataError(f"{root} cannot be read: no permission.", "Allow this user to read it.")
 
     def tables(self) -> list[Placed]:
-        """List the tables that can be read, by name; hidden files and links are not among them."""
+        """List the readable tables by name, without hidden files and links."""
         found = sorted(self._walk(self.root, DEEPEST), key=lambda table: table.name)
         return found[:MOST_TABLES]
 
     def _walk(self, folder: Path, deep: int) -> Iterator[Placed]:
         try:
             entries = list(os.scandir(folder))
-        except OSError:  # a folder without rights holds nothing to choose
+        except OSError:  # a folder without permission is skipped
             return
         for entry in entries:
             if entry.name.startswith(".") or entry.is_symlink():
@@ -103,7 +103,7 @@ class Folder:
         return Placed(path.relative_to(self.root).as_posix(), known.st_size, known.st_mtime_ns)
 
     def path(self, name: str) -> Path:
-        """Return where a table is.
+        """Return the path of a table.
 
         Raises
         ------
@@ -125,30 +125,30 @@ class Folder:
         return path
 
     def find(self, name: str) -> Placed:
-        """Return a table as it is now; errors are those of ``path``."""
+        """Return a table in its current state; raise the errors of ``path``."""
         path = self.path(name)
         return self._placed(path, path.stat())
 
     def digest(self, table: Placed) -> str:
-        """Return the digest of its content, as that of an upload.
+        """Return the digest of a table's content, as for an upload.
 
         Raises
         ------
         DataError
-            If the file is not the one that was found before.
+            If the file has changed since it was listed.
         """
         found = _digest(self.path(table.name), table.size, table.changed)
         self.check(table)
         return found
 
     def check(self, table: Placed) -> None:
-        """Refuse a table that has changed since it was found."""
+        """Refuse a table that has changed since it was listed."""
         if self.find(table.name) != table:
             raise DataError(f"{table.name} changed while it was read.", "Open it again.")
 
 
 def _ending(name: str) -> str:
-    """Return the ending that tells the format.
+    """Return the extension that identifies the format.
 
     >>> _ending("a.CSV.gz"), _ending("notes")
     ('csv', '')
@@ -159,7 +159,7 @@ def _ending(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _digest(path: Path, size: int, changed: int) -> str:
-    """Read a file once for each state that it is in."""
+    """Return the digest of a file's content; it is read once per state."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, _empty).hexdigest()

@@ -1,4 +1,4 @@
-"""Parquet, Excel, ARFF and JSON: a maintained library's reader each, wrapped so that a bad file is said clearly."""
+"""Read Parquet, Excel, ARFF and JSON with maintained libraries, and report damaged files clearly."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from calib.kernel.memory import give_back
 from calib.kernel.wording import counted
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
-TOP_ROWS = 20  # of a sheet, kept for the choice of the header
-LAST_ROW = 1 << 20  # of an Excel sheet
-LIST_ROWS = 256  # of a Parquet file with lists, which may be long
-BATCH = 1 << 16  # cells of a Parquet file unpacked at a time: texts may be long
-COLUMNS_AT_ONCE = 64  # of a Parquet file: batches of thousands of columns, a few rows each, take minutes
-ROWS_AT_ONCE = 50_000  # of an ARFF file
-SheetRow = tuple[Any, ...]  # of a sheet, up to its last filled cell
+TOP_ROWS = 20  # first rows of a sheet, shown for the choice of the header
+LAST_ROW = 1 << 20  # last row that Excel allows
+LIST_ROWS = 256  # rows per batch of a Parquet file with lists, which may be long
+BATCH = 1 << 16  # cells per batch of a Parquet file: texts may be long
+COLUMNS_AT_ONCE = 64  # of a Parquet file: with thousands of columns, batches have few rows and take minutes
+ROWS_AT_ONCE = 50_000  # rows of an ARFF file
+SheetRow = tuple[Any, ...]  # cells of a row, up to the last that is filled
 PLAIN = ("numeric", "integer", "real", "string", "date")
 
 
@@ -52,7 +52,7 @@ PLAIN = ("numeric", "integer", "real", "string", "date")
 def read_parquet(content: bytes, name: str) -> pd.DataFrame:
     """Read a Parquet file as a typed table; dictionaries become categories, decimals numbers, nested values text.
 
-    Lists of numbers that are equally long in all rows become one column per place.
+    Lists of numbers that have the same length in all rows become one column per position.
     """
     from pyarrow import parquet  # only here, as it takes long to load
 
@@ -80,7 +80,7 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
 
 
 def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
-    """All columns, a few at a time and these batch by batch: a few thousand bytes may stand for gigabytes."""
+    """Read all columns, a few at a time and batch by batch, because a few thousand bytes may expand to gigabytes."""
     rows, schema = file.metadata.num_rows, file.schema_arrow
     columns = [_holder(field.type)(rows, field.type) for field in schema]
     lists = any(isinstance(column, _Lists) for column in columns)
@@ -93,7 +93,7 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
                 raise too_large(name, most)
             batch.validate(full=True)
             for column, key in zip(columns[first:], names, strict=False):
-                # by name: where a struct a has a b, Arrow hands over both for a column "a.b"
+                # select by name, because for a column "a.b" Arrow also reads the field b of a struct a
                 column.put(at, batch.column(key))
             at += len(batch)
         if at < rows:
@@ -103,14 +103,14 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
 
 
 def _longest(metadata: Any) -> int:
-    """The most values that a row has on average in a column of lists, as the file states before they are unpacked."""
+    """Return the largest mean number of values per row in any column, which the file states before they are unpacked."""
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     values = (sum(group.column(i).num_values for group in groups) for i in range(metadata.num_columns))
     return -(-max(values, default=0) // max(metadata.num_rows, 1))
 
 
 def _beside(typed: Mapping[str, pd.Series], wide: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One table of columns and of arrays."""
+    """Join plain columns and columns of arrays in one table."""
     if not wide:
         return _table(typed)
     table = _table(typed) if typed else pd.DataFrame(index=wide[0].index)
@@ -132,14 +132,14 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 class _Numbers:
-    """A column of numbers: each batch goes to its place at once, so that none is held twice."""
+    """Column of numbers; each batch is copied to its place at once, so no batch is held twice."""
 
     def __init__(self, rows: int, kind: pa.DataType) -> None:
         self._kind = pa.float64() if pa.types.is_decimal(kind) else kind
         self._values = np.empty(rows, self._kind.to_pandas_dtype())
 
     def put(self, at: int, piece: pa.Array) -> None:
-        if piece.null_count and self._values.dtype.kind in "iu":  # which have no gaps
+        if piece.null_count and self._values.dtype.kind in "iu":  # integers cannot be missing
             self._values = self._values.astype(np.float64)
         self._values[at : at + len(piece)] = piece.cast(self._kind).to_numpy(zero_copy_only=False)
 
@@ -148,7 +148,7 @@ class _Numbers:
 
 
 class _Others:
-    """A column of anything else: it is typed as a whole."""
+    """Column of any other type, which is typed as a whole."""
 
     def __init__(self, rows: int, kind: pa.DataType) -> None:
         self._kind, self._pieces = kind, list[pa.Array]()
@@ -157,7 +157,7 @@ class _Others:
         self._pieces.append(piece)
 
     def typed(self, name: str) -> pd.Series:
-        """The column, which is then no longer here."""
+        """Return the typed column and release its pieces."""
         kind, column = self._kind, pa.chunked_array(self._pieces, self._kind)
         self._pieces = []
         if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):
@@ -175,10 +175,10 @@ class _Others:
 
 
 class _Lists(_Others):
-    """A column of lists of numbers, an (n, K) array if all are equally long."""
+    """Column of lists of numbers, which becomes an (n, K) array if all have the same length."""
 
     def array(self) -> np.ndarray | None:
-        """The array, whose pieces are then no longer here; None for lists of different lengths."""
+        """Return the array and release its pieces; None for lists of different lengths."""
         lengths = pa.chunked_array([pc.list_value_length(piece).cast(pa.int64()) for piece in self._pieces])
         ends = pc.min_max(lengths)
         width = ends["min"].as_py()
@@ -204,7 +204,7 @@ class _Lists(_Others):
 
 
 def _moments(column: pa.ChunkedArray) -> pd.Series:
-    """Dates and times, in UTC; as ``typed_objects`` has them, without an object for each."""
+    """Convert dates and times to UTC, as ``typed_objects`` does but without one object per value."""
     kind = column.type
     if pa.types.is_date(kind):
         return column.cast(pa.timestamp("s")).to_pandas()
@@ -220,9 +220,9 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
     Parameters
     ----------
     sheet
-        Its name; None takes the first that is filled.
+        Name of the sheet; None takes the first with content.
     at
-        The row of the header as Excel counts, 0 if there is none; None finds it out.
+        Row of the header, numbered as in Excel; 0 if there is none; None infers it.
     """
     title, numbers, rows, sheets = _sheet(content, name, sheet)
     notes = [f"Only sheet {title!r} is read; {len(sheets)} sheets have content."] if len(sheets) > 1 else []
@@ -250,7 +250,7 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
 
 
 def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int], list[SheetRow], list[str]]:
-    """(name of the sheet, its row numbers, its rows, all filled sheets)."""
+    """Return (name of the sheet, its row numbers, its rows, all sheets with content)."""
     from calib.data.workbook import Workbook  # only here: it takes longer to load than all of calib
 
     try:
@@ -279,13 +279,13 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> tuple[str, list[int]
         return title, *_rows(book.rows(title), title), sheets
     except DataError:
         raise
-    # openpyxl lets through whatever its XML meets: KeyError, TypeError, ParseError
+    # openpyxl does not wrap the errors of its XML parser: KeyError, TypeError, ParseError
     except Exception as error:
         raise _damaged(name, "Excel", error, "Save it again as .xlsx, or as CSV.") from None
 
 
 def _rows(filled: Iterable[tuple[int, SheetRow]], title: str) -> tuple[list[int], list[SheetRow]]:
-    """The filled rows of a sheet with their numbers: one cell far from the others makes a table of empty ones."""
+    """Return the filled rows with their numbers; refuse a sheet in which a distant cell makes too many empty ones."""
     numbers, rows, cells = [], [], 0
     for number, row in filled:
         cells += len(row)
@@ -301,7 +301,7 @@ def _rows(filled: Iterable[tuple[int, SheetRow]], title: str) -> tuple[list[int]
 
 
 def _from_cells(rows: Sequence[SheetRow], headed: bool = True) -> dict[str, pd.Series]:
-    """Filled rows, the first the header, as typed columns; a column without a name is called by its place."""
+    """Return rows, the first of them the header, as typed columns; a column without a name is named by position."""
     width = max(map(len, rows))
     check_cells(len(rows), width, limits.MOST_EXCEL_CELLS)
     first = rows[0] if headed else ()
@@ -375,7 +375,7 @@ def _parse_json(text: str) -> Any:
 
 def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = {whole_text(key): value for key, value in pairs}
-    if len(record) < len(pairs):  # the json module would keep the last of two equal keys without a word
+    if len(record) < len(pairs):  # the json module silently keeps the last of two equal keys
         check_names([key for key, _ in pairs])
     return record
 
@@ -385,8 +385,8 @@ def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_arff(text: str) -> pd.DataFrame:
     """Read an ARFF file: nominal attributes become categories in the declared order, ``?`` is missing.
 
-    liac-arff parses names, quotes and sparse rows; numbers and dates go through it as text, because it would
-    cut 1.5 declared INTEGER down to 1 and knows no dates.
+    liac-arff parses names, quotes and sparse rows. It receives numbers and dates as text, because it would truncate
+    1.5 declared INTEGER to 1 and does not support dates.
     """
     lines, kinds = _arff_header(text)
     line = 0
@@ -419,7 +419,7 @@ def read_arff(text: str) -> pd.DataFrame:
 
 
 def _in_columns(rows: Iterable[Sequence[str | None]], width: int) -> list[pa.ChunkedArray]:
-    """Rows of texts as columns; Arrow holds a million in a tenth of the memory that Python needs."""
+    """Convert rows of texts to columns; Arrow needs a tenth of the memory of Python lists."""
     pieces: list[list[pa.Array]] = [[] for _ in range(width)]
     rows = iter(rows)
     while some := list(islice(rows, ROWS_AT_ONCE)):
@@ -430,7 +430,7 @@ def _in_columns(rows: Iterable[Sequence[str | None]], width: int) -> list[pa.Chu
 
 
 def _arff_header(text: str) -> tuple[list[str], list[str]]:
-    """(lines with every plain attribute declared STRING, the types they were declared)."""
+    """Return (lines in which every plain attribute is declared STRING, the declared types)."""
     lines = text.split("\n")
     kinds: list[str] = []
     for i, line in enumerate(lines):
@@ -459,7 +459,7 @@ def _arff_header(text: str) -> tuple[list[str], list[str]]:
 
 def _arff_column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> pd.Series:
     if kind == "nominal":
-        # a "?" is not a level
+        # "?" is not a level
         levels = dict.fromkeys(whole_text(value) for value in values if value is not None)
         return pd.Series(pd.Categorical(texts.to_pandas(), categories=list(levels)))
     typed = typed_text(texts, name).values
@@ -477,7 +477,7 @@ def _arff_column(name: str, values: Any, kind: str, texts: pa.ChunkedArray) -> p
 def _table(
     columns: Mapping[str, pd.Series], notes: Iterable[str] = (), truth: tuple[str, str] = ("False", "True")
 ) -> pd.DataFrame:
-    """A table with its notes and spelling; ``truth`` is how the format spells truth values."""
+    """Make a table with notes and spelling; ``truth`` is the format's spelling of truth values."""
     frame = in_one_table(columns)
     spelling = {
         name: dict(enumerate(truth))

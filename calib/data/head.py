@@ -1,7 +1,7 @@
-"""Where a table begins in a file: titles, remarks and empty lines may stand above its header.
+"""Find the header of a table in a file: titles, remarks and empty lines may precede it.
 
-What is found is a proposal, stated in a note and open to choice. Rows are lists of texts, "" for an empty
-cell.
+The result is a proposal: a note states it, and the user can choose another line. Rows are lists of texts, "" for an
+empty cell.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from calib.data.column_types import MISSING
 
 NUMBER = re.compile(r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$")
 COMMENT = ("#", "//", "%")
-SEARCHED = 50  # rows among which the header is looked for
+SEARCHED = 50  # rows that are searched for the header
 
 TextRow = Sequence[str]
 
 
 def rows_above(rows: Sequence[TextRow], width: int | None = None) -> int:
-    """Count the first rows that do not belong to the table: remarks, titles, and lines above a plain header.
+    """Count the first rows that do not belong to the table: remarks, titles, and lines above a clear header.
 
     Parameters
     ----------
     width
-        Columns of the table; None takes the most frequent number of cells.
+        Number of columns; None takes the most frequent number of cells.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def rows_above(rows: Sequence[TextRow], width: int | None = None) -> int:
     above = 0
     while above < len(rows) - 2 and rows[above][0].startswith(COMMENT):
         if len(rows[above]) == width and is_data(rows[above + 1], rows[above + 2 :]):
-            return above  # a header that begins with the sign
+            return above  # a header that begins with a comment sign
         above += 1
     titles = sum(
         1 for _ in itertools.takewhile(lambda row: _is_title(row, width), rows[above : above + SEARCHED])
@@ -57,13 +57,13 @@ def rows_above(rows: Sequence[TextRow], width: int | None = None) -> int:
 
 
 def _is_title(row: TextRow, width: int) -> bool:
-    """Whether only the first few cells are filled, at most half of them."""
+    """Tell whether only the first cells are filled, at most half of them."""
     filled = [i for i, cell in enumerate(row) if cell]
     return len(filled) <= width / 2 and filled == list(range(len(filled)))
 
 
 def is_header(row: TextRow, rest: Sequence[TextRow], width: int) -> bool:
-    """Whether a row can be nothing but a header: a name for each column, words over at least one column of numbers."""
+    """Tell whether a row is clearly a header: a distinct name per column, and at least one column of numbers below."""
     below = [other for other in rest if len(other) == width]
     if len(row) != width or len(set(row)) < width or not all(row) or any(map(NUMBER.match, row)) or not below:
         return False
@@ -73,7 +73,7 @@ def is_header(row: TextRow, rest: Sequence[TextRow], width: int) -> bool:
 
 
 def is_data(first: TextRow, rest: Sequence[TextRow]) -> bool:
-    """Whether the first row is one of the data: numbers over numbers, words that occur again below."""
+    """Tell whether the first row is data: numbers over numbers, words that occur again below."""
     alike, recurring, words = 0, 0, 0
     for i, cell in enumerate(first):
         below = [row[i] for row in rest if len(row) > i and row[i] not in MISSING]
@@ -93,7 +93,7 @@ def is_data(first: TextRow, rest: Sequence[TextRow]) -> bool:
 
 
 def _counting(cells: TextRow) -> bool:
-    """Whether the cells count evenly upwards, as the headers of pixels, lags and wavelengths do: 0, 1, 2."""
+    """Tell whether the cells are evenly increasing integers, as in headers of pixels, lags and wavelengths: 0, 1, 2."""
     if len(cells) < 3 or not all(cell.isascii() and cell.isdecimal() and len(cell) < 10 for cell in cells):
         return False
     steps = {int(b) - int(a) for a, b in itertools.pairwise(cells)}
@@ -101,7 +101,7 @@ def _counting(cells: TextRow) -> bool:
 
 
 def found_note(line: int, above: int, what: str) -> str:
-    """The note on a header that is not at the top; ``what`` is "line" or "row".
+    """Return the note on a header that is not at the top; ``what`` is "line" or "row".
 
     >>> found_note(4, 3, "line")
     'The header is in line 4; anything above it is ignored.'

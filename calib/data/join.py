@@ -1,4 +1,4 @@
-"""Two files as one table, the second of which is the test part: a model made on one, evaluated on another.
+"""Join two files in one table, to fit a model on the first and evaluate it on the second (the test set).
 
 Columns are matched by name, in any order. All mismatches are reported together, with the remedy.
 """
@@ -17,7 +17,7 @@ from calib.data.target import folded, labels
 from calib.kernel.wording import listed, quoted
 
 FILE_PART = "part by file"
-"""The column that says which file a row comes from: the first trains and calibrates, the second is the test set."""
+"""Column that names the file of each row: the first file trains and calibrates, the second is the test set."""
 
 
 def join_tables(
@@ -34,20 +34,20 @@ def join_tables(
     Parameters
     ----------
     first, second
-        As ``read_table`` gives them.
+        Tables, as ``read_table`` returns them.
     target
-        The label column.
+        Label column.
     needed
-        Columns that the second must have, in the same type; others of the first are missing there.
+        Columns that the second table must have, with the same type; its other columns may be missing.
     names
-        Of the two files.
+        Names of the two files.
     merge, drop
-        As for ``tidy_labels``: how labels are compared.
+        Options of ``tidy_labels``, applied before labels are compared.
 
     Raises
     ------
     DataError
-        With the columns that are missing or of another type, and the labels that the first does not have.
+        If columns are missing or have another type, or the second table has labels that the first lacks; lists all.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def join_tables(
 
 
 def of_both(frame: pd.DataFrame) -> str:
-    """Return what to add about the minority class of a joined table, which may differ from that of either file.
+    """Return a phrase for the minority class of a joined table, which may differ from that of either file; else "".
 
     >>> of_both(pd.DataFrame())
     ''
@@ -83,7 +83,7 @@ def of_both(frame: pd.DataFrame) -> str:
 
 
 def _typed(frame: pd.DataFrame, target: str) -> pd.DataFrame:
-    """Typed columns, but the label as the file spelt it."""
+    """Return the typed columns, with the label as the file spells it."""
     typed = typed_frame(frame)
     return typed.assign(**{target: labels(frame, target)}) if target in typed.columns else typed
 
@@ -115,7 +115,7 @@ def _check_fit(
 
 
 def _kind(column: pd.Series) -> str | None:
-    """What a column holds to a model, or None if it holds nothing: words among numbers will count as missing."""
+    """Return the content of a column for a model, None if it is empty; words among numbers will count as missing."""
     return {"empty": None, "mixed": "numbers"}.get(inspect(column).kind, held(column))
 
 
@@ -128,7 +128,7 @@ def _unknown_labels(
 
 
 def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:
-    """One column of both; missing if the second file has none."""
+    """Concatenate a column of both tables; values are missing if the second has no such column."""
     if name not in there.columns or there[name].isna().all():
         return column.reindex(range(len(column) + len(there)))
     other = there[name]
@@ -142,7 +142,7 @@ def _stacked(column: pd.Series, there: pd.DataFrame, name: str) -> pd.Series:
 def _about(
     first: About, second: About, rows: int, extra: Sequence[str], target: str, names: tuple[str, str]
 ) -> About:
-    """How both were read, and what was made of it."""
+    """Combine the metadata of both tables."""
     notes = [
         *first.notes,
         *(f"{names[1]}: {note}" for note in second.notes),

@@ -1,4 +1,4 @@
-"""What a person should know of the label: missing labels, spellings, small classes, and which classes are predicted."""
+"""List the problems of a label column: missing labels, spellings, small classes, and which classes are predicted."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from calib.data.target import (
 from calib.kernel.records import Problem
 from calib.kernel.wording import counted, listed, quoted
 
-COMFORTABLE = 30  # rows of a class below which a diagram is mostly noise
-FEWEST = 10  # rows of one class of several below which nothing can be said of it
+COMFORTABLE = 30  # rows of a class; with fewer, a diagram is mostly noise
+FEWEST = 10  # rows of one of several classes; with fewer, nothing can be said about it
 ALL_CLASSES = ({"positive": None}, "All classes together")
 
 
@@ -43,9 +43,9 @@ def label_problems(
     Parameters
     ----------
     frame, target, positive, rows_needed, content
-        As for ``validate``.
+        Arguments of ``validate``.
     tables
-        Of predictions, the columns of all classes, if the table has them.
+        Columns of all classes, if the table contains predictions of them.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def label_problems(
         )
         remedy = "You can also predict one class against the rest."
         yield Problem("info", target, message, remedy)
-    # Spellings of one label are not classes
+    # Spellings of one label are not classes of their own
     yield from () if spelling or predictions else _small_classes(target, counts, len(counts))
 
 
@@ -105,7 +105,7 @@ def _not_chosen(frame: pd.DataFrame, target: str | None) -> Problem:
 
 
 def _against_the_rest(target: str, counts: Mapping[str, int], classes: Classes, single: bool) -> Problem:
-    """One class of several; ``single`` if all classes together would need further columns."""
+    """Report that one of several classes is predicted; ``single`` if all together would need further columns."""
     message = (
         f"The label has {len(counts):,} classes ({quoted(list(counts))}); {classes.positive!r} is predicted "
     )
@@ -119,7 +119,7 @@ def _against_the_rest(target: str, counts: Mapping[str, int], classes: Classes, 
 def _few_rows(
     target: str, counts: Mapping[str, int], classes: Classes, rows_needed: int
 ) -> Iterator[Problem]:
-    """Either of two classes with too few rows."""
+    """Report each of two classes with too few rows."""
     inside = counts[classes.positive]
     for name, rows in zip(classes.names, (sum(counts.values()) - inside, inside), strict=True):
         if rows < rows_needed:
@@ -134,7 +134,7 @@ def _few_rows(
 
 
 def _without_rows(target: str, counts: Mapping[str, int], tables: ClassTables | None) -> Iterator[Problem]:
-    """Classes of predictions with few rows, or none: nothing is trained on them, but little is known of them."""
+    """Report classes of existing predictions with few or no rows, whose estimates are uncertain."""
     rows = {name: counts.get(name, 0) for name in (tables.names if tables else counts)}
     few = {name: n for name, n in rows.items() if n < COMFORTABLE}
     if few:
@@ -143,7 +143,7 @@ def _without_rows(target: str, counts: Mapping[str, int], tables: ClassTables | 
 
 
 def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterator[Problem]:
-    """Classes of several with hardly any rows; ``most`` is how many classes there may be once they are gone."""
+    """Report small classes; ``most`` is the largest number of classes after a remedy."""
     few = {name: rows for name, rows in counts.items() if rows < FEWEST}
     if few:
         message = f"{_some(few, counts)} fewer than {FEWEST} rows: {_with_rows(few)}."
@@ -161,7 +161,8 @@ def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterato
 
 
 def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> Iterator[tuple[Any, str]]:
-    """Excluding small classes, and merging them: with the next larger ones, until all have rows enough."""
+    """Yield remedies: exclude small classes, or merge them with the next larger ones until the merged class is large
+    enough."""
     if 2 <= len(counts) - len(few) <= most:
         yield {"data_params": {"drop_labels": tuple(few)}}, "Exclude small classes"
     merged: list[str] = []
@@ -186,7 +187,7 @@ def _with_rows(few: Mapping[str, int]) -> str:
 
 
 def _spelling(target: str, counts: dict[str, int]) -> Iterator[Problem]:
-    """Labels that are one label spelt twice, and labels that are none; what to do about it is for a person to say."""
+    """Report labels that seem to be spellings of one label, and labels that mean "unknown"; the user decides."""
     other = spelt_alike(counts)
     if other:
         kept = len(counts) - len(other)

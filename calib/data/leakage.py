@@ -1,11 +1,11 @@
-"""Columns that give the label away: each of them alone, or the dummies of one category together.
+"""Find columns that leak the label: single columns, or the dummies of one category together.
 
-A column is reported when it alone ranks the classes almost perfectly, AUC of at least ``NEARLY`` either way
-round, and the rows are enough to say so: the lower end of its interval, at a level shared among all columns
-(Bonferroni), exceeds ``AT_LEAST``. So of many columns of noise on few rows none is, and hardly ever an honest
-one. Of K classes a column is reported when it does so for all pairs of them, or when it has two values that mark
-one class. Levels of a category count by the share of class 1 among the *other* rows of the level, so that a name
-for every row gives nothing away. Gaps count in the middle of the values and, once more, by where they are.
+A column is reported if it alone ranks the classes almost perfectly (AUC of at least ``NEARLY`` in either direction)
+and there are enough rows: the lower end of its confidence interval, with a Bonferroni correction over columns, exceeds
+``AT_LEAST``. So noise on few rows is not reported, and an honest column hardly ever. With K classes, a column is
+reported if this holds for all pairs of classes, or if it has two values and one of them marks one class. Levels of a
+category are scored by the share of class 1 among the *other* rows of the level, so that an identifier leaks nothing.
+Gaps are imputed by the median, and their positions are also tested as a column.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import pandas as pd
 from calib.data.columns import Column, as_float, coded, held, is_number
 from calib.data.ranking import auc, auc_interval
 
-NEARLY, AT_LEAST = 0.99, 0.8  # the best honest columns of forty real sets reach 0.975
-SCREENED = 2_000  # rows of each class that a column is looked at first
-WORTH_MORE = 0.95  # AUC on these from which on all rows are asked
-TOGETHER = 500  # columns whose ranks are worked out in one go
-FEWEST = 5  # rows that a dummy must mark to count
-IN_ALL_PAIRS = 12  # of many classes, whose pairs are thousands
-FEW_OF_CLASS = 10  # of several classes, smaller ones say nothing
+NEARLY, AT_LEAST = 0.99, 0.8  # the best honest columns of forty real data sets reach 0.975
+SCREENED = 2_000  # rows per class in a first screening
+WORTH_MORE = 0.95  # AUC in the screening from which a column is tested on all rows
+TOGETHER = 500  # columns that are ranked together
+FEWEST = 5  # fewest rows that a dummy must mark
+IN_ALL_PAIRS = 12  # largest number of classes of which all pairs are tested
+FEW_OF_CLASS = 10  # rows of a class; smaller ones of several classes are ignored
 
 
 @dataclass(frozen=True, eq=False)
 class Leak:
-    """Columns that give the label away and the area under the curve that they reach, at least one half."""
+    """Columns that leak the label, and the area under the ROC curve (AUC) that they reach, at least one half."""
 
     columns: tuple[str, ...]
     auc: float
@@ -40,7 +40,7 @@ class Leak:
 
 
 def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Leak]:
-    """Find columns of a table that give the label away, alone or together.
+    """Find columns of a table that leak a label of two classes, alone or together.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Lea
     y : (n,)
         Labels, 0 and 1.
     columns
-        Those that are looked at.
+        Columns to test.
 
     Examples
     --------
@@ -73,16 +73,16 @@ def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Lea
 
 
 def leaks_of_classes(typed: pd.DataFrame, labels: np.ndarray, columns: list[Column]) -> list[Leak]:
-    """Find columns of a table that give K > 2 classes away.
+    """Find columns of a table that leak a label of K > 2 classes.
 
     Parameters
     ----------
     typed : (n, d)
         A typed table.
     labels : int (n,)
-        0 … K − 1.
+        Class indices, 0 … K − 1.
     columns
-        Those that are looked at.
+        Columns to test.
 
     Examples
     --------
@@ -108,14 +108,15 @@ def leaks_of_classes(typed: pd.DataFrame, labels: np.ndarray, columns: list[Colu
 
 
 def _pairs(classes: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Each class and the next one, since hardly a column separates all of these; then all pairs of the first few."""
+    """Yield pairs of neighbouring classes first, since hardly any column separates all of them; then all pairs of the
+    first few."""
     yield from pairwise(classes)
     for i, one in enumerate(classes[:IN_ALL_PAIRS]):
         yield from ((one, other) for other in classes[i + 2 : IN_ALL_PAIRS])
 
 
 def _marks(typed: pd.DataFrame, labels: np.ndarray, columns: list[Column]) -> Iterator[Leak]:
-    """Columns of two values, one of which marks the rows of one class."""
+    """Yield columns with two values, one of which marks the rows of one class."""
     rows = np.bincount(labels).astype(float)
     two = [column for column in columns if column.usable and column.distinct == 2 and not column.missing]
     level = 1 - 0.05 / max(1, len(two))
@@ -132,7 +133,7 @@ def _marks(typed: pd.DataFrame, labels: np.ndarray, columns: list[Column]) -> It
 def _worth_more(
     typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.ndarray
 ) -> Iterator[Column]:
-    """The columns that tell the classes apart in these rows; those without gaps are looked at many at once."""
+    """Yield columns that separate the classes in these rows; columns without gaps are ranked together."""
     whole = len(rows) == len(typed)
     rows, y = (np.arange(len(y)), y) if whole else (rows, y[rows])
     for start in range(0, len(columns), TOGETHER):
@@ -147,7 +148,7 @@ def _worth_more(
 
 
 def _known(typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.ndarray) -> dict[str, float]:
-    """Name → ``_best`` of these rows of columns without gaps, where they hold finite numbers, dates or texts."""
+    """Return name → AUC in these rows, for columns of finite numbers, dates or texts without gaps."""
     plain = [column.name for column in columns if column.kind in ("number", "date") and not column.infinite]
     words = [column.name for column in columns if held(typed[column.name]) == "text"]
     numbers = (_numbers(typed[name].iloc[rows]) for name in plain)
@@ -162,17 +163,17 @@ def _known(typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.n
 
 
 def _spread(rows: np.ndarray) -> np.ndarray:
-    """Up to SCREENED of these rows, evenly spread."""
+    """Return up to SCREENED of these rows, evenly spaced."""
     return rows[:: -(-len(rows) // SCREENED)]
 
 
 def _best(column: pd.Series, y: np.ndarray) -> float:
-    """The area under the curve that the column alone reaches."""
+    """Return the AUC that the column alone reaches."""
     areas = [_either_way(where, y) for where in _gaps(column)]
     if is_number(column) or column.dtype.kind == "M":
         areas.append(_either_way(_filled(column), y))
     else:
-        # One way only: leaving a row out puts it below the other class in a level that says nothing.
+        # Not in reverse: leaving a row out ranks it below the other class in a level without information.
         areas.append(float(auc(_others_of_level(coded(column)[0], y)[:, None], y)[0]))
     return max(areas)
 
@@ -188,7 +189,7 @@ def _gaps(column: pd.Series) -> list[np.ndarray]:
 
 
 def _filled(column: pd.Series) -> np.ndarray:
-    """Numbers or dates (n,), gaps in the middle."""
+    """Return numbers or dates (n,), with gaps replaced by the median."""
     missing = column.isna().to_numpy(dtype=bool)
     values = _numbers(column)
     known = values[~missing & np.isfinite(values)]
@@ -196,21 +197,21 @@ def _filled(column: pd.Series) -> np.ndarray:
 
 
 def _numbers(column: pd.Series) -> np.ndarray:
-    """Numbers or dates as float64 (n,)."""
+    """Convert numbers or dates to float64 (n,)."""
     return column.to_numpy("datetime64[us]").astype(float) if column.dtype.kind == "M" else as_float(column)
 
 
 def _others_of_level(codes: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """For each row (n,) the share of class 1 among the other rows of its level; gaps, of code −1, are a level."""
+    """Return for each row (n,) the share of class 1 among the other rows of its level; gaps (code −1) are a level."""
     codes = codes.astype(np.intp) + 1
     count, of_class_1 = np.bincount(codes), np.bincount(codes, weights=y)
     return np.where(count[codes] > 1, (of_class_1[codes] - y) / np.maximum(count[codes] - 1, 1), y.mean())
 
 
 def _together(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Leak]:
-    """Columns of 0 and 1, never two of them 1 in one row, which mark the rows of one class and these alone.
+    """Find columns of 0 and 1, never two of them 1 in the same row, that together mark exactly the rows of one class.
 
-    So do the dummies of a category whose own column is the label.
+    The dummies of a category that encodes the label are an example.
     """
     two = [c.name for c in columns if c.distinct == 2 and not c.missing and is_number(typed[c.name])]
     dummies = {name: as_float(typed[name]) for name in two}

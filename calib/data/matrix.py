@@ -1,12 +1,12 @@
-"""Typed columns become a matrix of numbers by what the training rows teach, and by nothing else.
+"""Encode typed columns as a matrix of numbers, with statistics of the training rows only.
 
-Numbers: the training median in place of a gap, and a 0/1 column beside it that says where. Categories: one
-column a level, gaps being a level of their own, rare ones and those beyond a cap together in one; two levels
-make one column. Dates: days since 1970, month and weekday. Scaling is left to the models that need it.
+Numbers: a gap becomes the training median, and an indicator column of 0 and 1 marks it. Categories: one column per
+level; gaps are a level, and rare levels or those beyond a cap share one; two levels make one column. Dates: days since
+1970, month and weekday. Models that need scaling do it themselves.
 
-scikit-learn's imputer and encoder do the work, but for marking the levels of rows. Its ColumnTransformer
-around them gives the same columns in 2.2 times the time (100 000 rows of 50 columns; 2 times for one row),
-and warns at every level that the training rows lack.
+scikit-learn's imputer and encoder do the work, except for encoding the levels of rows. With its ColumnTransformer, the
+same columns take 2.2 times as long (100 000 rows of 50 columns; 2 times for one row), and every unseen level raises a
+warning.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ DATE_PARTS = ("days since 1970", "month", "weekday")
 
 
 class Matrix(TransformerMixin, BaseEstimator):
-    """Typed columns (n, d) → float64 matrix (n, k); columns keep their order.
+    """Transformer of typed columns (n, d) to a float64 matrix (n, k); columns keep their order.
 
     Parameters
     ----------
     max_levels
-        Columns a category gets at most, the one of "other levels" included.
+        Largest number of columns per category, including that of "other levels".
     min_rows
-        Training rows a level needs for a column of its own.
+        Fewest training rows of a level that gets its own column.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         self.min_rows = min_rows
 
     def fit(self, X: pd.DataFrame, y: Any = None) -> Matrix:
-        """Learn medians, gaps and levels from these rows only."""
+        """Learn medians, gaps and levels from these rows."""
         X = _table(X)
         self.feature_names_in_ = np.array(X.columns, dtype=object)
         self.n_features_in_ = X.shape[1]
@@ -91,9 +91,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """Return the matrix (n, k), dense and finite. Levels not seen in training count as "other", if that level
-        exists.
-        """
+        """Return the matrix (n, k), dense and finite. Unseen levels count as "other levels", if this column exists."""
         check_is_fitted(self)
         X = _table(X)
         absent = [str(c) for c in self.feature_names_in_ if c not in X.columns]
@@ -114,7 +112,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return np.hstack(blocks)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Readable names of the k columns, each only once."""
+        """Return unique, readable names of the k columns."""
         check_is_fitted(self)
         first = [*self.numbers_, *(f"{c} ({DATE_PARTS[0]})" for c in self.dates_)]
         parts = [f"{c} ({part})" for c in self.dates_ for part in DATE_PARTS[1:]]
@@ -133,7 +131,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def wording(self) -> Callable[[int, float, float], str]:
-        """Describe the rule low < column ≤ high in the words of the table; low or high may be infinite.
+        """Return a function that describes the rule low < column ≤ high in words; low or high may be infinite.
 
         >>> X = pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", "m"]})
         >>> say = Matrix(min_rows=1).fit(X).wording()
@@ -161,7 +159,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return say
 
     def _sides(self) -> dict[int, tuple[str, str]]:
-        """For each column of 0 and 1: what 0 means, and what 1 means."""
+        """Return the meanings of 0 and 1 for each column of 0 and 1."""
         sides = {self.numbers_.index(c): (f"{c} is false", f"{c} is true") for c in self.booleans_}
         named = [*self.numbers_, *self.dates_]
         at = len(named) + 2 * len(self.dates_)
@@ -181,7 +179,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return sides
 
     def _quantities(self, X: pd.DataFrame) -> np.ndarray:
-        """Numbers, then days of the dates, then their months and weekdays."""
+        """Return numbers, then days of the dates, then their months and weekdays."""
         dates = [_date_parts(X[c]) for c in self.dates_]
         columns = [as_float(X[c]) for c in self.numbers_] + [d[:, 0] for d in dates]
         columns += [d[:, i] for d in dates for i in (1, 2)]
@@ -191,7 +189,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return np.column_stack([_level_names(X[c]) for c in self.categories_])
 
     def _encoded(self, X: pd.DataFrame) -> np.ndarray:
-        """Encode like scikit-learn's encoder, whose checks of every column take four times as long."""
+        """Encode as scikit-learn's encoder does, whose checks of every column take four times as long."""
         made = np.zeros((len(X), len(self.kept_)))
         rows = np.arange(len(X))
         for c, places, other in self.places_:
@@ -202,7 +200,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return made
 
     def _places(self) -> list[tuple[str, dict[str, int], int]]:
-        """For each category: which column of the kept ones a level marks, and which all others; −1 is none."""
+        """Return for each category level → index of its column, and the index of all other levels; −1 means no column."""
         at = dict(zip(self.kept_.tolist(), range(len(self.kept_)), strict=True))
         found = []
         columns = zip(self.categories_, self._encoded_levels(), self._encoded_positions(), strict=True)
@@ -213,7 +211,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return found
 
     def _encoded_levels(self) -> list[list[str]]:
-        """The levels with a column of their own, "other levels" last, for each category."""
+        """Return the levels with their own column, "other levels" last, for each category."""
         if not self.categories_:
             return []
         found = []
@@ -234,12 +232,12 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
     Parameters
     ----------
     X : DataFrame
-        Features as ``prepare`` gives them: numbers, truth values, dates, categories.
+        Features, as ``prepare`` returns them: numbers, truth values, dates, categories.
 
     Raises
     ------
     DataError
-        For columns that have no type yet (Python objects): ``prepare`` gives them one.
+        If a column is untyped (Python objects); ``prepare`` types it.
     """
     table = _table(X)
     for name in table.columns:
@@ -252,7 +250,7 @@ def preprocessor(X: pd.DataFrame) -> Matrix:
 
 
 def imputations(X: pd.DataFrame) -> list[str]:
-    """Describe how ``Matrix`` fills missing values of typed columns, with their counts: one sentence per way.
+    """Describe how ``Matrix`` imputes missing values of typed columns, one sentence per method, with counts.
 
     >>> for sentence in imputations(pd.DataFrame({"age": [30.0, None, 50.0], "sex": ["f", "m", None]})):
     ...     print(sentence)
@@ -283,35 +281,36 @@ def _table(X: Any) -> pd.DataFrame:
 
 
 def _level_names(column: pd.Series) -> np.ndarray:
-    """Levels (n,) as texts, a gap as ``GAP``."""
+    """Return the level of each row (n,) as text; a gap is ``GAP``."""
     names, codes = _levels_of(column)
     return names[codes]
 
 
 def _levels_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """(the different levels as texts, ``GAP`` last; for each row the place of its own, −1 for a gap)."""
+    """Return (the distinct levels as texts, ``GAP`` last; the index of each row's level, −1 for a gap)."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype("str").astype("category")
-    held = column.array  # as .cat and its texts one by one take twice the time
+    held = column.array  # .cat, and texts one by one, take twice the time
     return np.array([*held.categories.astype("str").to_numpy(object), GAP], dtype=object), held.codes
 
 
 def _digits(value: float) -> str:
-    """Six significant digits with a minus sign, so that a rule never begins like a spreadsheet's formula."""
+    """Format six significant digits with a true minus sign, so that a rule never begins like a spreadsheet formula."""
     return f"{value:.6g}".replace("-", "−", 1) if value < 0 else f"{value:.6g}"
 
 
 def _day(days: float, whole: bool) -> str:
-    """The date so many days after 1970 began, with its time unless it is midnight or all dates are whole days."""
+    """Format days since 1970 as a date, with the time unless it is midnight or all dates are whole days."""
     if not np.isfinite(days):
         return ""
-    moment = np.datetime64(round(days * 86_400_000_000), "us")  # nanoseconds end in the year 2262
+    # in microseconds, because nanoseconds end in the year 2262
+    moment = np.datetime64(round(days * 86_400_000_000), "us")
     day = moment.astype("datetime64[D]")
     return str(day if whole or moment == day else moment.astype("datetime64[m]")).replace("T", " ")
 
 
 def _date_parts(column: pd.Series) -> np.ndarray:
-    """(n, 3): days since 1970 with their fraction, month 1–12, weekday 0–6 from Monday; NaN for a gap."""
+    """Return (n, 3): days since 1970 with their fraction, month 1–12, weekday 0–6 from Monday; NaN for a gap."""
     # In microseconds, because nanoseconds end in the year 2262.
     days = (column.to_numpy("datetime64[us]") - np.datetime64(0, "us")) / np.timedelta64(1, "D")
     return np.column_stack([days, as_float(column.dt.month), as_float(column.dt.day_of_week)])

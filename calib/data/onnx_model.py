@@ -1,8 +1,8 @@
-"""A model that is there already, as an ONNX file: its probabilities of a table of its inputs, without training.
+"""Run an existing model, given as an ONNX file, on a table of its inputs, without training.
 
-Nothing is executed but the graph, by onnxruntime: operators of other domains than ONNX's own, functions and weights in
-other files are refused, the last since they name paths. A graph is a program, which may loop: it has so much memory and
-so many seconds. Both packages are an extra (requirements-onnx.txt).
+onnxruntime executes only the graph. Operators from other domains than ONNX's own, functions, and weights in other
+files (which name paths) are refused. A graph may loop, so memory and time are limited. Both packages are optional
+(requirements-onnx.txt).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from calib.kernel.wording import counted
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 ROWS_AT_ONCE = 1 << 13
-MOST_MEMORY = 2 << 30  # bytes, of what a graph computes
-LONGEST_RUN = 8  # seconds that it may take for ROWS_AT_ONCE
+MOST_MEMORY = 2 << 30  # bytes that a graph may allocate
+LONGEST_RUN = 8  # seconds for a batch of ROWS_AT_ONCE
 EXTRA = "Install both with: pip install -r requirements-onnx.txt."
 KINDS = {"float": np.float32, "double": np.float64, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
 SCORE = "model_score"
@@ -39,13 +39,13 @@ class Input:
     Attributes
     ----------
     name
-        The model's own; of one input of several columns with the position behind it.
+        Name of the model's input, followed by a position if the input takes several columns.
     kind
-        Its type, as float, int64 or string.
+        Type, such as float, int64 or string.
     column
-        The column that fits by name, or by position; None if there is none.
+        Column that matches by name or by position; None if there is none.
     misfit
-        What does not fit, or None.
+        Reason why the column does not fit, or None.
     """
 
     name: str
@@ -56,14 +56,14 @@ class Input:
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """Inputs that a model needs, and the columns of a table that supply them.
+    """Inputs of a model, and the columns of a table that supply them.
 
     Attributes
     ----------
     each
-        One line for every column that the model needs or the table has.
+        One line per column that the model needs or the table has.
     by_position
-        Whether one input takes all columns in their order, so that leaving one out changes what it is given.
+        Whether one input takes all columns in order, so that excluding a column shifts the others.
     """
 
     each: tuple[Input, ...]
@@ -74,7 +74,7 @@ class Inputs:
         return all(one.misfit is None for one in self.each)
 
     def to_frame(self) -> pd.DataFrame:
-        """Columns input, type, column, fits."""
+        """Return the columns input, type, column, fits."""
         lines = [(one.name, one.kind, one.column or "–", one.misfit or "yes") for one in self.each]
         return pd.DataFrame(lines, columns=["input", "type", "column", "fits"])
 
@@ -92,26 +92,26 @@ def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> 
 
 
 def onnx_scores(model: bytes, frame: pd.DataFrame, target: str, beside: Collection[str] = ()) -> pd.DataFrame:
-    """Return the table with one more column: the model's probability, named after its class.
+    """Return the table with an additional column: the model's probability, named after its class.
 
-    ``about`` names it (``model_score``).
+    The field ``model_score`` of ``about`` names this column.
 
     Parameters
     ----------
     model
-        The content of an ONNX file.
+        Content of an ONNX file.
     frame : DataFrame
-        As ``read_table`` gives it: a column for each input of the model, matched by name; of a model with one input
-        of several columns, all but the label and those beside it, in their order.
+        Table with one column per input of the model, matched by name. If the model has one input of several
+        columns, these are all columns but the label and ``beside``, in order.
     target
-        The label column.
+        Label column.
     beside
-        Columns with a role, which are not inputs.
+        Columns that are not inputs, such as those with a role.
 
     Raises
     ------
     DataError
-        If it is not such a model, needs something else than the file, or does not fit the table; lists every misfit.
+        If the file is not such a model, needs other files, or does not fit the table; lists every misfit.
     """
     session, typed = _session(model), typed_frame(frame)
     values = _values(session, typed, _fitting(_inputs(session, typed, {target, *beside})))
@@ -148,7 +148,7 @@ def _session(model: bytes) -> Any:
         return _bounded(onnxruntime, model)
     except DataError:
         raise
-    except Exception as error:  # protobuf and onnxruntime each have errors of their own
+    except Exception as error:  # protobuf and onnxruntime raise their own errors
         first = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
         raise DataError(
             f"This ONNX model cannot be run ({first}).",
@@ -157,9 +157,9 @@ def _session(model: bytes) -> Any:
 
 
 def _bounded(onnxruntime: Any, model: bytes) -> Any:
-    """A session for the graph within so much memory: a few bytes can ask for a table of any size.
+    """Return a session with limited memory, because a few bytes can request a table of any size.
 
-    The graph is left as it is: its optimisation works out what has no input, and nothing ends that.
+    Graph optimisation is off: it evaluates nodes without inputs, and nothing could interrupt that.
     """
     info, kind = onnxruntime.OrtMemoryInfo, onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR
     memory = info("Cpu", kind, 0, onnxruntime.OrtMemType.DEFAULT)
@@ -168,13 +168,13 @@ def _bounded(onnxruntime: Any, model: bytes) -> Any:
     options.log_severity_level = 4
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.add_session_config_entry("session.use_env_allocators", "1")
-    # without its second try, of which it tells on standard output
+    # no fallback, which would print to standard output
     providers = ["CPUExecutionProvider"]
     return onnxruntime.InferenceSession(model, options, providers=providers, enable_fallback=0)
 
 
 def _refuse(model: Any) -> None:
-    """What would run or read anything but the graph itself."""
+    """Refuse a model that runs or reads anything outside its graph."""
     foreign = sorted({node.domain for node in _nodes(model.graph)} - set(DOMAINS))
     if foreign or model.functions:
         what = f"operators of {', '.join(map(repr, foreign))}" if foreign else "custom functions"
@@ -237,7 +237,7 @@ def _by_name(typed: pd.DataFrame, name: str, kind: str) -> Input:
 
 
 def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
-    """What is wrong with a column for an input of this kind, or None."""
+    """Return why a column does not fit an input of this kind, or None."""
     if kind == "string":
         return None
     if kind not in KINDS:
@@ -250,7 +250,7 @@ def _misfit(typed: pd.DataFrame, column: str, kind: str) -> str | None:
 
 
 def _fitting(inputs: Inputs) -> Inputs:
-    """Return the inputs, or raise DataError with everything that does not fit."""
+    """Return the inputs, or raise DataError with all misfits."""
     asked = sum(one.name != "–" for one in inputs.each)
     given = [one.column for one in inputs.each if one.column is not None]
     if inputs.by_position and (asked != len(given) or not given):
@@ -268,7 +268,7 @@ def _fitting(inputs: Inputs) -> Inputs:
 
 
 def _values(session: Any, typed: pd.DataFrame, inputs: Inputs) -> dict[str, np.ndarray]:
-    """Input of the graph → its values (n, columns), or (n,) if it takes a vector."""
+    """Return input of the graph → its values (n, columns), or (n,) if it takes a vector."""
     columns = [str(one.column) for one in inputs.each]
     named = (
         {session.get_inputs()[0].name: columns} if inputs.by_position else {name: [name] for name in columns}
@@ -288,7 +288,7 @@ def _as_kind(typed: pd.DataFrame, columns: Sequence[str], kind: str) -> np.ndarr
 
 
 def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
-    """What the graph says, ended between two of its operators if it takes too long."""
+    """Run the graph, and stop it between two operators if it takes too long."""
     from onnxruntime import RunOptions
 
     options = RunOptions()
@@ -313,9 +313,9 @@ def _run(session: Any, inputs: dict[str, np.ndarray]) -> list[Any]:
 
 
 def _probability(session: Any, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, str | None]:
-    """(probabilities (n,), the class that they speak of): None is the later one, SCORE what is not known."""
+    """Return (probabilities (n,), their class); None means the later class, SCORE an unknown class."""
     outputs = _run(session, inputs)
-    for maps in outputs:  # a sequence of maps, class → probability, as skl2onnx writes by itself
+    for maps in outputs:  # a sequence of maps (class → probability), which skl2onnx writes by default
         if isinstance(maps, list) and maps and isinstance(maps[0], dict) and len(maps[0]) == 2:
             label = max(maps[0])
             return np.array([row[label] for row in maps], dtype=np.float64), str(label)

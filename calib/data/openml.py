@@ -1,4 +1,4 @@
-"""A data set of openml.org by its number, with a clear message if there is no network."""
+"""Download a data set of openml.org by its number, with a clear message if there is no network."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from calib.data.errors import DataError
 
 
 def fetch_openml(data_id: int | str) -> Table:
-    """Return (table, name of its label column). It is downloaded once and kept in scikit-learn's cache folder.
+    """Return a data set's table and label column. It is downloaded once and cached by scikit-learn.
 
     Parameters
     ----------
     data_id : int or str
-        Its number on openml.org.
+        Number on openml.org.
 
     Raises
     ------
     DataError
         If the number is invalid, or the data set does not exist or cannot be reached.
     """
-    import sklearn.datasets  # only here: it takes long to load, and few data sets come from there
+    import sklearn.datasets  # imported here, because it loads slowly and is rarely needed
 
     try:
         number = int(data_id)
@@ -33,7 +33,7 @@ def fetch_openml(data_id: int | str) -> Table:
         ) from None
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "A network error occurred")  # said below where it stays
+            warnings.filterwarnings("ignore", "A network error occurred")  # reported below if it persists
             bunch = sklearn.datasets.fetch_openml(
                 data_id=number, as_frame=True, parser="liac-arff", n_retries=1
             )

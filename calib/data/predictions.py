@@ -1,8 +1,8 @@
-"""Existing predictions: a label and one or more score columns; no model needed.
+"""Read existing predictions: a label and one or more score columns, without a model.
 
-Which class the scores speak of is never read off the labels: columns are named after it (``p_yes``), or
-convention knows it (1 of 0 and 1), or it is the minority class. If scores then rank the classes in reverse,
-that is a finding.
+The class of the scores never depends on how well they agree with the labels. Columns are named after it (``p_yes``),
+or it is positive by convention (1 of 0 and 1), or it is the minority class. If the scores then rank the classes in
+reverse, a problem is reported.
 """
 
 from __future__ import annotations
@@ -61,33 +61,33 @@ from calib.kernel.records import Dataset, Problem
 from calib.kernel.rows import Rows
 from calib.kernel.wording import counted, listed, number, percent, row_numbers
 
-MOST_SCORES = 20  # columns of a table that can still be a label and scores
-FEW_SCORES = 3  # so many columns from 0 to 1 beside a label are scores whatever they are called
-BESIDE = ("weight", "time", "part", "identifier")  # roles of number columns other than scores
-# Names of labels that come with predictions
+MOST_SCORES = 20  # most columns of a table of one label and scores
+FEW_SCORES = 3  # up to this many columns in [0, 1] with a label are scores, whatever their names
+BESIDE = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are not scores
+# Names of labels in tables of predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 CONFIDENCE = re.compile(
     r"(?i)(^|[_\W\d])(conf(idence)?|max_?prob(ability)?|top_?1?_?prob(ability)?)($|[_\W\d])"
 )
 MODEL_NAME = re.compile(r"(?i)(^|[_\W\d])(model|classifier|clf)")
 ROWS_AT_ONCE = 4096
-FEW_LINES = 20  # fewer may be alike by chance
-GROUPED = 0.5  # so large a share of lines whose score stands in the other class too
+FEW_LINES = 20  # fewer may coincide by chance
+GROUPED = 0.5  # share of lines whose score also occurs in the other class
 
 
 def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
-    """Choose the score columns: by name, within [0, 1] or margins; else every column of numbers.
+    """Choose the score columns: by name, values in [0, 1] or margins; else every column of numbers.
 
-    A number that is the same in every row counts only if there is no other: a model may say it of everybody.
+    A constant column counts only if there is no other: a model may give everybody the same score.
 
-    Never the label, what names rows, and weights, times and folds by their names.
+    The label, identifiers, and columns named like weights, times or folds are never scores.
 
     Parameters
     ----------
     frame : DataFrame
-        A table as it was read.
+        Table, as ``read_table`` returns it.
     target : str
-        Its label column.
+        Label column.
     """
     typed = typed_frame(frame)
     found = _but(str(target), typed)
@@ -97,38 +97,38 @@ def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
 
 
 def _but(target: str, typed: pd.DataFrame) -> list[Column]:
-    """All columns beside the label's."""
+    """Inspect all columns except the label."""
     return [inspect(column, name) for name, column in typed.items() if name != target]
 
 
 def _constants(typed: pd.DataFrame, found: Sequence[Column]) -> list[str]:
-    """Columns of one and the same number in every row."""
+    """Return the names of columns with the same finite number in every row."""
     alone = [column.name for column in found if column.kind == "constant" and column.role not in BESIDE]
     return [name for name in alone if is_number(typed[name]) and np.isfinite(as_float(typed[name])).all()]
 
 
 def _numbers(found: Sequence[Column]) -> list[Column]:
-    """Columns of numbers that can be scores."""
+    """Return the columns of numbers that can be scores."""
     return [column for column in found if column.kind == "number" and column.role not in BESIDE]
 
 
 def _is_margin(column: pd.Series) -> bool:
-    """Fractions on both sides of zero."""
+    """Tell whether a column has positive and negative values that are not all whole."""
     values = as_float(column)
     values = values[np.isfinite(values)]
     return bool(values.size and values.min() < 0 < values.max() and (values != np.floor(values)).any())
 
 
 def looks_like_predictions(frame: pd.DataFrame) -> bool:
-    """Return whether a table clearly contains labels with scores rather than rows to learn from.
+    """Tell whether a table clearly contains labels with scores rather than features.
 
-    Every column of numbers is then a score, but for weights, times, folds and what names rows. Words and
-    dates may stand beside scores that are called so, or beside a label that is called the truth.
+    All columns of numbers must then be scores, except weights, times, folds and identifiers. Other columns may be
+    words or dates, if the scores are named like scores or the label like a true label.
 
     Parameters
     ----------
     frame : DataFrame
-        A table as it was read.
+        Table, as ``read_table`` returns it.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
 
 
 def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
-    """Whether every class has a column, with probabilities or logits and hardly a column of numbers beside."""
+    """Tell whether every class has a column of probabilities or logits, with hardly any other columns of numbers."""
     tables = tables_of(typed, target, list(coded_labels(typed, target).counts), sure=False)
     if tables is None:
         return False
@@ -176,7 +176,7 @@ def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
 
 
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
-    """Return features that another model seems to have made, by name and with values in [0, 1]."""
+    """Return features that seem to be predictions of another model, by name and with values in [0, 1]."""
     called = [name for name in typed if SCORE_NAME.search(name) or MODEL_NAME.search(name)]
     numbers = _numbers(_but(target, typed[called]))
     return [column.name for column in numbers if in_unit_interval(typed[column.name])]
@@ -195,7 +195,7 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
     words, found = _words(column), []
     for name in sorted(names, key=len):
         label = _words(name)
-        # A number after "score" may well be the model's.
+        # A number after "score" may number the model.
         marks = PROBABILITY_WORDS if all(word.isdecimal() for word in label) else SCORE_WORDS
         for i, word in enumerate(words):
             beside = (words[i + 1 : i + 1 + len(label)], words[max(0, i - len(label)) : i])
@@ -205,7 +205,8 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
 
 
 def _named(values: Mapping[str, np.ndarray], names: list[str]) -> dict[str, str | None]:
-    """score column → the class that its name ends with, if the columns of all classes add up to one."""
+    """Return score column → the class that ends its name, if the columns of all classes sum to one; else by
+    ``named_class``."""
     ends = {column: _at_the_end(column, names) for column in values}
     if len(values) == len(names) and set(ends.values()) == set(names) and _add_up(list(values.values())):
         return ends
@@ -235,34 +236,34 @@ def prepare_predictions(
 ) -> Dataset:
     """Prepare a Dataset whose X (n, k) contains the score columns as float64, for calibration without a model.
 
-    Rows without a label or with a score that is missing or infinite are left out, and named in ``notes``,
-    which also report scores that rank the classes in reverse.
+    Rows without a label or with a missing or infinite score are excluded. ``notes`` report these rows, and scores that
+    rank the classes in reverse.
 
-    With three or more classes that have a column each, X holds the probabilities of all of them (``columns``).
+    If three or more classes have one column each, X holds the probabilities of all classes (``columns``).
 
     Parameters
     ----------
     positive
-        None takes all classes together if each has a column; else it chooses the class that the score columns are named
-        after (``p_yes``), else the one that is positive by convention (1 of 0 and 1, yes of no and yes …), else the
-        minority class.
+        Positive class. None takes all classes together if each has a column; else the class that the score columns
+        are named after (``p_yes``), else the one that is positive by convention (1 of 0 and 1, yes of no and yes …),
+        else the minority class.
     scores
-        The score columns; None takes ``score_columns``, of two that add up to one, or of one column per class and a
-        chosen class, only the positive class's.
+        Score columns; None takes ``score_columns``. If two of them sum to one, or a class was chosen among one
+        column per class, only the column of the positive class is used.
     roles
-        weight, time, cluster and part → the column that holds it, which is then no score.
+        weight, time, cluster and part → the column with this role, which is then not a score.
     weight_as
-        What a weight column of whole numbers holds, as for ``read_roles``.
+        Meaning of whole weights, as in ``read_roles``.
     drop_repeated
-        Leave out rows that repeat an earlier row in every column.
+        Whether to exclude rows that repeat an earlier row in every column.
     scores_as
-        "logits" if scores that are not probabilities are logits: they become a sigmoid, or of one column per class a
-        softmax. "shares" to divide the columns of all classes by their sum. None recognises logits of all classes.
+        "logits" converts scores outside [0, 1] with the sigmoid, or one column per class with the softmax. "shares"
+        divides the columns of all classes by their sum. None recognises logits of all classes.
 
     Raises
     ------
     DataError
-        If no Dataset can be made, or probabilities of all classes do not sum to 1.
+        If no Dataset can be made, or the probabilities of all classes do not sum to 1.
 
     Examples
     --------
@@ -309,7 +310,7 @@ def prepare_predictions(
         **known.of(rows),
     )
     classes = found.classes
-    del label, known, found, scored, rows  # which are as long as the table
+    del label, known, found, scored, rows  # free arrays as long as the table
     notes += weight_note((roles or {}).get("weight"), data.weight, data.n)
     notes += [f"{problem.column}: {problem.message}" for problem in ranking_problems(data)]
     return dataclasses.replace(data, notes=(classes.note, *notes))
@@ -329,25 +330,25 @@ def tables_of(
     Parameters
     ----------
     typed
-        A typed table without the columns that have a role.
+        Typed table without the columns that have a role.
     labels
-        The different labels, in sorted order.
+        Distinct labels, in sorted order.
     scores, positive, scores_as
-        As for ``prepare_predictions``. Chosen columns are the scores of a chosen class, whatever their names.
+        Arguments of ``prepare_predictions``. Chosen columns are scores of the chosen class, whatever their names.
     sure
-        As for ``class_tables``.
+        Argument of ``class_tables``.
     """
     if scores and positive is not None:
         return None
     candidates = [str(score) for score in scores] if scores else [name for name in typed if name != target]
     if not set(candidates) <= set(typed):
         return None
-    # Of two classes a single column suffices, unless both are needed for a softmax
+    # For two classes a single column suffices, unless a softmax needs both
     return class_tables(typed, labels, candidates, 2 if scores_as == "logits" else 3, sure)
 
 
 def refuse_merged(frame: pd.DataFrame, target: str, scores: Collection[str] = ()) -> None:
-    """Refuse to merge labels of a table in which every class has a column of its own."""
+    """Refuse to merge labels of a table in which every class has its own column."""
     labels = list(coded_labels(frame, target).counts)
     if tables_of(typed_frame(frame), target, labels, list(scores) or None) is not None:
         raise DataError(
@@ -358,18 +359,18 @@ def refuse_merged(frame: pd.DataFrame, target: str, scores: Collection[str] = ()
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Scores:
-    """The scores of all rows of a table.
+    """Scores of all rows of a table.
 
     Attributes
     ----------
     classes
-        The classes that they speak of.
+        Classes of the scores.
     values
         Column → float64 (n,).
     missing
-        What is missing → bool (n,), the rows in which it is there.
+        Beginning of a message ("'p' is") → bool (n,), the rows in which the score is present.
     tables, whole
-        Of all classes together, their columns, and all values as one array (n, k).
+        For all classes together, their columns, and all values as one array (n, k).
     """
 
     classes: Classes
@@ -381,21 +382,20 @@ class _Scores:
 
     @property
     def scored(self) -> np.ndarray:
-        """Bool (n,), whether every score is there."""
+        """Bool (n,), true if no score of the row is missing."""
         return np.logical_and.reduce(list(self.missing.values()))
 
     def table(self, rows: np.ndarray) -> pd.DataFrame:
-        """Return the scores of some rows, bool (n,)."""
+        """Return the scores of the chosen rows, bool (n,)."""
         index = positions(rows)
         if self.whole is None:
             return pd.DataFrame({column: given[rows] for column, given in self.values.items()}, index=index)
-        values = (
-            self.whole if rows.all() else self.whole[rows]
-        )  # of a thousand classes a copy would be one too many
+        # Without a copy, which is large for a thousand classes
+        values = self.whole if rows.all() else self.whole[rows]
         return pd.DataFrame(values, columns=list(self.values), index=index, copy=False)
 
     def together(self, label: Labels, rows: np.ndarray) -> dict[str, Any]:
-        """Return the fields of a Dataset that holds all classes together."""
+        """Return the fields of a Dataset of all classes together, or an empty dict."""
         if self.tables is None:
             return {}
         names = self.tables.names
@@ -411,7 +411,7 @@ def _of_columns(
     scores_as: str | None,
     where: str,
 ) -> _Scores:
-    """Scores of one class, each in a column of its own."""
+    """Read scores of one class, one column per model."""
     values = {column: _scores(typed, column, target) for column in _chosen(typed, target, scores)}
     if positive is None and len(counts) > 2:
         _refuse_confidence(list(values))
@@ -426,7 +426,7 @@ def _of_columns(
 
 
 def _refuse_confidence(columns: Sequence[str]) -> None:
-    """Refuse probabilities of the predicted class beside a label of several: which class was predicted is not known."""
+    """Refuse confidences with a label of several classes, because the predicted class is unknown."""
     if called := [column for column in columns if CONFIDENCE.search(column)]:
         raise DataError(
             f"{called[0]!r} seems to be the probability of the predicted class, but the table does not say whether it "
@@ -437,7 +437,7 @@ def _refuse_confidence(columns: Sequence[str]) -> None:
 
 
 def _sigmoids(values: dict[str, np.ndarray]) -> tuple[str, ...]:
-    """Make probabilities of the columns that hold none; what was done."""
+    """Convert columns outside [0, 1] with the sigmoid, in place; return the notes."""
     notes = []
     for column, given in values.items():
         known = given[np.isfinite(given)]
@@ -450,7 +450,7 @@ def _sigmoids(values: dict[str, np.ndarray]) -> tuple[str, ...]:
 def _of_all_classes(
     typed: pd.DataFrame, counts: Mapping[str, int], tables: ClassTables, scores_as: str | None
 ) -> _Scores:
-    """Probabilities of all classes, for one or several models."""
+    """Read probabilities of all classes, for one or several models."""
     counts = {name: counts.get(name, 0) for name in tables.names}
     classes = choose_classes(counts, joint=True, most=MOST_PREDICTED, confirmed=True)
     whole, missing, notes = cells(typed, tables.every), {}, [tables.note] if tables.note else []
@@ -472,7 +472,7 @@ def _of_one_class(
     scores_as: str | None,
     where: str,
 ) -> _Scores:
-    """Probabilities of the positive class, for one or several models."""
+    """Read probabilities of the positive class from columns of all classes, for one or several models."""
     chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, {})
     classes = choose_classes(counts, chosen_class, why, where, most=MOST_PREDICTED, confirmed=True)
     place = tables.names.index(classes.positive)
@@ -481,7 +481,7 @@ def _of_one_class(
         P = cells(typed, columns)
         there = np.isfinite(P).all(axis=1)
         notes += filter(None, [to_probabilities(P, there, model, scores_as, joint=False)])
-        values[columns[place]] = P[:, place].copy()  # without the other classes
+        values[columns[place]] = P[:, place].copy()  # a copy, so that the other classes are freed
         missing[f"{columns[place]!r} is"] = np.isfinite(P[:, place])
     return _Scores(classes, values, missing, tuple(notes))
 
@@ -492,14 +492,14 @@ def _unused(typed: pd.DataFrame, target: str, used: Collection[str]) -> list[str
 
 
 def _without_label(found: _Scores, rows: np.ndarray, known: Read) -> dict[str, Any]:
-    """The scores and times of rows, bool (n,), whose labels are missing: the fields of a Dataset."""
+    """Return the Dataset fields of the unlabelled rows, bool (n,): their scores and times."""
     if not rows.any():
         return {}
     return {"unlabelled_scores": found.table(rows), "unlabelled_time": known.of(rows).get("time")}
 
 
 def _chosen(typed: pd.DataFrame, target: str, scores: Sequence[str] | None) -> list[str]:
-    """The score columns asked for, or those that look like it."""
+    """Return the chosen score columns, else those that look like scores."""
     chosen = [str(score) for score in scores] if scores else score_columns(typed, target)
     if not chosen:
         raise DataError(
@@ -519,7 +519,7 @@ def _left_out(labelled: np.ndarray, missing: Mapping[str, np.ndarray]) -> list[s
 
 
 def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tuple[str | None, str]:
-    """(the positive class, why), or (None, …) if the minority class is used."""
+    """Return (the positive class, the reason), or (None, …) if the minority class is to be used."""
     names = {label for label in named.values() if label is not None}
     if len(names) == 1:
         return (
@@ -532,9 +532,9 @@ def _positive(counts: Mapping[str, int], named: Mapping[str, str | None]) -> tup
 def _other_classes(
     values: Mapping[str, np.ndarray], named: Mapping[str, str | None], positive: str, classes: int
 ) -> list[str]:
-    """Columns of other classes beside one of the positive class.
+    """Return the columns of other classes, if the positive class has a column too.
 
-    Of two classes, where each may have a model of its own, those that add up to one with it.
+    With two classes, each column may be a different model, so only columns that sum to one with it are returned.
     """
     own = [column for column in values if named[column] == positive]
     others = [column for column in values if named[column] not in (None, positive)]
@@ -544,20 +544,20 @@ def _other_classes(
 
 
 def _add_up(columns: Collection[np.ndarray]) -> bool:
-    """Whether columns (n,) add up to one in every row, but for rounding."""
+    """Tell whether columns (n,) sum to one in every row, except for rounding."""
     return bool(np.nanmax(np.abs(sum(columns) - 1), initial=0.0) <= ROUNDING * len(columns))
 
 
 def of_classes(data: Dataset, model: str) -> np.ndarray:
-    """Return the probabilities of all classes of a Dataset that holds them, (n, K); without a copy if it can."""
+    """Return the probabilities of all classes (n, K) from a Dataset, without a copy if possible."""
     columns = list(data.columns[model])
     return (data.X if len(columns) == data.X.shape[1] else data.X[columns]).to_numpy()
 
 
 def ranking_problems(data: Dataset) -> list[Problem]:
-    """Report score columns that rank the two classes in reverse or no better than chance: one Problem each.
+    """Report score columns that rank the two classes in reverse or no better than chance, one Problem each.
 
-    Of all classes together, predictions whose most probable class is right no more often than by chance.
+    For all classes together, report predictions whose most probable class is right no more often than by chance.
 
     >>> table = pd.DataFrame({"y": [0] * 20 + [1] * 20, "p": np.linspace(0.9, 0.1, 40)})
     >>> ranking_problems(prepare_predictions(table, "y"))[0].message
@@ -581,11 +581,11 @@ def ranking_problems(data: Dataset) -> list[Problem]:
 
 
 def _agreement(data: Dataset, model: str) -> Problem | None:
-    """The warning where the most probable class is right no more often than if it were drawn among the rows."""
+    """Return a warning if the most probable class is right no more often than a randomly drawn one."""
     assert data.labels is not None
     columns, rows = data.columns[model], Rows(data.y, weight=data.weight, cluster=data.cluster)
     P, guess = of_classes(data, model), np.empty(data.n, dtype=np.intp)
-    for some in range(0, data.n, ROWS_AT_ONCE):  # NumPy would copy what may not be written to
+    for some in range(0, data.n, ROWS_AT_ONCE):  # in batches, because NumPy would copy a read-only array
         guess[some : some + ROWS_AT_ONCE] = P[some : some + ROWS_AT_ONCE].argmax(axis=1)
     share = np.bincount(data.labels, rows.weights, minlength=len(columns)) / rows.weights.sum()
     right, chance = data.labels == guess, share[guess]
@@ -602,9 +602,9 @@ def _agreement(data: Dataset, model: str) -> Problem | None:
 
 
 def _is_grouped(data: Dataset) -> bool:
-    """Whether rows are those of a GROUP BY of scores and label: no two alike, and most scores once in each class.
+    """Tell whether rows come from GROUP BY of scores and label: none are equal, and most scores occur once per class.
 
-    Such lines rank the classes no better than chance whatever the scores are worth, unless they are counted.
+    Without their counts, such lines rank the classes no better than chance, whatever the scores are worth.
     """
     if data.n < FEW_LINES or 2 * repeats(data.X).sum() <= GROUPED * data.n:
         return False
@@ -647,10 +647,10 @@ def _scale(column: str, low: float, high: float) -> Problem | None:
 
 
 def _ranks(data: Dataset, column: str, area: float, interval: tuple[float, float]) -> Problem:
-    """The warning about scores whose AUC does not exceed one half for sure."""
+    """Return the warning about scores whose AUC is not clearly above one half."""
     negative, positive = data.classes
     result = f"AUC {number(area)} [{number(interval[0])}, {number(interval[1])}]"
-    # "not a" stands for several labels, none of which could be chosen.
+    # "not a" means several labels, none of which could be chosen.
     switch = {"positive": negative} if area < 0.5 and negative != f"not {positive}" else None
     action = f"Make {negative!r} the positive class" if switch else ""
     scores = data.X[column]

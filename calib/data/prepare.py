@@ -1,4 +1,4 @@
-"""A table and its label become a Dataset: typed columns, coded labels, and a sentence for all that was left out."""
+"""Make a Dataset from a table and its label: typed columns, coded labels, and a note on everything excluded."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ def prepare(
 ) -> Dataset:
     """Prepare a Dataset from a table; ``X.index`` contains the positions of its rows in the table, from 0.
 
-    Rows without a label are left out, as are columns that are empty, constant, identifiers or free text;
-    infinite values count as missing. ``notes`` says so, and how gaps are filled.
+    Rows without a label are excluded, and columns that are empty, constant, identifiers or free text. Infinite values
+    count as missing. ``notes`` report this, and how gaps are imputed.
 
     Parameters
     ----------
     frame
-        As ``read_table`` gives it.
+        Table, as ``read_table`` returns it.
     target
-        The label column.
+        Label column.
     positive
-        The positive class, as spelt in the file or as a value; with more than two classes it is set against the
-        rest. None takes three or more classes together (``labels``), or of two the minority class (ties: the later
+        Positive class, as spelt in the file or as a value; with more than two classes, it is predicted against the
+        rest. None takes three or more classes together (``labels``), and of two the minority class (ties: the later
         in sorted order).
     exclude
         Columns not to use.
     keep
         Columns to use although they are constant, identifiers or free text.
     roles
-        weight, time, cluster and part → the column that holds it, which is then no feature.
+        weight, time, cluster and part → the column with this role, which is then not a feature.
     weight_as
-        What a weight column of whole numbers holds, as for ``read_roles``.
+        Meaning of whole weights, as in ``read_roles``.
     drop_repeated
-        Leave out rows that repeat an earlier row in every column.
+        Whether to exclude rows that repeat an earlier row in every column.
 
     Raises
     ------
     DataError
-        Where no Dataset can be made.
+        If no Dataset can be made.
 
     Examples
     --------
@@ -110,13 +110,13 @@ def prepare(
 
 
 def _counts(label: Labels, rows: np.ndarray, positive: object) -> dict[str, int]:
-    """Count the labels; of classes that are taken together only those of ``rows``, bool (n,)."""
+    """Count the labels; if classes are taken together, count only ``rows``, bool (n,)."""
     counts = label.counts
     return label.of(rows).counts if positive is None and len(counts) > 2 and rows.any() else counts
 
 
 def _rows(typed: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
-    # A copy of a large table that is whole would be one too many
+    # A copy would double the memory of a large table
     return typed if rows.all() else typed.loc[rows]
 
 
@@ -132,7 +132,7 @@ def _as_asked(unused: Collection[str]) -> Iterator[str]:
 
 
 def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:
-    """The names of the columns not to use and of those to use at any rate, all of them there."""
+    """Return the columns to exclude and those to keep, as sets of names; refuse unknown names."""
     left_out, kept = set(map(str, exclude)), set(map(str, keep))
     unknown = sorted((left_out | kept) - set(typed.columns))
     if unknown:
@@ -141,7 +141,7 @@ def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str])
 
 
 def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[str]]:
-    """(typed columns, what was left out or changed and why)."""
+    """Return (typed columns, notes on excluded and changed columns)."""
     columns: dict[str, pd.Series] = {}
     remarks: list[str] = []
     for name, column in frame.items():
@@ -166,11 +166,11 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
 
 
 def _typed(column: pd.Series, found: Column) -> pd.Series:
-    """Numbers as float64, truth values as bool (boolean if some are missing), dates as they are, else categories."""
+    """Convert numbers to float64, truth values to bool (boolean with gaps), texts to categories; keep dates."""
     if found.kind == "number" and column.dtype == np.float64 and not found.infinite:
         return column
     if found.kind == "mixed":
-        codes, levels = pd.factorize(column)  # of which there may be few: each is read once
+        codes, levels = pd.factorize(column)  # each distinct value is parsed once
         numbers = bounded(pd.Series(pd.to_numeric(levels.to_numpy(object), errors="coerce")))
         return pd.Series(np.append(numbers, np.nan)[codes], index=column.index)
     if pd.api.types.is_bool_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
@@ -183,9 +183,9 @@ def _typed(column: pd.Series, found: Column) -> pd.Series:
 
 
 def _in_order(column: pd.Series) -> pd.Categorical:
-    """Texts as categories in sorted order: only the levels are sorted, which for few rows is a third of the work."""
+    """Convert texts to categories in sorted order; only the levels are sorted, which saves two thirds of the time."""
     codes, levels = coded(column if column.dtype == "str" else column.astype("str"))
-    order = pc.sort_indices(levels.__arrow_array__()).to_numpy()  # of UTF-8 as of its characters
+    order = pc.sort_indices(levels.__arrow_array__()).to_numpy()  # sorting UTF-8 bytes sorts by code points
     places = np.full(len(order) + 1, -1)  # a gap has code −1, the last place
     places[order] = np.arange(len(order))
     return pd.Categorical.from_codes(places[codes], levels[order])

@@ -1,8 +1,8 @@
-"""How well columns rank the two classes: the area under the ROC curve, with the interval that small numbers ask for.
+"""Compute how well columns rank two classes: the area under the ROC curve, with an interval for small samples.
 
-The interval holds every area θ that the observed one does not contradict, |AUC − θ| ≤ z·se(θ), with the
-standard error of Hanley and McNeil (1982). It never shrinks to nothing, not even at 0 and 1 (Newcombe 2006),
-and it holds one half exactly where the Mann–Whitney test finds nothing.
+The interval contains every area θ that is compatible with the observed one, |AUC − θ| ≤ z·se(θ), with the standard
+error of Hanley and McNeil (1982). Its width is never 0, not even at AUC 0 and 1 (Newcombe 2006). It includes one half
+exactly if the Mann–Whitney test is not significant.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) ->
     y : (n,)
         Labels, 0 and 1.
     weight : (n,)
-        How many rows each stands for.
+        Weight of each row.
 
     Examples
     --------
@@ -43,10 +43,9 @@ def auc(columns: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) ->
 
 
 def class_draws(rows: Rows) -> tuple[float, float] | None:
-    """Return the number of independent draws behind the rows of class 1 and of class 0: rows, or clusters with such a
-    row.
+    """Return the number of independent draws of class 1 and of class 0: rows, or clusters with such a row.
 
-    None if a class has none, or if all rows are of one cluster.
+    Return None if a class has none, or if all rows belong to one cluster.
 
     >>> class_draws(Rows(np.array([0, 0, 1, 1]), cluster=np.array([5, 5, 5, 6])))
     (2.0, 1.0)
@@ -60,7 +59,7 @@ def class_draws(rows: Rows) -> tuple[float, float] | None:
 
 
 def auc_interval(area: float, ones: float, zeros: float, level: float = 0.95) -> tuple[float, float]:
-    """Return the areas that are compatible with ``area``, found on so many rows of each class, at this level.
+    """Return the interval of areas compatible with ``area``, observed with ``ones`` and ``zeros`` rows, at ``level``.
 
     >>> [round(end, 2) for end in auc_interval(0.5, 100, 100)], auc_interval(1.0, 3, 3)[1]
     ([0.42, 0.58], 1.0)

@@ -1,8 +1,7 @@
-"""A file becomes a table: its name proposes a format, its content decides, and nothing in it is ever executed.
+"""Read a file as a table: its name suggests a format, its content decides, and nothing in it is executed.
 
-Delimited text, ARFF and JSON are decoded first (UTF-8, UTF-16, UTF-32, else Windows-1252, which contains
-Latin-1); Parquet and Excel are recognised by their first bytes; what is packed is unpacked up to
-``most_unpacked`` bytes.
+Delimited text, ARFF and JSON are decoded first (UTF-8, UTF-16, UTF-32, else Windows-1252, which contains Latin-1).
+Parquet and Excel are recognised by their first bytes. Compressed files are unpacked up to ``most_unpacked`` bytes.
 """
 
 from __future__ import annotations
@@ -70,14 +69,14 @@ SIGNATURES = (
 )
 BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, because its mark begins with that of UTF-16
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 FILLED = re.compile(rb"[^\x00 \t\r\n]")
 CONTROLS = re.compile("[\x01-\x08\x0e-\x19\x1b-\x1f]")
-CONTROL_SHARE = 0.002  # a stray control character happens; many mean that it is not text
+CONTROL_SHARE = 0.002  # a few control characters occur in text; many mean a binary file
 
 
 def read_table(
@@ -87,28 +86,28 @@ def read_table(
     header: int | None = None,
     fewest: int = 2,
 ) -> pd.DataFrame:
-    """Read a table from a file's bytes (or path) and its name; the ending is checked against the content.
+    """Read a table from a file's bytes or path; the file's extension is checked against the content.
 
-    Columns are numbers, texts, booleans, categories or dates; values that stand for "missing" are missing.
-    ``calib.data.about`` has the notes on how the file was read, and its name without its endings.
+    Columns become numbers, texts, booleans, categories or dates; values that mean "missing" become missing.
+    ``calib.data.about`` returns the notes on how the file was read, and its name without extensions.
 
     Parameters
     ----------
     data
-        The file's bytes, or its path.
+        Bytes of the file, or its path.
     name
-        Its name; that of the path if none is given.
+        Name of the file; by default that of the path.
     sheet
-        Of an Excel file; None takes the first that holds a table.
+        Sheet of an Excel file; None takes the first with content.
     header
-        The line of the header, counted from 1; 0 if there is none; None finds it out.
+        Line of the header, counted from 1; 0 if there is none; None infers it.
     fewest
-        Columns of a text, which is refused with fewer: 1 if no label is asked for.
+        Smallest number of columns of a text: 1 if no label is needed.
 
     Raises
     ------
     DataError
-        With the reason and the remedy, if the file is not rectangular.
+        If the file cannot be read as a table; with the reason and a remedy.
 
     Examples
     --------
@@ -128,7 +127,7 @@ def read_table(
     if FOREIGN.fullmatch(extension):
         raise DataError(f"{name} cannot be read: .{extension} is not a known table format.", SAVE_AS)
     given = [content]
-    del content  # which is as heavy as the table: it goes when it is decoded
+    del content  # as large as the table, so it is freed once it is decoded
     frame = _read(given, extension, found, name, sheet, header, fewest)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
@@ -159,7 +158,7 @@ def _bounded(content: bytes, name: str, most: int) -> bytes:
 
 
 def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
-    """(extension without .gz, content after gzip)."""
+    """Return (extension without .gz, content after gzip)."""
     endings = Path(name).name.lower().split(".")[1:]
     packed = content.startswith(b"\x1f\x8b")
     if endings[-1:] == ["gz"]:
@@ -183,7 +182,7 @@ def _unpack(content: bytes, name: str) -> tuple[str, bytes]:
 
 
 def _recognise(content: bytes) -> str | None:
-    """The binary format that the first bytes give away, or None for what may be text."""
+    """Return the binary format that the first bytes identify, or None for possible text."""
     for signature, found in SIGNATURES:
         if content.startswith(signature):
             return NPZ if found == EXCEL and is_npz(content) else found
@@ -192,7 +191,7 @@ def _recognise(content: bytes) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """File in memory, or where it is, from which tables are read as Recipes ask; the last table is kept."""
+    """File in memory or on disk, from which tables are read with different options; the last table is cached."""
 
     name: str
     content: bytes | Path
@@ -216,7 +215,7 @@ def _read(
     header: int | None,
     fewest: int,
 ) -> pd.DataFrame:
-    """The table of the content that is taken out of ``given``."""
+    """Read the content in ``given``, which is taken out of the list so that it can be freed."""
     expected, encoding = EXTENSIONS.get(extension), None
     content, texts = given.pop(), list[str]()
     if found is None:
@@ -246,7 +245,7 @@ def _read(
 
 
 def _decode(content: bytes, name: str) -> tuple[str, str | None]:
-    """(text, the encoding if it is neither UTF-8 nor UTF-16)."""
+    """Return (text, the encoding if it is not Unicode)."""
     encoding = next(
         (encoding for mark, encoding in BOMS if content.startswith(mark)), None
     ) or _unmarked_utf16(content)
@@ -262,13 +261,13 @@ def _decode(content: bytes, name: str) -> tuple[str, str | None]:
     start = text[: 1 << 20]
     if "\x00" in text or len(CONTROLS.findall(start)) > CONTROL_SHARE * len(start):
         raise DataError(f"{name} is not a table: its content is binary.", SAVE_AS)
-    if "\r" in text:  # to look is a tenth of the work
+    if "\r" in text:  # a search takes a tenth of the time of replacing
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.lstrip("\ufeff").rstrip("\n\x1a"), fallback
 
 
 def _unmarked_utf16(content: bytes) -> str | None:
-    """UTF-16 without a mark, which in Western text has a zero in every other byte."""
+    """Detect UTF-16 without a byte order mark, which in Western text has a zero in every other byte."""
     head = np.frombuffer(content[:4096], dtype=np.uint8)
     if len(content) % 2 or len(head) < 4:
         return None
@@ -286,7 +285,7 @@ def _western(content: bytes) -> tuple[str, str]:
 
 
 def _whole_lines(content: bytes, encoding: str) -> str:
-    """The text without the end of its last line, which to cut off later would copy a large text."""
+    """Decode without the trailing line ends, because stripping them later would copy a large text."""
     last = content[-64:]
     spare = 0 if encoding.startswith(("utf-16", "utf-32")) else len(last) - len(last.rstrip(b"\r\n\x1a"))
     return str(memoryview(content)[: len(content) - spare], encoding)

@@ -1,7 +1,7 @@
-"""Rows that repeat an earlier one: rows of one mark are compared, which is quick where hardly any repeats another.
+"""Find rows that repeat an earlier row, by comparing hashes, which is fast if few rows are repeated.
 
-``DataFrame.duplicated`` gives every value of every column a number first, which for millions of different
-ones takes seconds and the memory of the table once more.
+``DataFrame.duplicated`` first factorises every column, which takes seconds for millions of distinct values and doubles
+the memory.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from calib.data.columns import coded, sortable
 from calib.kernel.records import Dataset
 from calib.kernel.wording import counted, row_numbers
 
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, of evenly spread bits (Knuth 1998, 6.4)
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, with evenly distributed bits (Knuth 1998, 6.4)
 HALF = np.uint64(32)
 FLATTER = "If copies of a row are in both the training and the test set, the model looks better than it is."
 
 
 def repeats(frame: pd.DataFrame) -> np.ndarray:
-    """Find the rows of a typed table that equal an earlier one, bool (n,); gaps are equal to each other.
+    """Find the rows of a typed table that equal an earlier one, bool (n,); gaps equal each other.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def repeats(frame: pd.DataFrame) -> np.ndarray:
         return again
     for _, column in frame.items():
         bits = _bits(column)
-        if (bits[rows] != bits[before]).any():  # of one mark by chance
+        if (bits[rows] != bits[before]).any():  # a hash collision
             return frame.duplicated().to_numpy()
     again[rows] = again[before] = True
     alike = np.flatnonzero(again)
@@ -50,7 +50,7 @@ def repeats(frame: pd.DataFrame) -> np.ndarray:
 
 
 def doubts(data: Dataset) -> tuple[str, ...]:
-    """Say how many rows of a Dataset with features repeat an earlier one in all columns of the table that are known."""
+    """Return a sentence on how many rows of a Dataset with features repeat an earlier one in all known columns."""
     if data.predictions:
         return ()
     others = [each.iloc[data.row_numbers - 1] for each in data.beside.values()]
@@ -61,18 +61,18 @@ def doubts(data: Dataset) -> tuple[str, ...]:
 
 
 def left_out(again: np.ndarray) -> tuple[str, ...]:
-    """Say which rows, bool (n,), were excluded because they repeat an earlier one."""
+    """Return a note on the rows, bool (n,), that were excluded because they repeat an earlier one."""
     told = f"{counted(int(again.sum()), 'row')} ({row_numbers(again)})"
     return (f"Excluded because they repeat an earlier row: {told}.",) if again.any() else ()
 
 
 def _bits(column: pd.Series) -> np.ndarray:
-    """One number for each value (n,), different ones for different values."""
+    """Return a number per value (n,), different for different values."""
     if not sortable(column.dtype):
         return coded(column)[0].astype(np.int64).view(np.uint64)
     values = column.to_numpy()
     if values.dtype.kind != "f":
         return values.astype(np.int64).view(np.uint64)
-    values = values.astype(np.float64) + 0.0  # minus zero is zero
-    values[np.isnan(values)] = np.nan  # of which there are several
+    values = values.astype(np.float64) + 0.0  # −0.0 becomes 0.0
+    values[np.isnan(values)] = np.nan  # one bit pattern for all NaN
     return values.view(np.uint64)

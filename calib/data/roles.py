@@ -1,6 +1,6 @@
-"""What columns are for beside features and label: how much a row counts, when it is from, whose it is, which part.
+"""Read columns with a role: the weight or count of a row, its time, its cluster, and its set (train or test).
 
-A role changes numbers, so that it is proposed (``propose_roles``) and never taken unasked.
+A role changes results, so it is proposed (``propose_roles``) and never assigned automatically.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from calib.kernel.records import PARTS, Problem
 from calib.kernel.weights import are_whole, describe_lines, importance_weights
 from calib.kernel.wording import counted, quoted, row_numbers
 
-ROLES = ("weight", "time", "cluster", "part")  # as the fields of a Recipe and of a Dataset are called
+ROLES = ("weight", "time", "cluster", "part")  # names of the fields of Recipe and Dataset
 WEIGHT_AS = {"counts": "repeats the row", "importance": "weights the row"}
-"""What whole weights may be, with what each line of the table does then."""
+"""Meaning of whole weights → the effect of each line of the table."""
 SYNONYMS = {
     "train": ("train", "training", "trn", "tr", "learn", "learning", "fit", "development"),
     "calibrate": (
@@ -53,19 +53,20 @@ SYNONYMS = {
         "out of sample",
     ),
 }
-# Beside rows that train it calibrates, as in machine learning; else it trains, as in banks
+# With a training set, "dev" means calibration, as in machine learning; without one, training, as in banks
 DEVELOPMENT = "dev"
 WORDS = {word: PARTS.index(part) for part, words in SYNONYMS.items() for word in words}
-COUNTED = frozenset(("count", "counts", "n", "rows", "cases"))  # so called, fractions are something else
-# At either end of a column's name they say that its whole numbers count rows
+# Fractions in columns with these names are not weights
+COUNTED = frozenset(("count", "counts", "n", "rows", "cases"))
+# At either end of a column's name, these words mean counts of rows
 COUNT_WORDS = COUNTED | {"freq", "frequency", "frequencies", "copies", "repeats", "replicates"}
-# Anywhere in it they say that a row counts for more
+# Anywhere in a name, these words mean importance weights
 IMPORTANCE_WORDS = frozenset(
     ("sampling", "survey", "importance", "design", "inverse", "probability", "propensity", "ipw", "iptw")
 )
-# Among names of times, those that order rows by themselves
+# Names of times that are sufficient to order rows
 MOMENTS = frozenset(("date", "datetime", "timestamp", "year"))
-YEARS = (1000, 2999)  # of the calendar
+YEARS = (1000, 2999)  # calendar years
 AMBIGUOUS = "dates were read as day, month, year."
 
 
@@ -78,11 +79,11 @@ class Read:
     values
         Role → array (n,) of the table's rows.
     rows : bool (n,)
-        Those for which nothing is missing.
+        Rows that are used.
     notes
-        What was left out, one sentence each.
+        One sentence per reason for excluding rows.
     counts
-        Whether the weights are counts of rows; other weights say how much each row counts.
+        Whether the weights are counts of rows, not importance weights.
     """
 
     values: Mapping[str, np.ndarray]
@@ -92,18 +93,19 @@ class Read:
 
     @property
     def lines(self) -> str:
-        """Return the word for lines of the table: "rows", or "lines" if they count several rows."""
+        """Word for lines of the table: "rows", or "lines" if they count several rows."""
         return "lines" if self.counts else "rows"
 
     def per_class(self, label: Labels) -> dict[str, int]:
-        """Count rows per class; a line of a table of counts is as many as it says."""
+        """Count rows per class; a line of a table of counts adds its count."""
         found = label.counts
         if not self.counts:
             return found
         return {text: round(float(self.values["weight"][label.are(text)].sum())) for text in found}
 
     def unlabelled(self, there: np.ndarray) -> Any:
-        """Time, or without a time column the number, of the first row without a label; None if all have one.
+        """Return the time of the first row without a label (or its number, without a time column); None if there is
+        none.
 
         Parameters
         ----------
@@ -116,10 +118,10 @@ class Read:
         return self.values["time"][missing].min() if "time" in self.values else int(missing[0]) + 1
 
     def of(self, rows: np.ndarray) -> dict[str, Any]:
-        """Return the values of each role in the chosen rows, bool (n,): the fields of a Dataset.
+        """Return the values of each role in the chosen rows, bool (n,), as fields of a Dataset.
 
-        This function alone decides the meaning of whole weights: in a Dataset, whole weights are
-        counts. Equal weights that are not counts are ignored.
+        Only this function fixes the meaning of whole weights: in a Dataset, whole weights are counts. Equal weights
+        that are not counts are ignored.
         """
         held = {role: values[rows] for role, values in self.values.items()}
         if "weight" in held and not self.counts:
@@ -137,26 +139,26 @@ def read_roles(
 ) -> Read:
     """Read and check the columns that have a role.
 
-    Rows with a weight of 0, or without a weight, time or part, are left out; one without a cluster is its
-    own.
+    Rows with a weight of 0, or without a weight, time or part, are excluded. A row without a cluster is a cluster of
+    its own.
 
     Parameters
     ----------
     typed
-        As ``typed_frame`` gives it.
+        Table, as ``typed_frame`` returns it.
     roles
-        weight, time, cluster and part → the column that holds it.
+        weight, time, cluster and part → the column with this role.
     target
-        The label column.
+        Label column.
     notes
-        What ``read_table`` noted when it read the table.
+        Notes of ``read_table`` on this table.
     weight_as
-        One of ``WEIGHT_AS``; None goes by the name of the column (``named_as``), importance if it says nothing.
+        One of ``WEIGHT_AS``; None infers it from the column's name (``named_as``), else takes importance.
 
     Raises
     ------
     DataError
-        Naming the role, for one that cannot have it.
+        If a column cannot have its role.
 
     Examples
     --------
@@ -187,7 +189,7 @@ def read_roles(
 
 
 def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator[str]:
-    """Say what the weights of a Dataset of n rows are, if a column holds them.
+    """Yield a note on the weights of a Dataset of n rows, if it has a weight column.
 
     >>> list(weight_note("n", np.array([3.0, 2.0]), 2)), list(weight_note("w", None, 2))
     (["Counts in 'n': 5 rows in 2 lines."], ["All weights in 'w' are equal, so every row counts once."])
@@ -199,7 +201,7 @@ def weight_note(name: str | None, weight: np.ndarray | None, n: int) -> Iterator
 
 
 def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | None) -> bool:
-    """Whether weights (n,) count rows."""
+    """Tell whether weights (n,) are counts of rows."""
     if values is None or name is None:
         if weight_as is not None:
             raise DataError(
@@ -219,7 +221,7 @@ def _are_counts(values: np.ndarray | None, name: str | None, weight_as: str | No
 
 
 def named_as(name: str) -> str | None:
-    """Infer from a weight column's name what its whole numbers are: one of ``WEIGHT_AS``, or None.
+    """Infer from a weight column's name the meaning of its whole numbers: one of ``WEIGHT_AS``, or None.
 
     >>> [named_as(name) for name in ("n", "rowCount", "freq_weight", "sampling_weight", "survey_n", "weight")]
     ['counts', 'counts', 'counts', 'importance', None, None]
@@ -293,7 +295,7 @@ def _times(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
 def _clusters(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
     codes, names = pd.factorize(column)
     own = codes < 0
-    codes[own] = len(names) + np.arange(own.sum())  # whose a row is, is not known: it stands alone
+    codes[own] = len(names) + np.arange(own.sum())  # a row of unknown cluster is a cluster of its own
     return codes.astype(np.intp), np.zeros(len(codes), dtype=bool)
 
 
@@ -311,7 +313,7 @@ def _parts(column: pd.Series, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _parts_of(names: Collection[Any]) -> list[int | None]:
-    """The part that each of a column's values names; None for what names none.
+    """Return the index of the part that each value names, or None.
 
     >>> _parts_of(["train", "dev"]), _parts_of(["Dev", "cal", "OOT"])
     ([0, 1], [0, 1, 2])
@@ -332,7 +334,7 @@ READERS: dict[str, Callable[[pd.Series, str], tuple[np.ndarray, np.ndarray]]] = 
     "cluster": _clusters,
     "part": _parts,
 }
-"""Role → what reads its column: (values (n,), which are missing (n,))."""
+"""Role → function that reads its column: (values (n,), missing (n,))."""
 
 
 def propose_roles(
@@ -343,25 +345,26 @@ def propose_roles(
     columns: Collection[Column] | None = None,
     weight_as: str | None = None,
 ) -> Iterator[Problem]:
-    """Propose a role for each column that looks like it, by name and content, unless the role is already given.
+    """Propose a role for each column whose name and content suggest it, unless the role is already assigned.
 
     Parameters
     ----------
     given
         Role → column.
     used
-        Whether the columns are features otherwise, so that leaving it unsaid has a price.
+        Whether columns without a role are features, so that a missing role has a cost.
     columns
-        Those that may have one, as ``inspect`` found them; all of the table by default.
+        Columns that may have a role, as ``inspect`` returns them; by default all.
     weight_as
-        As for ``read_roles``: where neither it nor the name says what given whole weights are, that is asked.
+        Argument of ``read_roles``. If neither it nor the column's name decides what whole weights mean, a question
+        is yielded.
     """
     taken = {target, *(str(name) for name in given.values() if name is not None)}
     columns = [inspect(column, str(name)) for name, column in typed.items()] if columns is None else columns
     found = [column for column in columns if column.name not in taken]
     yield from _weight_question(typed, given.get("weight"), weight_as)
-    elsewhere = given.get("part") == FILE_PART  # another file is judged: there is no split to choose
-    split = given.get("time") is not None or given.get("part") is not None  # which a click must not undo
+    elsewhere = given.get("part") == FILE_PART  # the second file is the test set: there is no split to choose
+    split = given.get("time") is not None or given.get("part") is not None  # a fix must not undo this choice
     for role, propose in PROPOSALS.items():
         if given.get(role) is None and not (elsewhere and role == "time"):
             for column in found:
@@ -403,7 +406,7 @@ def _propose_weight(typed: pd.DataFrame, found: Column, used: bool) -> Problem |
 
 
 def _weight_question(typed: pd.DataFrame, name: str | None, weight_as: str | None) -> Iterator[Problem]:
-    """Ask what whole weights are if nobody has said it and the column's name does not."""
+    """Ask for the meaning of whole weights, if neither the user nor the column's name decides it."""
     if name is None or weight_as is not None or named_as(name) is not None or not may_count(typed, name):
         return
     yield _counts_or_weights(
@@ -431,7 +434,7 @@ def _known(column: pd.Series) -> np.ndarray:
 
 
 def _counts_or_weights(name: str, values: np.ndarray, begin: str) -> Problem:
-    """Ask which of the two whole numbers (n,) are, the likelier answer first, each with what follows from it."""
+    """Ask whether whole numbers (n,) are counts or weights, the likelier answer first, with their effects."""
     values = values[values > 0]
     lines = len(values)
     answers = [
@@ -468,7 +471,7 @@ def _propose_time(typed: pd.DataFrame, found: Column, used: bool) -> Problem | N
 
 
 def _are_years(column: pd.Series) -> bool:
-    """Whether numbers can be years of the calendar, not amounts per year."""
+    """Tell whether numbers can be calendar years, not amounts per year."""
     values = _known(column)
     return bool(values.size and YEARS[0] <= values.min() and values.max() <= YEARS[1])
 

@@ -1,4 +1,4 @@
-"""Small data sets to begin with, each chosen because it shows something; the files lie in ``sample_data/``."""
+"""Small data sets to begin with, each chosen for what it shows; the files are in ``sample_data/``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOLDER = IN_WHEEL if IN_WHEEL.is_dir() else CALIB.parent / "sample_data"
 
 @dataclass(frozen=True)
 class Sample:
-    """A file in ``sample_data/``, its label column, its positive class (None: all classes), and why it is shown."""
+    """File in ``sample_data/``, its label column, its positive class (None: all classes), and why it is shown."""
 
     key: str
     label: str
@@ -141,12 +141,12 @@ def sample_table(key: str) -> Table:
     Parameters
     ----------
     key : str
-        As in ``SAMPLES``.
+        Key of ``SAMPLES``.
 
     Raises
     ------
     DataError
-        For an unknown key, or where the file is not beside the package.
+        If the key is unknown or the file is missing.
     """
     if key not in SAMPLES:
         raise DataError(f"There is no sample {key!r}.", f"Choose one of {', '.join(SAMPLES)}.")
@@ -171,12 +171,12 @@ def load_sample(key: str) -> Dataset:
     Parameters
     ----------
     key
-        A key of SAMPLES.
+        Key of ``SAMPLES``.
 
     Raises
     ------
     DataError
-        For another key, and where the file is missing.
+        If the key is unknown or the file is missing.
 
     Examples
     --------

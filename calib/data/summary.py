@@ -1,4 +1,4 @@
-"""Tables of a data set: what each column holds, how much of it is missing, and how many rows each class has."""
+"""Summarise a data set in tables: type, gaps and examples of each column, and the rows of each class."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ WORDS = {"text": "free text", "mixed": "numbers and words", "boolean": "true or 
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per column: column, type, missing, missing %, distinct, examples.
+    """Return one row per column: column, type, missing, missing %, distinct, examples.
 
     Parameters
     ----------
     frame : DataFrame
-        A table as it was read, of any number of rows.
+        Table, as ``read_table`` returns it; may be empty.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def class_shares(data: Dataset) -> pd.DataFrame:
-    """Return the classes of a Dataset, the largest first: class, rows (or what they are worth) and share.
+    """Return the classes of a Dataset, the largest first: class, rows (or sum of weights) and share.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def class_shares(data: Dataset) -> pd.DataFrame:
 
 
 def _first(column: pd.Series) -> list[Any]:
-    """The first different values, gaps left out: mostly the first rows have enough of them."""
+    """Return the first distinct values without gaps; the first rows usually contain enough."""
     for part in (column.iloc[:1000], column):
         values = part.unique()[:4]
         if len(values) == 4:
@@ -67,7 +67,7 @@ def _first(column: pd.Series) -> list[Any]:
 
 
 def _example(value: Any) -> str:
-    """A value as the file has it, of a number with many digits the first six."""
+    """Format a value as in the file, a number of many digits with six."""
     text = label(value)
     return f"{value:.6g}" if isinstance(value, float) and len(text) > LONG_NUMBER else text
 

@@ -1,4 +1,4 @@
-"""The classes of a label column: the labels as the file spelt them, and one against the rest or all together."""
+"""Read the labels of a label column as the file spells them, and choose its classes: one against the rest, or all."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from calib.data.columns import counts, sortable
 from calib.data.errors import DataError
 from calib.kernel.wording import counted, listed
 
-POSITIVE = "Positive class"  # so begins the note that names it
-TOGETHER = "are predicted together"  # so says the note on all classes
-MOST_TRAINED, MOST_PREDICTED = 100, 1_000  # classes that a model is trained on here, or elsewhere
-OTHER = "other"  # the class into which labels are merged
-LIKELY_CLASSES = (
-    50  # more values than this are measurements or names, unless the column is called like a label
-)
-ROWS_EACH = 5  # and unless each has so many rows on average
-# Of labels and hardly anything else
+POSITIVE = "Positive class"  # beginning of the note that names it
+TOGETHER = "are predicted together"  # phrase of the note on all classes
+MOST_TRAINED, MOST_PREDICTED = 100, 1_000  # most classes if a model is trained here, and if predictions exist
+OTHER = "other"  # name of the class into which labels are merged
+# More values than this are measurements or names, unless the column is named like a label or each value has
+# ROWS_EACH rows on average
+LIKELY_CLASSES = 50
+ROWS_EACH = 5  # rows per value on average
+# Names of labels, hardly ever of other columns
 NAMES = ("target", "label", "labels", "class", "y", "y_true", "ytrue", "truth")
-# Of labels, and of other columns beside them
+# Names of labels and of other columns
 LIKELY = ("outcome", "actual", "response", "result", "diagnosis")
-CONVENTION = (  # what "no" and "yes" are called; the second is the positive class
+CONVENTION = (  # names of "no" and "yes"; the second is the positive class
     *(("0", "1"), ("-1", "1"), ("-", "+"), ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t")),
     *(("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("off", "on")),
     *(("wrong", "right"), ("incorrect", "correct")),
@@ -37,8 +37,7 @@ CONVENTION = (  # what "no" and "yes" are called; the second is the positive cla
     *(("nie", "tak"), ("нет", "да"), ("否", "是"), ("いいえ", "はい")),
 )
 NO, YES = map(frozenset, zip(*CONVENTION, strict=True))
-# Words that say that the label is not known, which among words are values like any other until a person says
-# so.
+# Words that mean "unknown". They are ordinary labels until the user says otherwise.
 NO_LABEL = frozenset(
     (
         *(
@@ -72,9 +71,7 @@ NO_LABEL = frozenset(
 
 @dataclass(frozen=True)
 class Classes:
-    """The two classes chosen, and a sentence on the choice; of K classes ``together`` the names, and one against the
-    rest.
-    """
+    """The two chosen classes with a note on the choice; ``together`` names K classes that are predicted jointly."""
 
     names: tuple[str, str]
     positive: str
@@ -91,34 +88,34 @@ class Labels:
 
     @property
     def there(self) -> np.ndarray:
-        """Bool (n,), if there is a label."""
+        """Bool (n,), true if the label is not missing."""
         return self.codes >= 0
 
     def are(self, text: str) -> np.ndarray:
-        """Bool (n,), if it is this one."""
+        """Return bool (n,), true if the label is ``text``."""
         return np.array([*(other == text for other in self.texts), False])[self.codes]
 
     def among(self, names: Sequence[str]) -> np.ndarray:
-        """Int (n,), the position of the label among these names, −1 for a missing label and for any other."""
+        """Return int (n,), the position of each label in ``names``, −1 for a missing label and for any other."""
         places = {name: place for place, name in enumerate(names)}
         return np.array([*(places.get(text, -1) for text in self.texts), -1])[self.codes]
 
     def of(self, rows: np.ndarray) -> Labels:
-        """Return the labels of some rows, bool (n,)."""
+        """Return the labels of the chosen rows, bool (n,)."""
         return Labels(self.codes[rows], self.texts)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Count rows per class, like ``class_counts``."""
+        """Number of rows per class, as in ``class_counts``."""
         rows = np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts)).tolist()
-        counts = dict.fromkeys(self.texts, 0)  # two values may be spelt alike
+        counts = dict.fromkeys(self.texts, 0)  # two values may have the same spelling
         for text, count in zip(self.texts, rows, strict=True):
             counts[text] += count
         return {text: counts[text] for text in in_sorted_order(counts) if counts[text]}
 
 
 def labels(frame: pd.DataFrame, target: str) -> pd.Series:
-    """Return the label column as text, spelt as in the file; missing labels are missing. Index 0 … n − 1."""
+    """Return the label column as text, spelt as in the file; missing labels are missing. The index is 0 … n − 1."""
     coded = coded_labels(frame, target)
     return pd.Series(np.array([*coded.texts, None], dtype=object)[coded.codes], dtype="str")
 
@@ -146,20 +143,19 @@ def _column(frame: pd.DataFrame, target: str) -> pd.Series:
 
 
 def class_counts(frame: pd.DataFrame, target: str) -> dict[str, int]:
-    """Count the rows of each label, in sorted order (numbers by value, then words by letter); missing labels are not
-    counted.
+    """Count the rows of each label, in sorted order (numbers by value, then words by letter), without missing labels.
 
     Parameters
     ----------
     frame : DataFrame
-        A table as it was read.
+        Table, as ``read_table`` returns it.
     target : str
-        Its label column.
+        Label column.
 
     Raises
     ------
     DataError
-        For a column that is not there once.
+        If there is not exactly one such column.
 
     Examples
     --------
@@ -187,9 +183,9 @@ def _order(names: list[str]) -> Any:
 
 
 def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
-    """Map each label to another spelling of the same label; the most frequent spelling stays.
+    """Map each label to another spelling of the same label; the most frequent spelling is kept.
 
-    Spellings differ in case and spaces. Words for no and yes are spellings, too, if all known labels are such words.
+    Spellings differ in case and spaces. Words for no and yes are also spellings, if all known labels are such words.
 
     >>> spelt_alike({"YES": 1, "Yes": 5, "no": 3, "yes": 2})
     {'YES': 'Yes', 'yes': 'Yes'}
@@ -205,20 +201,19 @@ def spelt_alike(counts: Mapping[str, int]) -> dict[str, str]:
 
 
 def _meanings(names: Collection[str]) -> dict[str, str]:
-    """Map each label to its text without case and spaces, or, among labels that all say no or yes, to one of these."""
+    """Map each label to its text without case and spaces, or to "no" or "yes" if all labels are words for these."""
     plain = {name: folded(name) for name in names}
     words = {name: number_text(text) for name, text in plain.items() if text not in NO_LABEL}
     sides = [side & set(words.values()) for side in (NO, YES)]
-    unlike = any(
-        sum(_number(word) is not None for word in side) > 1 for side in sides
-    )  # 0 and −1 are two values
+    # 0 and −1 are different values
+    unlike = any(sum(_number(word) is not None for word in side) > 1 for side in sides)
     if unlike or not all(sides) or not set(words.values()) <= NO | YES:
         return plain
     return plain | {name: "yes" if word in YES else "no" for name, word in words.items()}
 
 
 def not_known(counts: Mapping[str, int]) -> list[str]:
-    """Return labels that only say that the label is unknown, if two classes remain without them.
+    """Return labels that only mean "unknown", if two classes remain without them.
 
     >>> not_known({"no": 5, "unknown": 1, "yes": 3}), not_known({"none": 5, "some": 3})
     (['unknown'], [])
@@ -243,16 +238,16 @@ def tidy_labels(
     Parameters
     ----------
     merge
-        Spellings of one label (``spelt_alike``) become one.
+        Whether spellings of one label (``spelt_alike``) become one.
     drop
         Labels that count as missing.
     join
-        Labels that become one class, ``OTHER`` or what the file calls it.
+        Labels that become one class, named ``OTHER`` as the file spells it.
 
     Raises
     ------
     DataError
-        For a label to drop or to join that is not there.
+        If a label to drop or to join does not exist.
 
     Examples
     --------
@@ -286,7 +281,7 @@ def tidy_labels(
 
 
 def _spelt(names: Collection[str], other: Mapping[str, str], counts: pd.Series, what: str) -> list[str]:
-    """Return labels as they are spelt after merging; one that is not there is refused."""
+    """Return labels as they are spelt after merging; refuse unknown ones."""
     found = list(dict.fromkeys(other.get(name, name) for name in names))
     for name in found:
         if name not in counts:
@@ -298,7 +293,7 @@ def _spelt(names: Collection[str], other: Mapping[str, str], counts: pd.Series, 
 
 
 def name_of_others(names: Iterable[str]) -> str:
-    """Return the name of the class into which labels are merged: as the labels spell it, if they do.
+    """Return the name of the class into which labels are merged, in the labels' own spelling if it is one of them.
 
     >>> name_of_others(["cat", "Other"]), name_of_others(["cat", "dog"])
     ('Other', 'other')
@@ -316,27 +311,27 @@ def choose_classes(
     most: int = MOST_TRAINED,
     confirmed: bool = False,
 ) -> Classes:
-    """Choose the two classes: the positive class as asked for, else the rarest (ties: the last), against the rest.
+    """Choose the two classes: the given positive class, else the rarest (ties: the last), against the rest.
 
     Parameters
     ----------
     why
-        What the note says of a positive class that is given.
+        Reason in the note, if a positive class is given.
     where
-        What the note says after "the minority class" if none is given.
+        Phrase in the note after "the minority class", if none is given.
     lines
-        What the note calls the lines of the table, which may stand for many rows each.
+        Word in the note for lines of the table, which may count many rows each.
     joint
         Whether three or more classes are taken together, if no positive class is given.
     most
-        How many classes there may be.
+        Largest number of classes.
     confirmed
-        Whether something else than the label says that its values are classes, such as one column for each.
+        Whether other columns confirm that the values are classes, such as one column per class.
 
     Raises
     ------
     DataError
-        For fewer than two classes, more than ``most``, or a positive class that is not a label.
+        If there are fewer than two classes or more than ``most``, or the positive class is not a label.
 
     Examples
     --------
@@ -381,12 +376,12 @@ def choose_classes(
 
 
 def _most(rows: int, most: int) -> int:
-    """How many different values of so many rows may be classes."""
+    """Return how many distinct values may be classes, for a number of rows."""
     return max(LIKELY_CLASSES, min(most, rows // ROWS_EACH))
 
 
 def _counted_names(counts: Mapping[str, int], lines: str, most: int = 6) -> str:
-    """The first few classes with their rows."""
+    """List the first few classes with their rows."""
     return listed([f"{name!r} ({rows:,} {lines})" for name, rows in counts.items()], most)
 
 
@@ -409,7 +404,7 @@ def conventional(names: Collection[str]) -> str | None:
 
 
 def number_text(name: str) -> str:
-    """Return a label without regard to case, numbers as Python writes whole ones.
+    """Normalise a label: lower case, whole numbers without a decimal point.
 
     >>> number_text("Yes"), number_text("1.0"), number_text("1.5")
     ('yes', '1', '1.5')
@@ -419,7 +414,7 @@ def number_text(name: str) -> str:
 
 
 def match(positive: Any, names: list[str]) -> str:
-    """Return the label that a person or a link means by ``positive``: exactly, else as a number, else ignoring case.
+    """Return the label that ``positive`` means: an exact match, else an equal number, else ignoring case.
 
     >>> match(1, ["0", "1.0"]), match(True, ["FALSE", "TRUE"])
     ('1.0', 'TRUE')
@@ -445,13 +440,13 @@ def _number(text: str) -> float | None:
 def guess_target(frame: pd.DataFrame) -> str | None:
     """Return the label column if there is hardly any doubt, else None; ``target_candidates`` lists the choices.
 
-    A column called so; else the only one of two values that is called like an outcome; else the only one of
-    two values or, without any, of few.
+    It is a column named like a label; else the only one with two values that is named like an outcome; else the only
+    one with two values or, if there is none, with few.
 
     Parameters
     ----------
     frame : DataFrame
-        A table as it was read; columns have names of any kind.
+        Table, as ``read_table`` returns it; column names may have any type.
 
     Examples
     --------
@@ -479,7 +474,7 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     frame : DataFrame
-        A table as it was read.
+        Table, as ``read_table`` returns it.
 
     Examples
     --------
@@ -492,12 +487,13 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
 
 
 def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
-    """Column → its different values, of the columns whose values may be classes; of few rows up to half of them."""
+    """Return column → number of distinct values, for columns whose values may be classes (at most half as many as
+    rows)."""
     half = max(10, len(frame) // 2)
     found = {}
     for name, column in ((str(item[0]), item[1]) for item in frame.items()):
         most = LIKELY_CLASSES
-        if _bare(name) in NAMES:  # each class may have a column, too
+        if _bare(name) in NAMES:  # each class may also have a column
             most = max(_most(len(frame), MOST_PREDICTED), min(frame.shape[1], MOST_PREDICTED))
         if 2 <= (values := _distinct(column, most)) <= min(most, half):
             found[name] = values
@@ -509,7 +505,7 @@ def _bare(name: str) -> str:
 
 
 def _distinct(column: pd.Series, most: int) -> int:
-    """Different values, or of words different labels; a column of many is not counted to its end."""
+    """Count distinct values, or the distinct labels of a column of words; stop early if there are too many."""
     for part in (column.iloc[:1000], column) if len(column) > 1000 else (column,):
         try:
             values = counts(part.to_numpy())[1] if sortable(part.dtype) else part.nunique()
@@ -521,7 +517,7 @@ def _distinct(column: pd.Series, most: int) -> int:
 
 
 def _meant(column: pd.Series) -> int:
-    """Count the different labels of a column of words: spellings of one label once, unknown labels not at all."""
+    """Count the distinct labels of a column of words, without other spellings and words for "unknown"."""
     counts = class_counts(column.to_frame("label"), "label")
     spellings = spelt_alike(counts)
     kept = {name: rows for name, rows in counts.items() if name not in spellings}

@@ -1,4 +1,4 @@
-"""What a person should know of a table before trusting what is made of it: a list of Problems, each with its remedy."""
+"""Validate a table before it is used: a list of Problems, each with a remedy."""
 
 from __future__ import annotations
 
@@ -44,32 +44,32 @@ def validate(
     keep: Collection[str] = (),
     scores_as: str | None = None,
 ) -> list[Problem]:
-    """List the problems of a table, errors first; an empty list if nothing stands out.
+    """List the problems of a table, errors first; return an empty list if there are none.
 
     Parameters
     ----------
     frame
-        As ``read_table`` gives it.
+        Table, as ``read_table`` returns it.
     target, positive
-        The label column and the positive class, as for ``prepare``.
+        Label column and positive class, as in ``prepare``.
     exclude
-        Columns that will not be used, about which nothing is reported.
+        Columns that are not used; nothing is reported about them.
     rows_needed
-        Rows each class needs for the split asked for (training, calibration and test: one each).
+        Rows per class that the split needs (training, calibration and test: one each).
     content
         "features", or existing "predictions".
     scores
-        Their columns, found out if there are none.
+        Score columns; if empty, they are inferred.
     roles
-        weight, time, cluster and part → the column that holds it.
+        weight, time, cluster and part → the column with this role.
     weight_as
-        What a weight column of whole numbers holds, as for ``read_roles``.
+        Meaning of whole weights, as in ``read_roles``.
     drop_repeated
-        Whether repeated rows are left out, as for ``prepare``.
+        Whether repeated rows are excluded, as in ``prepare``.
     keep
-        Identifiers and texts that are used all the same, as for ``prepare``.
+        Identifiers and texts to use nevertheless, as in ``prepare``.
     scores_as
-        What scores are, as for ``prepare_predictions``.
+        Scale of the scores, as in ``prepare_predictions``.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def validate(
         *_roles(frame, typed, target, roles, weight_as),
     ]
     usable = not any(problem.severity == "error" for problem in found)
-    known = {} if tables is None else dict.fromkeys(tables.every)  # of which there may be a thousand
+    known = {} if tables is None else dict.fromkeys(tables.every)  # not inspected: there may be a thousand
     columns = {
         str(name): inspect(column, str(name)) for name, column in typed.items() if str(name) not in known
     }
@@ -115,7 +115,7 @@ def _tables(
     roles: Mapping[str, str | None],
     scores_as: str | None,
 ) -> ClassTables | None:
-    """The columns of all classes, if the table has them."""
+    """Return the columns of all classes, if the table has them."""
     if target is None or str(target) not in typed:
         return None
     rest = typed.drop(columns=[name for name in map(str, roles.values()) if name in typed])
@@ -130,7 +130,7 @@ def _roles(
     roles: Mapping[str, str | None],
     weight_as: str | None,
 ) -> Iterator[Problem]:
-    """Columns that cannot have the role they were given."""
+    """Report columns that cannot have their role."""
     try:
         read_roles(typed, roles, str(target), about(frame).notes, weight_as)
     except DataError as error:
@@ -185,7 +185,7 @@ def _features(
 def _leaks(
     frame: pd.DataFrame, typed: pd.DataFrame, target: str, positive: object, features: list[Column]
 ) -> Iterator[Problem]:
-    """Columns that give the label away."""
+    """Report columns that leak the label."""
     label = coded_labels(frame, target)
     try:
         classes = choose_classes(label.counts, positive, joint=True)

@@ -1,7 +1,7 @@
-"""An Excel file as rows of values: openpyxl understands the XML, and no more of it is read than takes it seconds.
+"""Read an Excel file as rows of values: openpyxl parses the XML, with a limit on how much is read.
 
-openpyxl has its own way through a sheet twice where no <dimension> stands, through every sheet, and builds a
-row before anyone can count it. Here each part is counted as it is unpacked, before anything is made of it.
+openpyxl itself scans a sheet twice if it has no <dimension>, reads every sheet, and builds a row before it can be
+counted. Here each part is counted as it is unpacked, before objects are made of it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from openpyxl.xml.constants import SHARED_STRINGS, SHEET_MAIN_NS
 
 from calib.data import limits
 
-TAGS_A_CELL = 4  # of XML: <c><v>1</v></c>
-# Cells that take as long as one element of a part of which openpyxl makes objects: a style, a name
+TAGS_A_CELL = 4  # XML tags per cell: <c><v>1</v></c>
+# Weight, in cells, of one element of a part that openpyxl turns into objects: a style, a name
 WHOLE = 16
-LAST_COLUMN = 1 << 14  # of an Excel sheet
+LAST_COLUMN = 1 << 14  # last column that Excel allows
 ITEM, RUN, TEXT = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in ("si", "r", "t"))
 
 
@@ -47,12 +47,12 @@ class Workbook:
         return iter(self._parts)
 
     def rows(self, sheet: str) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Yield (number, values up to the last) of each row that has values."""
+        """Yield (number, values up to the last one) of each row that has values."""
         last, book = 0, self._book
         with self._archive.open(self._parts[sheet]) as part:
             parser = _Parser(part, self._texts, True, book.epoch, book._date_formats, book._timedelta_formats)
             for _, element in iterparse(part):
-                if element.tag == DATA_TAG:  # what follows is looks
+                if element.tag == DATA_TAG:  # only formatting follows
                     return
                 if element.tag != ROW_TAG:
                     continue
@@ -80,7 +80,7 @@ class _Parser(WorkSheetParser):
 
 
 class _Archive(zipfile.ZipFile):
-    """A ZIP archive whose parts are counted as they are unpacked, all together."""
+    """ZIP archive that counts the bytes and tags of all parts as they are unpacked."""
 
     _bytes = _tags = 0
 
@@ -90,23 +90,24 @@ class _Archive(zipfile.ZipFile):
         return part
 
     def _counted(self, read: Any, end: list[bytes], size: int | None = -1, weight: int = 1) -> bytes:
-        """What ``read`` gives; ``end`` keeps the end of the piece before."""
+        """Return what ``read`` returns, after counting it; ``end`` keeps the end of the previous piece."""
         if size is None or size < 0:
             return b"".join(iter(partial(self._counted, read, end, 1 << 20, WHOLE), b""))
         piece = read(size)
         self._bytes += len(piece)
-        empty = piece.count(b"/>")  # <c/> is a cell, too
+        empty = piece.count(b"/>")  # <c/> is also a cell
         self._tags += weight * (piece.count(b"<") + (TAGS_A_CELL - 1) * empty)
         if self._bytes > limits.MOST_XML or self._tags > TAGS_A_CELL * limits.MOST_EXCEL_CELLS:
             raise limits.large_excel()
-        if b"<!DOCTYPE" in (end[0] + piece).replace(b"\x00", b""):  # it may define what repeats itself
+        # a DOCTYPE may define entities that expand recursively
+        if b"<!DOCTYPE" in (end[0] + piece).replace(b"\x00", b""):
             raise ValueError("its XML has a DOCTYPE, which Excel does not write")
         end[0] = piece[-16:]
         return piece
 
 
 def _texts(reader: ExcelReader) -> list[str]:
-    """The texts that cells refer to by number."""
+    """Return the shared texts, which cells refer to by number."""
     part = reader.package.find(SHARED_STRINGS)
     if part is None:
         return []
@@ -120,6 +121,6 @@ def _texts(reader: ExcelReader) -> list[str]:
 
 
 def _text(item: Element) -> str:
-    """A text without its looks; openpyxl's own way takes ten times as long."""
+    """Return a text without formatting; openpyxl's own method takes ten times as long."""
     plain = (*item.findall(TEXT), *item.findall(f"{RUN}/{TEXT}"))
     return "".join(part.text or "" for part in plain)

@@ -52,10 +52,11 @@ def _known(record: Any) -> Known:
 
 def _keep(record: Any, known: Known) -> Known:
     """What is known of a record from now on; where another thread was first, what it knows."""
+    # Bound here: at the end of the program the module's names go first
     place, forget = (
         id(record),
         _KNOWN.pop,
-    )  # bound here: at the end of the program the module's names go first
+    )
     return _KNOWN.setdefault(place, (ref(record, lambda _: forget(place, None)), known))[1]
 
 

@@ -92,9 +92,8 @@ def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0
     order = np.argsort(p, kind="stable")
     rows, p = rows.of(order), p[order]
     draw = _signs if rows.cluster is not None else _labels
-    found = np.vstack(
-        [*draw(rows, p, redraws, np.random.default_rng(seed))]
-    )  # (1 + B, 3), what was seen first
+    # (1 + B, 3), what was seen first
+    found = np.vstack([*draw(rows, p, redraws, np.random.default_rng(seed))])
     impossible = int(np.count_nonzero((rows.y - p) ** 2 == 1))
     if not found[1:].any():  # nothing is left to chance
         looks = dict.fromkeys(LOOKS, 1 / (1 + redraws) if impossible else 1.0)

@@ -177,9 +177,8 @@ def _least(plus: Noise | None, minus: Noise | None, level: float) -> float:
     """Lower end of the distance of ``plus`` less that of ``minus``; one of the two may be missing."""
     tail = (1 - level) / 2
     taken = 0.0 if minus is None else float(np.abs(minus.values).sum())
-    less = (
-        np.zeros(DRAWS) if minus is None else -minus.outward.sum(axis=1)
-    )  # by which ``taken`` may be too small
+    # By which ``taken`` may be too small
+    less = np.zeros(DRAWS) if minus is None else -minus.outward.sum(axis=1)
     if plus is None:
         assert minus is not None, "one of the two distances"
         return -taken - max(float(np.quantile(less, 1 - tail)), _of_few(minus, tail))

@@ -126,9 +126,8 @@ class CrossFit(Placement):
         return Scored(self.scores_of(self.model, X), X, by_fold=by_fold)
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
-        if not calibrator.gives_interval or isinstance(
-            calibrator, Pairwise
-        ):  # whose pairs no theorem speaks of
+        # Whose pairs no theorem speaks of
+        if not calibrator.gives_interval or isinstance(calibrator, Pairwise):
             return super().calibrate(calibrator, X)
         if self.joint:
             given, calibrator = self.scores, self._for_k(calibrator)
