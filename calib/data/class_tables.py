@@ -250,8 +250,7 @@ def _others(ends: Ends, numbers: Sequence[str]) -> dict[str, str]:
 
 
 def _titled(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Name each table after the words its columns share, such as the model; use words like "prob" only if no others
-    remain."""
+    """Name each table after words that its columns share, such as the model, preferably not words like "prob"."""
     taken: set[str] = set()
     for (begin, end), names in columns.items():
         first = names[0]

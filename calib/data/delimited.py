@@ -209,8 +209,7 @@ def sniff(text: str) -> str:
 
 
 def _first_lines(text: str) -> str:
-    """Return enough lines to infer the delimiter: fewer if lines are long, because 200 lines of thousands of cells
-    take a second."""
+    """Return enough lines to infer the delimiter; fewer if they are long, because that takes time."""
     return "\n".join(_lines(text, max(FEWEST_LINES, text.count("\n", 0, SAMPLE_CHARACTERS))))
 
 
@@ -320,8 +319,7 @@ def _pool(columns: int) -> pa.MemoryPool:
 
 
 def _encoded(text: str) -> pa.NativeFile:
-    """Return a text as UTF-8: the bytes of ASCII text itself, other text in blocks, because a copy is as large as the
-    text."""
+    """Return a text as UTF-8: the bytes of ASCII text itself, other text in blocks, because a copy is large."""
     if text.isascii():
         size = ctypes.c_ssize_t()
         begin = _utf8(text, ctypes.byref(size))

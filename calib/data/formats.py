@@ -103,7 +103,7 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
 
 
 def _longest(metadata: Any) -> int:
-    """Return the largest mean number of values per row in any column, which the file states before they are unpacked."""
+    """Return the largest mean number of values per row in any column, as the file states it before unpacking."""
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     values = (sum(group.column(i).num_values for group in groups) for i in range(metadata.num_columns))
     return -(-max(values, default=0) // max(metadata.num_rows, 1))

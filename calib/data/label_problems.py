@@ -161,8 +161,7 @@ def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterato
 
 
 def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> Iterator[tuple[Any, str]]:
-    """Yield remedies: exclude small classes, or merge them with the next larger ones until the merged class is large
-    enough."""
+    """Yield remedies: exclude small classes, or merge them and the next larger ones into one class."""
     if 2 <= len(counts) - len(few) <= most:
         yield {"data_params": {"drop_labels": tuple(few)}}, "Exclude small classes"
     merged: list[str] = []

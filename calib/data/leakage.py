@@ -108,8 +108,7 @@ def leaks_of_classes(typed: pd.DataFrame, labels: np.ndarray, columns: list[Colu
 
 
 def _pairs(classes: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield pairs of neighbouring classes first, since hardly any column separates all of them; then all pairs of the
-    first few."""
+    """Yield pairs of neighbouring classes, which hardly any column separates; then all pairs of the first few."""
     yield from pairwise(classes)
     for i, one in enumerate(classes[:IN_ALL_PAIRS]):
         yield from ((one, other) for other in classes[i + 2 : IN_ALL_PAIRS])

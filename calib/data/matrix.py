@@ -200,7 +200,7 @@ class Matrix(TransformerMixin, BaseEstimator):
         return made
 
     def _places(self) -> list[tuple[str, dict[str, int], int]]:
-        """Return for each category level → index of its column, and the index of all other levels; −1 means no column."""
+        """Return for each category level → index of its column, and the index of other levels; −1 means no column."""
         at = dict(zip(self.kept_.tolist(), range(len(self.kept_)), strict=True))
         found = []
         columns = zip(self.categories_, self._encoded_levels(), self._encoded_positions(), strict=True)

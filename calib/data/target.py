@@ -487,8 +487,7 @@ def target_candidates(frame: pd.DataFrame) -> list[str]:
 
 
 def _few_valued(frame: pd.DataFrame) -> dict[str, int]:
-    """Return column → number of distinct values, for columns whose values may be classes (at most half as many as
-    rows)."""
+    """Return column → number of distinct values, if they may be classes: few, and at most half the rows."""
     half = max(10, len(frame) // 2)
     found = {}
     for name, column in ((str(item[0]), item[1]) for item in frame.items()):
