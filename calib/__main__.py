@@ -27,19 +27,18 @@ import time
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from calib.analysis.audit.search import DEEPEST, MIN_EVENTS, MIN_ROWS
 from calib.analysis.audit.told import audit_evaluation
 from calib.analysis.audit.told import sentences as audit_sentences
 from calib.analysis.clipped import clipped
 from calib.analysis.grouping_told import gain_sentence
 from calib.analysis.watch import Watcher
 from calib.analysis.watch.table import as_record, rows_of, sentences
-from calib.analysis.watch.watcher import ALPHA
 from calib.dashboard import show_file
 from calib.data import (
     TableFile,
@@ -70,7 +69,7 @@ from calib.export import (
 from calib.export.playground import PLAYGROUND_SETTINGS, playground_html
 from calib.kernel import checks
 from calib.kernel.checks import InputError
-from calib.kernel.declared import read
+from calib.kernel.declared import SETTINGS, list_from_text, read
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset, Parameter, Problem
 from calib.kernel.wording import counted, duration
@@ -159,7 +158,7 @@ def _add_evaluate(commands: Any) -> None:
     _add_file(command, "--html", "write a self-contained interactive report")
     _add_file(command, "--pdf", "write the report as PDF (needs Chromium)")
     for name in REPORT:
-        command.add_argument(f"--{name}", metavar="TEXT", help=f"{name} on the first page of the report")
+        _add_setting(command, f"report.{name}")
     _add_file(command, "--csv", "write the predictions as CSV, with one line per test row")
     command.add_argument(
         "--metrics",
@@ -189,6 +188,23 @@ def _add_simulate(commands: Any) -> None:
         "write the data of the first figure as CSV, and the data of each further figure to a file named after its key",
     )
     command.set_defaults(run=_simulate)
+
+
+def _add_setting(command: Any, name: str) -> None:
+    """Add an option for a declared setting of a page: its values, default and help are those of the page."""
+    setting = SETTINGS[name]
+    option: dict[str, Any] = {"default": setting.default, "help": setting.help}
+    if setting.kind == "boolean":
+        option["action"] = "store_true"
+    elif setting.kind == "names":
+        option |= {"type": partial(list_from_text, setting.name), "metavar": "NAME,NAME"}
+    elif setting.kind == "text":
+        option["metavar"] = "TEXT"
+    else:
+        values = f"from {setting.low:,.10g} to {setting.high:,.10g} (default: {setting.default:,g})"
+        option["help"] = f"{setting.label}, {values}. {setting.help}"
+        option |= {"type": partial(read, parameter=setting), "metavar": "N"}
+    command.add_argument(f"--{setting.name.replace('_', '-')}", **option)
 
 
 def _add_set(command: Any) -> None:
@@ -298,34 +314,8 @@ def _add_audit(commands: Any) -> None:
     command.add_argument(
         "--calibrator", metavar="KEY", help="whose predictions (default: the Recipe's first)"
     )
-    command.add_argument(
-        "--columns",
-        metavar="NAME,NAME",
-        help="columns that make segments (default: the features, or all other columns of a table of predictions)",
-    )
-    command.add_argument(
-        "--depth",
-        type=int,
-        default=2,
-        help=f"largest number of columns in a segment, from 1 to {DEEPEST} (default: 2)",
-    )
-    command.add_argument(
-        "--resamples", type=int, default=999, help="how often labels are redrawn (default: 999)"
-    )
-    command.add_argument(
-        "--min-rows", type=int, default=MIN_ROWS, help=f"least rows of a segment (default: {MIN_ROWS})"
-    )
-    command.add_argument(
-        "--min-events",
-        type=float,
-        default=MIN_EVENTS,
-        help=f"least expected events, and non-events, of a segment (default: {MIN_EVENTS})",
-    )
-    command.add_argument(
-        "--unweighted",
-        action="store_true",
-        help="count every row once, whatever its weight; only if weights do not depend on the label",
-    )
+    for name in ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted"):
+        _add_setting(command, f"groups.{name}")
     _add_file(command, "--csv", "write all segments as CSV")
     command.set_defaults(run=_audit)
 
@@ -338,12 +328,11 @@ def _audit(args: argparse.Namespace) -> int:
     key = args.calibrator or next(iter(evaluation.predictions), None)
     if key is None:
         raise InputError(next(iter(evaluation.refused.values()), "calibrators: the Recipe's list is empty."))
-    columns = _listed(args.columns) or ()
     watch = Watch(_progress if sys.stderr.isatty() else None)
     found = audit_evaluation(
         evaluation,
         key,
-        columns,
+        args.columns,
         args.depth,
         args.resamples,
         args.min_rows,
@@ -351,7 +340,7 @@ def _audit(args: argparse.Namespace) -> int:
         args.unweighted,
         watch,
     )
-    told = [*audit_sentences(found), gain_sentence(evaluation, key, columns)]
+    told = [*audit_sentences(found), gain_sentence(evaluation, key, args.columns)]
     print("\n".join(filter(None, told)), file=sys.stderr, flush=True)  # standard output is the table's alone
     _print(found.segments)
     if args.csv:
@@ -376,18 +365,8 @@ def _add_watch(commands: Any) -> None:
     _add_file(
         command, "--state", "continue from this file and update it; DATA must then contain only new rows"
     )
-    command.add_argument(
-        "--alpha",
-        type=float,
-        default=ALPHA,
-        help=f"highest probability of ever raising a false alarm (default: {ALPHA:g})",
-    )
-    command.add_argument(
-        "--horizon",
-        type=int,
-        default=1,
-        help="how many steps (days, or rows without a time) ahead the predictions are",
-    )
+    for name in ("alpha", "horizon"):
+        _add_setting(command, f"watch.{name}")
     command.add_argument("--json", action="store_true", help="print the result as JSON")
     command.set_defaults(run=_watch)
 

@@ -17,6 +17,7 @@ from calib.analysis.decision import COSTS, FALSE_ALARM, MISS
 from calib.analysis.depth import DEPTHS, DRAWN_DEPTH, GROWTHS, LEAVES, check_depth
 from calib.analysis.differences import REPEATED
 from calib.analysis.selection import check_range
+from calib.analysis.watch.watcher import ALPHA, MOST_STEPS
 from calib.calibrators import CALIBRATORS, interval_methods
 from calib.kernel.declared import declare_settings
 from calib.kernel.records import Parameter
@@ -320,7 +321,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "alpha",
             "Highest probability of a false alarm",
             "number",
-            0.05,
+            ALPHA,
             0.0001,
             0.5,
             help="Over the whole time, however often you look. The alarm is raised when the evidence reaches 1 divided "
@@ -332,7 +333,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             "integer",
             1,
             1,
-            366,
+            MOST_STEPS,
             help="How many days (without a time column: rows) ahead the predictions were made.",
         ),
         Parameter(

@@ -29,6 +29,7 @@ from calib.kernel.wording import counted
 
 VERSION = 2
 ALPHA = 0.05
+MOST_STEPS = 366  # steps ahead: one stream of evidence per step, a year of days at most
 ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on it
 CAUSES = ("level", "slope", "shape")
 ADVICE = {None: "nothing", "level": "offset", "slope": "recalibration", "shape": "recalibration"}
@@ -158,7 +159,7 @@ class Watcher:
 
     def __init__(self, alpha: float = ALPHA, horizon: int = 1):
         self.alpha = float(checks.in_range(alpha, "alpha", 0, 1, open_ends=True))
-        self.horizon = int(checks.in_range(horizon, "horizon", 1, 10_000, integer=True))
+        self.horizon = int(checks.in_range(horizon, "horizon", 1, MOST_STEPS, integer=True))
         self.kind: str | None = None
         self.streams = [Stream() for _ in range(self.horizon)]
         self.latest = np.zeros(self.horizon)
