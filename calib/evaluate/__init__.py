@@ -1,4 +1,4 @@
-"""From a Recipe and a Dataset to an Evaluation: fit the model, calibrate, adjust to a base rate."""
+"""Turn a Recipe and a Dataset into an Evaluation: fit the model, calibrate, adjust to a base rate."""
 
 from calib.evaluate.chain import calibrate, check, evaluate, expected_cost, fit_calibrator, make_calibrator
 from calib.evaluate.fitting import (

@@ -1,4 +1,4 @@
-"""Move a finished Evaluation to a deployment base rate: a step of its own, after the calibrators."""
+"""Adjust a finished Evaluation to a deployment base rate, as a separate step after the calibrators."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from calib.recipe import Recipe
 
 
 def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation:
-    """Move an Evaluation to a deployment base rate; each fold starts from the rate at which its calibrators are right.
+    """Adjust an Evaluation to a deployment base rate; each fold starts from the base rate of its calibration rows.
 
-    The true probabilities move from their own mean over the whole table.
+    The true probabilities, if known, are adjusted from their mean over the whole table.
     """
     sizes = [len(part.test) for part in fitted.parts]
     weight = class_weights(found.y, stated, found.weight)
@@ -53,7 +53,7 @@ def at_base_rate(found: Evaluation, fitted: Fitted, stated: float) -> Evaluation
 
 
 def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) -> Evaluation:
-    """Move an Evaluation with arrays of K classes to stated shares (K,), as ``at_base_rate`` does."""
+    """Adjust an Evaluation of K classes to stated shares (K,) of the classes, as ``at_base_rate`` does."""
     data, folds = (
         found.dataset,
         np.repeat(np.arange(len(fitted.parts)), [len(one.test) for one in fitted.parts]),
@@ -88,7 +88,7 @@ def at_base_rates(found: Evaluation, fitted: Fitted, stated: tuple[float, ...]) 
 
 
 def predicted_at(fitted: Fitted, stated: tuple[float, ...]) -> np.ndarray:
-    """Return the class (m,) that the model predicts for each test row where the classes have these shares."""
+    """Return the class (m,) that the model predicts for each test row, at these shares of the classes."""
     parts = [
         _shares_change(part.placed.model_rate, stated, fitted.dataset)
         .adjust(part.tests.scores)
@@ -109,7 +109,7 @@ def stated_shares(recipe: Recipe, data: Dataset) -> tuple[float, ...] | None:
     Raises
     ------
     InputError
-        If other classes are named, or for a single base rate.
+        If the named classes are not exactly those of the data, or a single base rate is stated.
     """
     if recipe.base_rate is not None:
         raise InputError(

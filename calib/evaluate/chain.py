@@ -1,4 +1,4 @@
-"""The chain, written once: ``fit`` costs a model fit, ``calibrate`` milliseconds, and ``evaluate`` is the two in one.
+"""The chain: ``fit`` costs a model fit, ``calibrate`` milliseconds, and ``evaluate`` calls both.
 
 fit(recipe, dataset) → Fitted (models, splits, scores) · calibrate(recipe, fitted) → Evaluation (frozen arrays and
 tables). One Fitted serves any number of calibrators.
@@ -34,16 +34,16 @@ from calib.splits import SPLITS
 
 
 def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Evaluation:
-    """``fit`` and ``calibrate`` in one call, with their errors.
+    """Fit and calibrate in one call; errors are those of ``fit`` and ``calibrate``.
 
     Parameters
     ----------
     recipe
-        What to do.
+        Recipe to follow.
     dataset
-        Of two classes.
+        Data of two classes, or of K.
     watch
-        Reports progress and can call the fit off.
+        Reports progress and can cancel the fit.
 
     Examples
     --------
@@ -56,30 +56,30 @@ def evaluate(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Ev
 
 
 def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Evaluation:
-    """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows: cheap.
+    """Fit every calibrator of the Recipe on the placement's scores and apply it to the test rows, in milliseconds.
 
-    A calibrator that cannot answer here (a probability method on margins, say) is listed under ``refused``.
+    ``refused`` lists calibrators that do not apply, such as one for probabilities if the scores are margins.
 
-    Predictions made elsewhere that no calibrator is compared with are judged on all rows: nothing is fitted.
+    Existing predictions without a calibrator are evaluated on all rows, because nothing is fitted.
 
-    With a ``period`` or a ``segment`` only their test rows are evaluated.
+    With a ``period`` or a ``segment``, only the test rows in it are evaluated.
 
-    With a stated ``base_rate``, or ``base_rates`` of K classes, every answer is adjusted to it, and the test rows are
-    weighted by class to stand for it.
+    With a ``base_rate``, or ``base_rates`` of K classes, all probabilities are adjusted to it, and the test rows are
+    weighted by class accordingly.
 
     Parameters
     ----------
     recipe
-        Its calibrators, their options and ``merge``; what it says of data and fit is not asked.
+        Recipe, of which the calibrators, their options and ``merge`` count, but not the fields of data and fit.
     fitted
-        What ``fit`` returned; it stays as it is.
+        Result of ``fit``; it is not changed.
     watch
-        Hears how far it is, and can call it off.
+        Reports progress and can cancel the work.
 
     Raises
     ------
     Cancelled
-        When ``watch`` was called off.
+        If ``watch`` was cancelled.
     """
     if fitted.dataset.joint:
         return _joint(recipe, fitted, watch)
@@ -96,7 +96,7 @@ def calibrate(recipe: Recipe, fitted: Fitted, watch: Watch | None = None) -> Eva
 
 
 def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
-    """The view of the Recipe's class, or of the confidence; the calibrators are fitted once for all views."""
+    """Return the view of the Recipe's class, or of the confidence; the calibrators are fitted once for all views."""
     stated = stated_shares(recipe, fitted.dataset)
     whole = recipe.replace(view_class=None, period=None, segment=(), base_rates=())
     make = _as_given if _is_only_judged(recipe, fitted.dataset) else _calibrated
@@ -117,19 +117,19 @@ def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
 
 
 def _is_only_judged(recipe: Recipe, data: Dataset) -> bool:
-    """Tell whether predictions are compared with no calibrator, so that none of their rows need be held out."""
+    """Tell whether existing predictions are evaluated without a calibrator, so that no rows need be held out."""
     alone = recipe.calibrators == ("none",) and not recipe.base_rates
     return data.predictions and alone and SPLITS[recipe.split].drawn
 
 
 def _as_given(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
-    """Predictions of K classes on all rows of their table."""
+    """Evaluate existing predictions of K classes on all rows of their table."""
     data, model = fitted.dataset, fitted.parts[0].placed.model
     return judged_on_every_row(fitted.recipe, data, {"none": class_scores(model, data.X, model.classes_)})
 
 
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
-    """At the table's own base rate; of K classes with arrays of all of them."""
+    """Return the Evaluation at the table's own base rate; with K classes, its arrays have one column per class."""
     data, parts, placed = fitted.dataset, fitted.parts, [part.placed for part in fitted.parts]
     rows = _end_to_end([part.test for part in parts])
     weight = _pooled_weights([part.weight for part in parts])
@@ -167,7 +167,7 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
 def _answers(
     recipe: Recipe, fitted: Fitted, rows: np.ndarray, weight: np.ndarray | None, watch: Watch
 ) -> tuple[dict[str, Predictions], dict[str, tuple[Any, ...]], dict[str, str]]:
-    """Predictions, fitted calibrators and reasons of refusal, each by the calibrator's key."""
+    """Return predictions, fitted calibrators, and reasons of refusal, each by the calibrator's key."""
     data, count = fitted.dataset, len(recipe.calibrators)
     y, cluster = data.coded[rows], None if data.cluster is None else data.cluster[rows]
     predictions, calibrators, refused = {}, {}, {}
@@ -180,7 +180,7 @@ def _answers(
                 outcomes.append(part.placed.predict(fits[-1], tests))
         except InputError as error:
             refused[key] = str(error)
-        # A method from outside may fail in its own way, and the others still answer
+        # A plug-in may raise any error; the other calibrators still run
         except Exception as error:
             if key in CALIBRATORS.shipped or isinstance(error, Cancelled):
                 raise
@@ -192,7 +192,7 @@ def _answers(
 
 
 def _with_features(fitted: Fitted, part: Part, key: str) -> tuple[Any, Scored]:
-    """(rows that the placement was fitted on, test rows): with features only if the calibrator needs them."""
+    """Return (features of the training rows, scored test rows); features only if the calibrator needs them."""
     if CALIBRATORS[key].input != "features":
         return None, part.tests
     features = features_of(fitted)
@@ -202,7 +202,7 @@ def _with_features(fitted: Fitted, part: Part, key: str) -> tuple[Any, Scored]:
 
 
 def _flow(fitted: Fitted, weight: np.ndarray | None) -> tuple[dict[str, Any], ...]:
-    """The rows of each fold by use, its test rows on the scale of all folds."""
+    """Return the row counts of each fold by use, with the test rows on the scale of all folds."""
     ends = np.cumsum([len(part.test) for part in fitted.parts])
     tested = np.split(or_ones(weight, ends[-1]), ends[:-1])
     return tuple(
@@ -214,7 +214,7 @@ def _flow(fitted: Fitted, weight: np.ndarray | None) -> tuple[dict[str, Any], ..
 def _pooled(
     y: np.ndarray, outcomes: list[Outcome], weight: np.ndarray | None, cluster: np.ndarray | None
 ) -> Predictions:
-    """The folds' answers one after the other; a calibrator gives intervals in all of them or in none."""
+    """Concatenate the predictions of all folds; a calibrator gives intervals in all folds or in none."""
     ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
     joined = {name: _end_to_end([getattr(outcome, name) for outcome in outcomes]) for name in ends}
     p = _end_to_end([outcome.p for outcome in outcomes])
@@ -222,14 +222,14 @@ def _pooled(
 
 
 def _pooled_weights(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """The weights of all folds on the scale on which they add up to what these rows are worth, or None."""
+    """Concatenate the weights of all folds, on the scale of their effective sample size; None without weights."""
     if weights[0] is None:
         return None
     return effective_weights(_end_to_end([each for each in weights if each is not None]))
 
 
 def _end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """The arrays of all folds in one; that of a holdout as it is."""
+    """Concatenate the arrays of all folds; return the array of a holdout unchanged."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -249,7 +249,7 @@ def fit_calibrator(recipe: Recipe, key: str, placed: Placement) -> Any:
 
 
 def expected_cost(evaluation: Evaluation, placement: str) -> tuple[int, float]:
-    """Estimate (model fits, seconds) for the same rows and model in another placement, from this fit.
+    """Estimate (model fits, seconds) of another placement for the same rows and model, from this fit.
 
     >>> from calib import load_sample
     >>> expected_cost(evaluate(Recipe(model="naive_bayes"), load_sample("digits")), "cv")[0]
@@ -273,8 +273,8 @@ def check(
 ) -> Evaluation | JointEvaluation:
     """Check whether probabilities are calibrated: two lines from arrays to a verdict and a diagram.
 
-    The short name of ``Evaluation.from_predictions``, which explains the arguments. Of tables (n, K) with three or more
-    columns it is ``JointEvaluation.from_predictions``, and labels are columns, 0 … K − 1.
+    This is ``Evaluation.from_predictions``, which explains the arguments. For arrays (n, K) with K ≥ 3 it is
+    ``JointEvaluation.from_predictions``, and labels are column numbers, 0 … K − 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Split the rows, fit the model where the calibration data ask for it, and score the test rows: the expensive part."""
+"""Split the rows, fit the model in its placement, and score the test rows: the expensive part."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from calib.splits import SPLITS, Cut, RowInfo, Splitter
 
 
 class Counted(NamedTuple):
-    """Number of lines in the table, of rows that they represent, and of rows of class 1; NaN if it is not known.
+    """Number of lines in the table, of rows that they represent, and of rows of class 1 (NaN if unknown).
 
-    Of K > 2 classes, ``events`` is that of every class, (K,).
+    With K > 2 classes, ``events`` is an array (K,) with the rows of every class.
     """
 
     lines: int
@@ -40,14 +40,14 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One training set with its placement, and the test rows that it scores, by their positions in the Dataset.
+    """Training set with its fitted placement, and its scored test rows; rows are positions in the Dataset.
 
     Attributes
     ----------
     weight : float array (m,)
-        How much each test row counts, or None.
+        Weight of each test row, or None.
     flow
-        How many rows train, calibrate or are unused.
+        Number of rows that train, calibrate or are unused.
     """
 
     train: np.ndarray
@@ -65,9 +65,9 @@ class Fitted:
     Attributes
     ----------
     seconds
-        What fitting and scoring took.
+        Duration of fitting and scoring.
     notes
-        Sentences on what was left out.
+        Sentences on excluded rows and columns.
     """
 
     recipe: Recipe
@@ -78,7 +78,7 @@ class Fitted:
 
     @property
     def probability(self) -> bool:
-        """Return whether the model's scores are probabilities (otherwise margins)."""
+        """Whether the model's scores are probabilities (otherwise margins)."""
         return self.parts[0].placed.probability
 
 
@@ -88,16 +88,16 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     Parameters
     ----------
     recipe
-        Of which the fields of the fit count.
+        Recipe, of which the fields of the fit count.
     dataset
-        Of two classes, or of K.
+        Data of two classes, or of K.
     watch
-        Reports progress and can call the fit off.
+        Reports progress and can cancel the fit.
 
     Raises
     ------
     InputError
-        With what is wrong and the remedy.
+        If the rows do not suffice or the Dataset does not match the Recipe; with the remedy.
     Cancelled
         When ``watch`` was called off.
     """
@@ -113,18 +113,18 @@ def fit_rows(
     estimator: Any = None,
     placement: Placement | None = None,
 ) -> Fitted:
-    """Fit like ``fit``, on rows that are chosen elsewhere, as for the study of a published paper.
+    """Fit like ``fit``, with a given split of the rows, such as that of a published study.
 
     Parameters
     ----------
     recipe, dataset, watch
-        As for ``fit``; the Recipe's own evaluation, folds and test_size do not count.
+        Arguments of ``fit``; the Recipe's own evaluation, folds and test_size do not count.
     splits
-        (training rows, test rows) as positions, one pair per fold; as ``split`` gives them.
+        (training rows, test rows) as positions, one pair per fold, as ``split`` yields them.
     estimator
-        An unfitted classifier on the Dataset's columns instead of the Recipe's model.
+        Unfitted classifier on the Dataset's columns, instead of the Recipe's model.
     placement
-        Instead of the Recipe's.
+        Placement instead of the Recipe's.
     """
     check_dataset(recipe, dataset)
     watch, classes = watch or Watch(), dataset.n_classes
@@ -162,7 +162,7 @@ def fit_rows(
 
 
 def features_of(fitted: Fitted) -> pd.DataFrame | None:
-    """Features of all rows (n, d); of predictions, the other columns of their table, or None if there are none."""
+    """Return the features (n, d) of all rows. For predictions, these are the other columns of the table, or None."""
     data = fitted.dataset
     if not data.predictions:
         return data.X
@@ -172,19 +172,19 @@ def features_of(fitted: Fitted) -> pd.DataFrame | None:
 
 
 def check_dataset(recipe: Recipe, dataset: Dataset) -> None:
-    """Refuse a Dataset that is not as the Recipe says: a role it lacks, another class, a column to be left out.
+    """Refuse a Dataset that does not match the Recipe: a missing role, another class, a column to be excluded.
 
     Parameters
     ----------
     recipe
-        Of which the fields of the data count.
+        Recipe, of which the fields of the data count.
     dataset
-        As ``calib.sources.load`` makes it of the Recipe, or made otherwise.
+        Dataset from ``calib.sources.load``, or made otherwise.
 
     Raises
     ------
     InputError
-        With the field's name: it would have no effect.
+        If a field of the Recipe would have no effect; names the field.
     """
     how = "Load the data with calib.sources.load(recipe, …), or remove the field from the Recipe."
     for role in ROLES:
@@ -209,7 +209,7 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
         column = score_column(recipe, dataset)
         if dataset.joint:
             return GivenProbabilities(dataset.columns[column])
-        # Of all rows: what a column holds must not depend on the rows that a fold happens to see.
+        # Decided on all rows, because the type of a score must not depend on the rows of a fold.
         settings = {"score": column, "probability": may_be_probabilities(dataset.X[column].to_numpy())}
         return MODELS["given"].build(settings, recipe.seed)
     model = MODELS[recipe.model].build(dict(recipe.params), recipe.seed)
@@ -217,7 +217,7 @@ def make_estimator(recipe: Recipe, dataset: Dataset) -> Any:
 
 
 def score_column(recipe: Recipe, dataset: Dataset) -> str:
-    """Return the scores that a Recipe names, or the first ones; refuse unknown names."""
+    """Return the score column that a Recipe names, or the first one; refuse unknown names."""
     columns = dataset.scores
     if recipe.score is None:
         return columns[0]
@@ -227,16 +227,16 @@ def score_column(recipe: Recipe, dataset: Dataset) -> str:
 
 
 def split(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[Any, ...]]:
-    """Return (training rows, test rows) by the Recipe's split: one pair for a holdout, otherwise one per fold.
+    """Yield (training rows, test rows) by the Recipe's split: one pair for a holdout, otherwise one per fold.
 
-    Where counted rows are parted, so that a row may be on both sides, their weights on either side follow.
+    If counted rows are divided, so that a line may be on both sides, their weights on both sides follow.
     """
     for cut in _cuts(recipe, known_of(dataset)):
         yield cut[:2] if cut.train_weight is None else cut
 
 
 def splitter_of(recipe: Recipe) -> Splitter:
-    """Return the split that a Recipe asks for, with its options."""
+    """Return the Recipe's split, with its options."""
     chosen, given = SPLITS[recipe.split], dict(recipe.data_params)
     return chosen(**{option.name: given[option.name] for option in chosen.parameters if option.name in given})
 
@@ -244,9 +244,9 @@ def splitter_of(recipe: Recipe) -> Splitter:
 def known_of(dataset: Dataset) -> RowInfo:
     """Return the information about the rows that a split may use.
 
-    Whole weights of predictions are counts of rows, such as GROUP BY leaves them: a random draw parts them.
-    With features a row stays whole, since a model that saw one copy knows the others. Other weights are put
-    on the scale of ``effective_weights`` of the whole table, so that no part of them is mistaken for counts.
+    Whole weights of predictions are counts, as GROUP BY returns them, and a random split divides them. With features,
+    a row stays whole, because a model that has seen one copy knows the others. Other weights are put on the scale of
+    ``effective_weights`` of the whole table, so that no part of them is mistaken for counts.
     """
     weight = dataset.weight
     return RowInfo(
@@ -260,7 +260,7 @@ def known_of(dataset: Dataset) -> RowInfo:
 
 
 def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
-    """Cut the rows as the Recipe's split does, with their weights."""
+    """Split the rows as the Recipe states, with their weights."""
     rarest = rows.rarest
     needed = recipe.folds if recipe.evaluation == "folds" else 2
     if rarest < needed:
@@ -274,7 +274,7 @@ def _cuts(recipe: Recipe, rows: RowInfo) -> Sequence[Cut]:
     else:
         cuts = [_one_part(recipe, splitter, rows)]
     for cut in cuts:
-        if len(cut.test) == 0:  # counted rows go to a part one by one
+        if len(cut.test) == 0:  # possible because counted rows are drawn one by one
             raise InputError(
                 f"With split={recipe.split!r}, a test set has no rows. Use more rows, a larger test share or "
                 "fewer folds."
@@ -303,7 +303,7 @@ def _one_part(recipe: Recipe, splitter: Splitter, rows: RowInfo) -> Cut:
 
 
 def _unused(rows: RowInfo, cut: Cut, placed: Placement, classes: int) -> dict[str, Counted]:
-    """The rows that neither learn nor are judged."""
+    """Return the number of rows that neither train, calibrate nor test."""
     idle = np.ones(rows.n, dtype=bool)
     for used in (cut.test, cut.train[placed.trained], cut.train[placed.index]):
         idle[used] = False
@@ -321,6 +321,6 @@ def summed(y: np.ndarray, weights: np.ndarray, classes: int = 2) -> Counted:
 
 
 def fits_every_row(recipe: Recipe) -> bool:
-    """Return whether the placement needs a model fit for every row, so that the cost is announced first."""
+    """Tell whether the placement needs a model fit for every row, so that the cost is announced first."""
     rows = 100
     return PLACEMENTS[recipe.placement].fits(recipe.cv, rows) >= rows

@@ -1,7 +1,7 @@
-"""Predictions of K classes, looked at one class at a time or through their confidence.
+"""Evaluate predictions of K classes, one class at a time or through their confidence.
 
-Each view is an Evaluation of two classes, so that every diagram, table and interval serves unchanged: class k against
-the rest, or the predicted class, whose probability is the confidence, against whether it came.
+Each view is an Evaluation of two classes, so every diagram, table and interval works unchanged: class k against the
+rest, or the predicted class (its probability is the confidence; the label is whether it was right).
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from calib.metrics.losses import joint_log_losses, joint_squared_errors
 from calib.placements import Scored
 
 TOP = "top"
-MOST_NAMED = 20  # classes that a refusal lists
+MOST_NAMED = 20  # most classes that a message lists
 
 
 class JointScore(NamedTuple):
-    """A score of all classes together: its name for people, its function of (y, P), and which end is better."""
+    """Score of all classes together: its label, its function of (y, P), and its direction."""
 
     label: str
     function: Callable[..., float]
@@ -92,29 +92,30 @@ LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "brier": joint_squared_errors,
     "log_loss": joint_log_losses,
 }
-"""Scores that are means over rows → the loss of each row, (n,)."""
+"""Key of a score that is a mean over rows → function of the loss of each row, (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class JointEvaluation:
-    """Frozen predictions of K classes and the labels that came.
+    """Frozen predictions of K classes and the observed labels.
 
     Attributes
     ----------
     y : int (n,)
-        The column of each row's class, 0 … K − 1.
+        Column of each row's class, 0 … K − 1.
     predictions
         Name → P, (n, K).
     sample_weight, cluster : (n,) or None
+        Weight and cluster of each row.
     features
         DataFrame (n, d) of other columns, or None.
     names
-        What the classes are called, (K,); their numbers if nothing else is known.
+        Names of the classes, (K,); empty if only their numbers are known.
     whole
-        Of a Recipe, its Evaluation with arrays of all classes: y of 0 … K − 1, scores and each p (m, K). Views are
-        made of it; None for existing predictions.
+        Evaluation of a Recipe with arrays of all classes (y in 0 … K − 1, scores and each p (m, K)), from which views
+        are made; None for existing predictions.
     chosen : int (n,) or None
-        Of a Recipe, the class that its model predicts; at stated shares of the classes, at these shares.
+        Class that a Recipe's model predicts, at the stated shares of the classes if there are any.
 
     Examples
     --------
@@ -141,7 +142,7 @@ class JointEvaluation:
 
     @classmethod
     def of_recipe(cls, whole: Evaluation, chosen: np.ndarray | None = None) -> JointEvaluation:
-        """Return the predictions of all classes of a Recipe's test rows, from its Evaluation with arrays of them."""
+        """Make a JointEvaluation from a Recipe's Evaluation with arrays of all classes."""
         return cls(
             whole.y,
             {key: one.p for key, one in whole.predictions.items()},
@@ -166,8 +167,9 @@ class JointEvaluation:
         Parameters
         ----------
         y : int (n,)
-            The column of each row's class, 0 … K − 1.
+            Column of each row's class, 0 … K − 1.
         p : (n, K), or a mapping name → such an array
+            Probabilities of the classes; rows sum to 1.
         sample_weight, cluster, features
             See ``Evaluation.from_predictions``.
 
@@ -192,7 +194,7 @@ class JointEvaluation:
 
     @property
     def before(self) -> JointEvaluation | None:
-        """Return the same at the table's own shares of the classes, if others are stated."""
+        """JointEvaluation at the table's own shares of the classes, if others are stated, else None."""
         whole = self.whole
         if whole is None or whole.before is None:
             return None
@@ -201,17 +203,18 @@ class JointEvaluation:
 
     @property
     def counts(self) -> np.ndarray | None:
-        """Return how many rows each test row is, if its weight says something else (``Evaluation.counts``)."""
+        """Number of rows that each test row represents, if its weight means something else (``Evaluation.counts``)."""
         return None if self.whole is None else self.whole.counts
 
     @property
     def classes(self) -> int:
-        """Return the number of classes, K."""
-        return len(self.names) or next(iter(self.predictions.values())).shape[1]  # all may have been refused
+        """Number of classes, K."""
+        # predictions is empty if all were refused
+        return len(self.names) or next(iter(self.predictions.values())).shape[1]
 
     @property
     def shares(self) -> np.ndarray:
-        """Return the share of each class among the rows, (K,)."""
+        """Share of each class among the rows, (K,)."""
         counts = np.bincount(self.y, self.sample_weight, minlength=self.classes)
         return counts / counts.sum()
 
@@ -221,11 +224,11 @@ class JointEvaluation:
         Parameters
         ----------
         k
-            A class, by its number, or "top": each row's most probable class, and whether it came.
+            Number of a class, or "top": each row's most probable class, and whether it was right.
         name
-            Whose confidence, if there are several predictions; the first if None. Classes show all predictions, since
-            their labels are the same. The confidence of a Recipe without a name is what each calibrator gives to the
-            class that the model predicts, so that all are judged on the same outcomes.
+            Predictions whose confidence is shown; the first if None. Views of a class show all predictions, since their
+            labels are equal. For a Recipe without ``name``, the confidence is each calibrator's probability of the
+            class that the model predicts, so that all calibrators are evaluated on the same outcomes.
 
         Raises
         ------
@@ -255,7 +258,7 @@ class JointEvaluation:
         return self.names.index(name)
 
     def frame(self) -> pd.DataFrame:
-        """One line per row: its class, and each name's probabilities of all classes in columns "name: class"."""
+        """Return one line per row: its class, and probabilities of all classes in columns "name: class"."""
         names = np.asarray(self.names or range(self.classes))
         columns = {
             f"{name}: {each}": P[:, k] for name, P in self.predictions.items() for k, each in enumerate(names)
@@ -285,7 +288,7 @@ class JointEvaluation:
     def metrics(self) -> pd.DataFrame:
         """One row per name, one column per score of all classes together; errors use 15 bins of equal width.
 
-        The Brier score is summed over the classes, which for two is twice the usual one.
+        The Brier score is summed over the classes, which for two classes is twice the usual one.
         """
         return once(self, "metrics", lambda: self._scored(SCORES))
 
@@ -300,8 +303,8 @@ class JointEvaluation:
         """Return the scores of one of the predictions with their 95 % intervals, one row per score of ``SCORES``.
 
         Columns: ``value``, ``low`` and ``high`` of ``joint_interval``, and ``corrected``, the bias-corrected form of
-        calibration errors: the root of the mean squared gap that is more than chance, which has no interval. It is
-        missing for other scores, and with weights that are not counts.
+        calibration errors. That is the root of the mean squared gap beyond chance; it has no interval. It is missing
+        for other scores, and with weights that are not counts.
         """
         name = next(iter(self.predictions)) if name is None else one_of(name, self.predictions, "name")
         return once(self, ("intervals", name), lambda: self._intervals(name))
@@ -319,16 +322,16 @@ class JointEvaluation:
 
     @property
     def rows(self) -> Rows:
-        """Return the rows for intervals of mean losses, with whether the first predictions' class came."""
+        """Rows for intervals of mean losses; their y tells whether the first predictions' class was right."""
         right = self._confidence(next(iter(self.predictions)))[0].astype(np.intp)
         return Rows(right, weight=self.sample_weight, counts=self.counts, cluster=self.cluster)
 
     def differences(self) -> pd.DataFrame:
         """Return the change of the losses of all classes from the first predictions to each of the others.
 
-        One row per name and score ("brier", "log_loss"), columns calibrator, metric, value, lower, upper: the mean over
-        the rows of the difference of their losses, with the 95 % interval of ``mean_interval``. A change of an infinite
-        loss has none.
+        One row per name and score ("brier", "log_loss"), with columns calibrator, metric, value, lower, upper: the
+        mean difference of the rows' losses, with the 95 % interval of ``mean_interval``. The change of an infinite
+        loss has no interval.
         """
         return once(self, "differences", self._differences)
 
@@ -339,7 +342,7 @@ class JointEvaluation:
         lines = []
         for name in others:
             for metric, loss in LOSSES.items():
-                with np.errstate(invalid="ignore"):  # ∞ − ∞ is not a number
+                with np.errstate(invalid="ignore"):  # ∞ − ∞ is NaN
                     change = loss(self.y, self.predictions[name]) - first[metric]
                 lines.append((name, metric, *mean_interval(rows, change)))
         return pd.DataFrame(lines, columns=["calibrator", "metric", "value", "lower", "upper"])
@@ -373,7 +376,7 @@ class JointEvaluation:
 
     @property
     def verdict(self) -> Any:
-        """Say whether the confidence of the first predictions is calibrated; ask ``of(k).verdict`` of a class."""
+        """Verdict on the confidence of the first predictions; for a class, use ``of(k).verdict``."""
         return self.of(TOP).verdict
 
     def figure(self, key: str = "reliability", k: int | str = TOP, **view: Any) -> Any:
@@ -385,7 +388,7 @@ class JointEvaluation:
         return self.of(k).plot(ax, **view)
 
     def _repr_html_(self) -> str:
-        """Verdict, scores and diagram of the confidence, and the table of classes, for notebooks."""
+        """Return verdict, scores and diagram of the confidence, and the table of classes, for notebooks."""
         table = self.by_class().style.format(precision=3).to_html()
         return f"{self.of(TOP)._repr_html_()}{self.metrics.to_html(border=0, float_format='%.4f')}{table}"
 
@@ -394,7 +397,7 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
     """Return the Evaluation of class k against the rest, or of the confidence, from that of all classes."""
     whole = joint.whole
     assert whole is not None
-    # The predicted class is the model's own, so that all calibrators are judged on the same outcomes
+    # The predicted class is the model's own, so that all calibrators are evaluated on the same outcomes
     chosen = joint.chosen if k == TOP else np.full(len(whole.y), k)
     assert chosen is not None
     each = np.arange(len(chosen))
@@ -425,7 +428,7 @@ def view(joint: JointEvaluation, k: int | str) -> Evaluation:
 
 
 def _with_right_rows(found: Evaluation) -> tuple[Mapping[str, Counted], ...]:
-    """Return the counts of each fold with the right predictions among its test rows; unknown of a part of them."""
+    """Return the counts of each fold with its right test predictions; unknown if only some test rows are used."""
     ends = np.cumsum([fold["test"].lines for fold in found.flow])
     if len(found.y) != ends[-1]:
         return found.flow
@@ -437,7 +440,7 @@ def _with_right_rows(found: Evaluation) -> tuple[Mapping[str, Counted], ...]:
 
 
 def scored_class(evaluation: Evaluation, tests: Scored) -> Scored:
-    """Return scored rows as the view of an Evaluation has them: of K classes, the scores of the class shown."""
+    """Return scored rows for the view of an Evaluation: with K classes, the scores of the class shown."""
     if evaluation.joint is None:
         return tests
     k = evaluation.joint.column(evaluation.recipe.view_class)
@@ -446,18 +449,18 @@ def scored_class(evaluation: Evaluation, tests: Scored) -> Scored:
 
 
 def _most_probable(P: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the confidence (n,) of rows P (n, K), and whether their most probable class came."""
+    """Return the confidence (n,) of rows P (n, K), and whether their most probable class was right."""
     return P.max(axis=1, initial=0.0), P.argmax(axis=1) == y
 
 
 def _of_class(one: Predictions, y: np.ndarray, each: np.ndarray, chosen: np.ndarray) -> Predictions:
-    """Return the answers on one class per row; rows of p sum to 1, intervals are the pairs as they are."""
+    """Return the predictions of one class per row; rows of p sum to 1, and pairs of intervals are unchanged."""
     ends = {name: getattr(one, name) for name in ("p", "lower", "upper", "p0", "p1")}
     return replace(one, y=y, **{name: end[each, chosen] for name, end in ends.items() if end is not None})
 
 
 def _calibrators_of(calibrators: Mapping[str, tuple[Any, ...]], k: int) -> dict[str, tuple[Any, ...]]:
-    """Return the two-class calibrators of class k, where one was fitted for it in every fold."""
+    """Return the two-class calibrators of class k, if one was fitted for it in every fold."""
     found = {key: tuple(one_class(made, k) for made in each) for key, each in calibrators.items()}
     return {key: each for key, each in found.items() if all(made is not None for made in each)}
 
@@ -467,12 +470,12 @@ def _counts_of(one: Counted, k: int | str) -> Counted:
 
 
 def of_two(evaluation: Evaluation, k: int | str, name: str | None) -> Evaluation:
-    """Return the two-class Evaluation of class 0, or of the confidence, of the test rows of an Evaluation."""
+    """Return the two-class Evaluation of class 0, or of the confidence, for a two-class Evaluation."""
     return once(evaluation, "joint", lambda: _joined(evaluation)).of(k, name)
 
 
 def _joined(evaluation: Evaluation) -> JointEvaluation:
-    """Return the test rows with a column for each of the two classes."""
+    """Return the test rows with one column per class, for two classes."""
     pairs = {key: np.column_stack([1 - one.p, one.p]) for key, one in evaluation.predictions.items()}
     return JointEvaluation.from_predictions(
         evaluation.y, pairs, evaluation.weight, evaluation.cluster, evaluation.dataset.X.iloc[evaluation.rows]

@@ -1,4 +1,4 @@
-"""Sentences that an Evaluation says of itself, of its calibrators, its score ranges and its weights."""
+"""Write notes of an Evaluation on its calibrators, score ranges and weights."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calib.metrics import METRICS, takes_weights
 
 
 def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
-    """Yield the notes of fitted calibrators that are the same in all folds."""
+    """Yield the notes of fitted calibrators that are equal in all folds."""
     for key, (first, *others) in calibrators.items():
         for note in getattr(first, "notes_", ()):
             if all(note in other.notes_ for other in others):
@@ -22,14 +22,15 @@ def fit_notes(calibrators: Mapping[str, tuple[Any, ...]]) -> Iterator[str]:
 
 
 def outside_notes(fitted: Fitted, calibrators: Iterable[str]) -> Iterator[str]:
-    """State how many test scores are outside the calibration scores of their fold, and what each calibrator does."""
+    """State how many test scores are outside the calibration scores of their fold, and how calibrators extrapolate."""
     ways: dict[str, list[str]] = {}
     for method in (CALIBRATORS[key] for key in calibrators):
         if method.beyond:
             ways.setdefault(method.beyond, []).append(name_of(method.key))
     scored = [(part.placed.scores, part.tests.scores) for part in fitted.parts if len(part.placed.scores)]
     if not ways or not scored or fitted.recipe.placement == "full" or fitted.dataset.joint:
-        return  # full: the calibrators of a row have seen its score; of K classes each has its own range
+        # full: the calibrators have seen the row's score; with K classes, each class has its own range
+        return
     ends = [(float(old.min()), float(old.max())) for old, _ in scored]
     outside = sum(count_outside(new, *end) for (_, new), end in zip(scored, ends, strict=True))
     if outside:

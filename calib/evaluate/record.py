@@ -1,4 +1,4 @@
-"""The Evaluation: frozen arrays and tables of one Recipe on one Dataset, from which every figure and table is made."""
+"""The Evaluation: frozen results of one Recipe on one Dataset, from which all figures and tables are made."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS
 
 HOOKS: dict[str, Callable[..., Any]] = {}
-"""Functions of higher floors behind methods of an Evaluation: verdict, recommendation, figure, plot and html.
+"""Functions of higher layers behind methods of an Evaluation: verdict, recommendation, figure, plot and html.
 
 ``calib/__init__.py`` fills it, so that this file imports nothing from above."""
 
@@ -44,28 +44,28 @@ class Evaluation:
     rows
         Int array (m,), positions of the test rows in the dataset.
     y
-        Their labels.
+        Labels of the test rows.
     scores
-        The model's own.
+        The model's scores of the test rows.
     predictions
         Calibrator → Predictions.
     refused
-        Calibrator → why it cannot answer here.
+        Calibrator → why it does not apply.
     calibrators
-        Calibrator → the fitted ones, one per fold.
+        Calibrator → fitted calibrators, one per fold.
     posterior
         P(Y = 1 | x) of the test rows, or None.
     calibration_scores, calibration_y
-        What the calibrators were fitted on, pooled.
+        Scores and labels of the calibration rows, pooled over the folds.
     weight, calibration_weight
-        Float arrays, how much each test row and each calibration row counts, or None. Whole numbers are rows.
+        Float arrays, weight of each test row and of each calibration row, or None. Whole numbers are counts of rows.
     flow
-        Of each fold, how many rows "train", "calibrate", "test" and are "unused", as in a gap of time.
+        Number of rows of each fold that "train", "calibrate", "test" or are "unused", as in a gap in time.
     before
-        The same at the table's base rate, where the Recipe states another; all above is then at the stated
-        one, the test rows by their weights.
+        Evaluation at the table's base rate, if the Recipe states another. All fields above are then at the stated
+        base rate, and the test rows are weighted accordingly.
     joint
-        The ``JointEvaluation`` of which this is a view, if there are three or more classes, or None.
+        ``JointEvaluation`` of which this is a view, if there are three or more classes, or None.
     """
 
     recipe: Recipe
@@ -90,9 +90,7 @@ class Evaluation:
 
     @property
     def verdict(self) -> Any:
-        """Say whether the first (uncalibrated) predictions are calibrated: ``.finding`` and ``.sentence``
-        (``Verdict``).
-        """
+        """Verdict on the first (uncalibrated) predictions: ``.finding`` and ``.sentence`` (``Verdict``)."""
         return HOOKS["verdict"](self)
 
     def recommendation(self, **options: Any) -> Any:
@@ -100,14 +98,14 @@ class Evaluation:
         return HOOKS["recommendation"](self, **options)
 
     def of(self, k: int | str, name: str | None = None) -> Evaluation:
-        """Return the Evaluation of class k against the others, or of the confidence: as ``JointEvaluation.of``."""
+        """Return the Evaluation of class k against the others, or of the confidence; see ``JointEvaluation.of``."""
         if self.joint is not None:
             return self.joint.of(k, name)
         return self if k == 1 else HOOKS["of"](self, k, name)
 
     @property
     def of_confidence(self) -> bool:
-        """Whether this is the view of K classes through their confidence: was the model's predicted class right?"""
+        """Whether this is the view of the confidence of K classes: was the model's predicted class right?"""
         return self.joint is not None and self.recipe.view_class is None
 
     def figure(self, key: str = "reliability", **view: Any) -> Any:
@@ -122,60 +120,58 @@ class Evaluation:
         return HOOKS["plot"](self, ax, **view)
 
     def _repr_html_(self) -> str:
-        """Verdict, table and diagram, for notebooks."""
+        """Return verdict, table and diagram, for notebooks."""
         return HOOKS["html"](self)
 
     @property
     def size(self) -> int:
-        """Return how many rows the test rows represent."""
+        """Number of rows that the test rows represent, by their weights."""
         return rows_behind(self.weight, len(self.y))
 
     @property
     def cluster(self) -> np.ndarray | None:
-        """Return the cluster of each test row, int (m,), if known."""
+        """Cluster of each test row, int (m,), or None."""
         held = self.dataset.cluster
         return None if held is None else held[self.rows]
 
     @property
     def tested(self) -> int:
-        """Return the number of test rows, including repeats if their weights are counts."""
+        """Number of test rows, including repeats if their weights are counts."""
         held = self.weight if self.before is None else self.counts
         return rows_behind(held if held is not None and are_whole(held) else None, len(self.y))
 
     @property
     def judged_by(self) -> str:
-        """State the number of test rows in words, with the number of lines and the effect of weights or a base rate."""
+        """Number of test rows in words, with the number of lines and the effect of weights or a base rate."""
         return describe_rows(self.tested, len(self.y), self.size, "test row")
 
     @property
     def counts(self) -> np.ndarray | None:
-        """Return how many rows each test row represents, float (m,), if its weight also reflects something else.
+        """Number of rows that each test row represents, float (m,), if its weight also reflects something else.
 
-        Of a table of counts at a deployment base rate; else None.
+        This is so for a table of counts at a deployment base rate; otherwise None.
         """
         held = None if self.before is None else self.before.weight
         return held if held is not None and are_whole(held) else None
 
     @property
     def sample(self) -> Rows:
-        """Return the test rows as a sample (labels, weights, counts and clusters) from which all intervals are
-        computed.
-        """
+        """Test rows as a sample (labels, weights, counts and clusters), from which all intervals are computed."""
         return Rows(self.y, weight=self.weight, counts=self.counts, cluster=self.cluster)
 
     @property
     def calibration_size(self) -> int:
-        """Return how many rows the calibration rows represent."""
+        """Number of rows that the calibration rows represent, by their weights."""
         return rows_behind(self.calibration_weight, len(self.calibration_y))
 
     @property
     def calibrated_by(self) -> str:
-        """State the number of calibration rows in words, as ``judged_by`` does."""
+        """Number of calibration rows in words, as ``judged_by`` states it."""
         return describe_lines(self.calibration_weight, len(self.calibration_y), "calibration row")
 
     @property
     def share(self) -> float:
-        """Return the frequency of class 1 among the test rows."""
+        """Frequency of class 1 among the test rows."""
         return float(np.average(self.y, weights=self.weight))
 
     @property
@@ -185,7 +181,7 @@ class Evaluation:
         return self.measured(key for key, m in METRICS.items() if m.everyday and m.needs not in hidden)
 
     def measured(self, metrics: Iterable[str]) -> pd.DataFrame:
-        """Return a table of these metrics only, each computed once for all views that agree on its bins."""
+        """Return a table of these metrics only; each is computed once for all views that agree on its bins."""
         columns = {key: [self._measure(key, one) for one in self.predictions.values()] for key in metrics}
         return pd.DataFrame(columns, index=list(self.predictions), dtype=np.float64)
 
@@ -201,7 +197,7 @@ class Evaluation:
             cluster=self.cluster if metric.clustered else None,
             counts=self.counts if metric.clustered else None,
         )
-        if metric.needs == "posterior":  # of which the predictions know nothing
+        if metric.needs == "posterior":  # not cached with the predictions, which lack the posterior
             return call()
         return once(predictions, (metric, bins, binning) if metric.binned else metric, call)
 
@@ -229,7 +225,7 @@ class Evaluation:
         Parameters
         ----------
         use
-            What the calibrator is needed for, as in "there is no single calibrator to keep".
+            Use of the calibrator in the message, as in "there is no single calibrator to keep".
         """
         fitted = self.fitted(key)
         if len(fitted) > 1:
@@ -240,10 +236,10 @@ class Evaluation:
         return fitted[0]
 
     def with_view(self, recipe: Recipe) -> Evaluation:
-        """Show the numbers under another Recipe's view fields: nothing is fitted again."""
+        """Return the Evaluation with another Recipe's view fields, without fitting again."""
         before = self.before and self.before.with_view(recipe)
         viewed = replace(self, recipe=self.recipe.replace(**recipe.fields_of("view")), before=before)
-        share(self, viewed)  # what is worked out for a whole Evaluation is the same in every view
+        share(self, viewed)  # cached results of a whole Evaluation hold in every view
         return viewed
 
     @classmethod
@@ -262,18 +258,18 @@ class Evaluation:
         y : (n,)
             Labels of 0 and 1.
         p : (n,) or (n, 2), or a mapping name → such an array
-            Probability of class 1; of two columns, as ``predict_proba`` gives them, the second one.
+            Probability of class 1; of two columns, as ``predict_proba`` returns them, the second is used.
         sample_weight : (n,)
-            How much each row counts; whole numbers are repeated rows.
+            Weight of each row; whole numbers are counts of repeated rows.
         cluster : (n,)
-            Equal for rows that belong together.
+            Cluster of each row, equal for rows that belong together.
         features : DataFrame (n, d)
             Other columns, by which rows can be grouped.
 
         Returns
         -------
         Evaluation
-            A row for each name, or one for "none", the uncalibrated model.
+            Results with one row per name, or one for "none", the uncalibrated model.
 
         Raises
         ------
@@ -306,10 +302,10 @@ class Evaluation:
         return judged_on_every_row(Recipe(content="predictions", calibrators=()), data, columns)
 
     def on_every_row(self) -> Evaluation:
-        """Evaluate existing predictions on all rows; any other Evaluation stays as it is.
+        """Evaluate existing predictions on all rows; return any other Evaluation unchanged.
 
-        Rows are held out for calibrators alone, so that the predictions as they are need no test set. A split in time
-        or by file stays: it says which rows the model had not seen.
+        Rows are held out only for calibrators, so uncalibrated predictions need no test set. A split in time or by
+        file is kept, because it states which rows the model had not seen.
         """
         data = self.dataset
         if data.joint or not (data.predictions and self.probability and SPLITS[self.recipe.split].drawn):
@@ -334,7 +330,7 @@ class Evaluation:
 
     @property
     def when(self) -> np.ndarray:
-        """Time of each test row, (m,); without a time column its number in the table."""
+        """Time of each test row, (m,); without a time column, its number in the table."""
         data = self.dataset
         return (data.row_numbers if data.time is None else data.time)[self.rows]
 
@@ -358,17 +354,17 @@ class Evaluation:
         Raises
         ------
         InputError
-            If there are none.
+            If there are no such rows.
         """
         return self._only(within(self.when, period), "period", f"from {shown_period(period)}")
 
     def in_segment(self, segment: Sequence[str]) -> Evaluation:
-        """Evaluate only the test rows that meet conditions on columns, as a Recipe's ``segment`` has them.
+        """Evaluate only the test rows that meet conditions on columns, as in a Recipe's ``segment``.
 
         Raises
         ------
         InputError
-            If there are none, or no such column.
+            If there are no such rows, or no such column.
         """
         named = (*map(str, self.dataset.X), *self.dataset.beside)
         return self._only(met(segment, self.column, named), "segment", f"with {shown_segment(segment)}")
@@ -385,7 +381,9 @@ class Evaluation:
         return found.in_segment(self.recipe.segment) if self.recipe.segment else found
 
     def _only(self, kept: np.ndarray, field: str, which: str) -> Evaluation:
-        """The test rows for which ``kept`` (m,) is true; ``which`` rows these are, as in "from Monday"."""
+        """Evaluate only the test rows for which ``kept`` (m,) is true; ``which`` describes them, as in "from
+        Monday".
+        """
         places = np.flatnonzero(kept)
         if not len(places):
             raise InputError(f"{field}: no test row is {which}. Remove the {field}.")
@@ -399,12 +397,12 @@ class Evaluation:
         )
 
     def column(self, name: str) -> pd.Series:
-        """Return a column of the table on the test rows, (m,), also one that the model does not see.
+        """Return a column of the table on the test rows, (m,), even if the model does not use it.
 
         Raises
         ------
         InputError
-            For a column that is not there.
+            If there is no such column.
         """
         data = self.dataset
         if name in data.X:
@@ -415,9 +413,9 @@ class Evaluation:
         return beside.iloc[data.row_numbers[self.rows] - 1]
 
     def frame(self) -> pd.DataFrame:
-        """One line per test row: its number (row 1 is the first below the header), label, score, p and intervals.
+        """Return one line per test row: number (row 1 is the first below the header), label, score, p and intervals.
 
-        Of K classes also ``class`` and, of each calibrator and class, the probability.
+        With K classes, also the ``class``, and the probability of each calibrator and class.
         """
         table = pd.DataFrame({"row": self.dataset.row_numbers[self.rows], "y": self.y, "score": self.scores})
         if self.weight is not None:
@@ -432,7 +430,7 @@ class Evaluation:
 
 
 def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
-    """Return predictions by name; a single array is the uncalibrated model, "none". Refuses a mapping without any."""
+    """Return predictions by name; a single array is the uncalibrated model, "none". Refuse an empty mapping."""
     given = {str(name): values for name, values in (p if isinstance(p, Mapping) else {"none": p}).items()}
     if not given:
         raise InputError("p contains no predictions. Pass one array, or a dictionary of names and arrays.")
@@ -440,7 +438,7 @@ def named(p: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
 
 
 def _class_one(values: Any, name: str) -> np.ndarray:
-    """Probabilities of class 1 (n,), of two columns the second."""
+    """Return the probabilities of class 1 (n,); of two columns, the second."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 2:
         array = array[:, 1]
@@ -448,7 +446,7 @@ def _class_one(values: Any, name: str) -> np.ndarray:
 
 
 def judged_on_every_row(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
-    """Evaluate predictions (n,), or (n, K), for which nothing was fitted, on all rows of a Dataset."""
+    """Evaluate predictions (n,) or (n, K), for which nothing was fitted, on all rows of a Dataset."""
     weight = None if data.weight is None else effective_weights(data.weight)
     first = next(iter(predicted.values()))
     nothing = np.empty((0, *first.shape[1:]))
