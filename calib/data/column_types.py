@@ -341,8 +341,7 @@ def _as_iso(text: pa.Array, form: str) -> pa.Array:
 
 
 def _turned(text: pa.Array, form: str) -> pa.Array | None:
-    """Rewrite dates as ISO by moving bytes, if all texts have the length and the signs of the format; else return
-    None.
+    """Rewrite dates as ISO by moving bytes, if all texts have the format's length and signs; else return None.
 
     A year below 1000 also gives None, because pandas reads the year 0 only in the original format.
     """
@@ -361,8 +360,7 @@ def _turned(text: pa.Array, form: str) -> pa.Array | None:
 
 
 def typed_objects(values: Iterable[Any], name: str = "") -> Typed:
-    """Type a column of Python values (cells of a spreadsheet or of JSON): their common type if they have one, else
-    text.
+    """Type a column of Python values (cells of a spreadsheet or of JSON): their common type, else text.
 
     >>> typed_objects([1, None, 2.5]).values.tolist()
     [1.0, nan, 2.5]

@@ -80,8 +80,7 @@ class Inputs:
 
 
 def model_inputs(model: bytes, frame: pd.DataFrame, beside: Collection[str]) -> Inputs:
-    """Return the inputs of the model and the columns that match them; parameters and errors are those of
-    ``onnx_scores``.
+    """Return the model's inputs and the columns that match them; parameters and errors as for ``onnx_scores``.
 
     Parameters
     ----------

@@ -205,9 +205,7 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
 
 
 def _named(values: Mapping[str, np.ndarray], names: list[str]) -> dict[str, str | None]:
-    """Return score column → class that ends its name, if the columns of all classes sum to one; else
-    ``named_class``.
-    """
+    """Return score column → class that ends its name, if columns of all classes sum to one, else ``named_class``."""
     ends = {column: _at_the_end(column, names) for column in values}
     if len(values) == len(names) and set(ends.values()) == set(names) and _add_up(list(values.values())):
         return ends

@@ -104,8 +104,7 @@ class Read:
         return {text: round(float(self.values["weight"][label.are(text)].sum())) for text in found}
 
     def unlabelled(self, there: np.ndarray) -> Any:
-        """Return the time of the first row without a label (or its number, without a time column); None if there is
-        none.
+        """Return the time (or, without times, the number) of the first row without a label; None if all have one.
 
         Parameters
         ----------

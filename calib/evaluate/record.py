@@ -381,9 +381,7 @@ class Evaluation:
         return found.in_segment(self.recipe.segment) if self.recipe.segment else found
 
     def _only(self, kept: np.ndarray, field: str, which: str) -> Evaluation:
-        """Evaluate only the test rows for which ``kept`` (m,) is true; ``which`` describes them, as in "from
-        Monday".
-        """
+        """Evaluate only the test rows with ``kept`` (m,); ``which`` describes them, as in "from Monday"."""
         places = np.flatnonzero(kept)
         if not len(places):
             raise InputError(f"{field}: no test row is {which}. Remove the {field}.")

@@ -1,1 +1,1 @@
-"""What all floors share: frozen records, input checks, progress, and the numeric kernels."""
+"""Records, input checks, progress, and numeric kernels, which all layers share."""

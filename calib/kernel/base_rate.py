@@ -1,11 +1,11 @@
-"""Another base rate: probabilities that are right at one frequency of class 1, adjusted to another.
+"""Adjust probabilities from one base rate (frequency of class 1) to another: prior shift.
 
-Where positives and negatives themselves look the same and only their shares differ (label shift; Elkan 2001,
-theorem 2; Saerens, Latinne & Decaestecker 2002), all odds move by one ratio, ``odds(p') = r ·
-odds(p)`` with ``r = [π'/(1 − π')] / [π/(1 − π)]``.
+If only the shares of the classes differ, and each class looks the same (label shift; Elkan 2001, theorem 2; Saerens,
+Latinne & Decaestecker 2002), all odds change by one ratio, ``odds(p') = r · odds(p)`` with ``r = [π'/(1 − π')] / [π/(1
+− π)]``.
 
-Of K classes ``p'_k = w_k p_k / Σ_j w_j p_j`` with ``w_k = π'_k/π_k``: in each row the odds of class k against the rest
-move by w_k over the mean w of the rest.
+With K classes, ``p'_k = w_k p_k / Σ_j w_j p_j`` with ``w_k = π'_k/π_k``: in each row, the odds of class k against the
+rest are multiplied by w_k over the mean w of the rest.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class BaseRate:
     Attributes
     ----------
     fitted
-        In (0, 1), the frequency at which the probabilities are right: π.
+        Base rate at which the probabilities are calibrated, π, in (0, 1).
     stated
-        In (0, 1), where they are used: π'.
+        Base rate in deployment, π', in (0, 1).
 
     Examples
     --------
@@ -49,15 +49,15 @@ class BaseRate:
 
     @property
     def ratio(self) -> float:
-        """Return the factor that multiplies all odds."""
+        """Factor r that multiplies all odds."""
         return self.stated * (1 - self.fitted) / ((1 - self.stated) * self.fitted)
 
     def odds_ratio(self, p: ArrayLike) -> Any:
-        """Return the factor of the odds of rows with these probabilities: the same for all rows of two classes."""
+        """Return the factor of the odds of rows with these probabilities: equal for all rows of two classes."""
         return self.ratio
 
     def adjust(self, p: ArrayLike) -> Array:
-        """Probabilities of any shape where the stated rate holds; 0 and 1 stay, and so does every order."""
+        """Adjust probabilities of any shape to the stated base rate; 0, 1 and the order do not change."""
         return multiply_odds(p, self.ratio)
 
     def adjust_terms(self, answers: Mapping[str, Expression]) -> dict[str, Expression]:
@@ -65,7 +65,7 @@ class BaseRate:
         return {name: self.adjust_term(term) for name, term in answers.items()}
 
     def adjust_term(self, p: Expression) -> Expression:
-        """Adjust a formula: values of steps are adjusted here, all else where the formula is evaluated."""
+        """Adjust a formula: values of steps are adjusted here, everything else when the formula is evaluated."""
         if isinstance(p, Number):
             return Number(float(self.adjust(p.value)))
         if isinstance(p, Pieces) and p.coefficients.shape[1] == 1:
@@ -74,8 +74,8 @@ class BaseRate:
         return Arithmetic("/", ones, (1 - p) + ones, 0.0, 1.0)
 
 
-SURE = 1e-300  # a smaller probability of the rest is none
-SHARE_ERROR = 1e-6  # of the sum of shares, as people write them
+SURE = 1e-300  # a smaller probability of the rest counts as 0
+SHARE_ERROR = 1e-6  # tolerance for the sum of shares that a person has rounded
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ class BaseRates:
     Attributes
     ----------
     fitted
-        (K,) in (0, 1), the shares at which the probabilities are right: π.
+        Shares (K,) at which the probabilities are calibrated, π, in (0, 1).
     stated
-        (K,) in (0, 1), those where they are used: π'. Both sum to 1.
+        Shares (K,) in deployment, π', in (0, 1). Both sum to 1.
 
     Examples
     --------
@@ -109,18 +109,18 @@ class BaseRates:
 
     @property
     def factors(self) -> Array:
-        """Return w = π'/π, (K,)."""
+        """Factors w = π'/π, (K,)."""
         return np.divide(self.stated, self.fitted)
 
     def odds_ratio(self, p: ArrayLike) -> Array:
-        """Return the factors (m, K) of the odds of each class in rows p (m, K) that sum to 1.
+        """Return the factors (m, K) of the odds of each class, for rows p (m, K) that sum to 1.
 
-        Where a class is certain, nothing is known of the rest of its row, and the rest is taken as in all rows.
+        If a class is certain, the rest of its row is unknown, and its distribution over all rows is used.
         """
         p, w = np.asarray(p, dtype=np.float64), self.factors
         rest, moved = 1 - p, (p @ w)[:, None] - p * w
         each, top = np.arange(len(p)), p.argmax(axis=1)
-        others = p.copy()  # of a class that is nearly certain, the difference to all would be rounding
+        others = p.copy()  # if a class is nearly certain, a difference would only be rounding error
         others[each, top] = 0.0
         rest[each, top], moved[each, top] = others.sum(axis=1), others @ w
         usual = (1 - np.array(self.stated)) / (1 - np.array(self.fitted))
@@ -128,7 +128,7 @@ class BaseRates:
         return w / np.where(sure, usual, moved / np.where(sure, 1.0, rest))
 
     def adjust(self, p: ArrayLike) -> Array:
-        """Return rows (m, K) where the stated shares hold; 0 stays, and so does 1."""
+        """Adjust rows (m, K) to the stated shares; 0 and 1 do not change."""
         moved = np.asarray(p, dtype=np.float64) * self.factors
         return moved / moved.sum(axis=1, keepdims=True)
 
@@ -154,7 +154,7 @@ class BaseRates:
 
 
 def shares(values: Any, name: str) -> tuple[float, ...]:
-    """Return shares of classes that are greater than 0 and sum to 1, divided by their sum to the last digit.
+    """Return shares of classes, which must be above 0 and sum to 1, after dividing them by their exact sum.
 
     >>> shares([0.5, 0.3, 0.2], "base_rates")
     (0.5, 0.3, 0.2)
@@ -169,31 +169,31 @@ def shares(values: Any, name: str) -> tuple[float, ...]:
 
 
 def multiply_odds(p: ArrayLike, ratio: ArrayLike) -> Array:
-    """``r p / (1 − p + r p)``, in a form of which every step keeps the order of its values when it is rounded.
+    """Return ``r p / (1 − p + r p)``, in a form in which rounding never changes the order of values.
 
     Parameters
     ----------
     p, ratio
-        Arrays that fit each other's shape.
+        Arrays of shapes that broadcast.
     """
     p = np.asarray(p, dtype=np.float64)
-    # At p = 0 the odds against are infinite, which is right
+    # At p = 0 the odds against are infinite, which is correct
     with np.errstate(divide="ignore", over="ignore"):
         return 1 / (1 + (1 - p) / (ratio * p))
 
 
 def class_weights(y: Array, stated: float | Sequence[float], weights: Array | None = None) -> Array:
-    """Weights (n,) with which rows stand for a place where class 1 has the stated frequency, or K classes theirs.
+    """Return weights (n,) that make the rows represent a deployment base rate, or shares of K classes.
 
-    ``w c`` with ``c = π'/π`` for rows of class 1 and ``(1 − π')/(1 − π)`` for the others, π being the
-    frequency among these rows; on the scale of ``effective_weights``, whole w being counts of rows.
+    The weight is ``w c`` with ``c = π'/π`` for rows of class 1 and ``(1 − π')/(1 − π)`` for the others, where π is the
+    frequency among these rows. Weights are on the scale of ``effective_weights``; whole w are counts of rows.
 
     Parameters
     ----------
     y
-        0 and 1, both of them; or 0 … K − 1, all of them.
+        Labels 0 and 1, or 0 … K − 1; every class must occur.
     stated
-        In (0, 1); or (K,), which sum to 1.
+        Base rate in (0, 1); or shares (K,) that sum to 1.
     weights
         Counts of rows, or other weights on any scale.
 

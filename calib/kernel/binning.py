@@ -1,7 +1,7 @@
-"""Bins over [0, 1] and sums over them: the kernel of ECE, Murphy's decomposition, reliability diagrams and taxonomies.
+"""Assign values to bins over [0, 1] and sum over bins, for ECE, Murphy's decomposition, diagrams and taxonomies.
 
-Bins are closed on the left, [0, 1/B), …, [1 − 1/B, 1] (P2 eq. 8). The index allows for rounding of decimals,
-so that 0.15 and 0.29, whose product with the bins falls just short of a whole number, go to the upper bin.
+Bins are closed on the left, [0, 1/B), …, [1 − 1/B, 1] (P2 eq. 8). The index tolerates rounding of decimals, so 0.15
+and 0.29, whose product with the number of bins is just below a whole number, belong to the upper bin.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ STRATEGIES = {"uniform": "Equal width", "quantile": "Equal count"}
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """The bin of each value.
+    """Bin of each value, and the edges of the bins.
 
     Attributes
     ----------
     index : int (n,)
+        Bin of each value.
     edges : (B + 1,)
-        Increasing, from the lowest to the highest.
+        Increasing edges, from the lowest to the highest.
     """
 
     index: Array
@@ -36,7 +37,7 @@ class Bins:
 
 
 def bin_index(p: Array, bins: int) -> Array:
-    """``min(B − 1, floor(p B + 1e-9))`` for p (n,) in [0, 1], int (n,).
+    """Return ``min(B − 1, floor(p B + 1e-9))`` for p (n,) in [0, 1], int (n,).
 
     >>> bin_index(np.array([0.0, 0.1499, 0.15, 1.0]), 20)
     array([ 0,  2,  3, 19])
@@ -45,7 +46,7 @@ def bin_index(p: Array, bins: int) -> Array:
 
 
 def uniform_breaks(bins: int) -> Array:
-    """Return the ends of bins of equal width, (bins − 1,): the smallest p that ``bin_index`` puts into the next bin.
+    """Return the breaks of bins of equal width, (bins − 1,): the smallest p in the next bin by ``bin_index``.
 
     >>> uniform_breaks(20)[2] <= 0.15 < uniform_breaks(20)[3]
     np.True_
@@ -60,20 +61,20 @@ def uniform_breaks(bins: int) -> Array:
 
 
 def quantile_edges(values: Array, bins: int, weights: Array | None = None) -> Array:
-    """Edges of bins with equally many values, strictly increasing.
+    """Return edges of bins with equally many values, strictly increasing.
 
-    Quantiles by linear interpolation at rank (n − 1) i / B; the ranks are worked out in whole numbers, so
-    that an edge meant to fall on a value does. Edges that coincide, by ties, are one edge: there are then
-    fewer bins. A single distinct value keeps one bin of width zero.
+    Edges are quantiles by linear interpolation at rank (n − 1) i / B. Ranks are integers, so an edge that should equal
+    a value does. Equal edges (ties) become one edge, so there may be fewer bins. A single distinct value gets one bin
+    of width zero.
 
     Parameters
     ----------
     values : (n,)
-        n ≥ 1.
+        At least one value.
     bins
         Largest number of bins.
     weights : (n,)
-        A value of weight w stands w times; if they are not counts, rank is a share of their sum.
+        A value of weight w counts w times. If weights are not counts, ranks are shares of their sum.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def quantile_edges(values: Array, bins: int, weights: Array | None = None) -> Ar
 
 
 def quantiles(values: Array, shares: Array, weights: Array | None = None) -> Array:
-    """Quantiles of ``values`` (n,) by linear interpolation at rank (N − 1) share; a value of weight w stands w times.
+    """Return quantiles of ``values`` (n,) by linear interpolation at rank (N − 1) share; weight w counts w times.
 
     >>> quantiles(np.array([3.0, 1.0]), np.array([0.5, 1.0]), np.array([1.0, 2.0]))    # of 1, 1, 3
     array([1., 3.])
@@ -116,7 +117,7 @@ def quantiles(values: Array, shares: Array, weights: Array | None = None) -> Arr
 
 
 def _ranked(values: Array, weights: Array | None) -> tuple[Array, Array | None]:
-    """(sorted values (n,), the sum of the weights up to each, or None)."""
+    """Return (sorted values (n,), the cumulative sum of their weights or None)."""
     if weights is None:
         return np.sort(values), None
     order = np.argsort(values)
@@ -124,7 +125,7 @@ def _ranked(values: Array, weights: Array | None) -> tuple[Array, Array | None]:
 
 
 def edge_index(values: Array, edges: Array) -> Array:
-    """The bin [edges[b], edges[b + 1]) that holds each value, int (n,); what lies outside goes to the nearest bin.
+    """Return the bin [edges[b], edges[b + 1]) of each value, int (n,); values outside go to the nearest bin.
 
     >>> edge_index(np.array([0.0, 3.0, 9.0, 10.0]), np.array([1.0, 3.0, 9.0]))
     array([0, 1, 1, 1])
@@ -133,15 +134,15 @@ def edge_index(values: Array, edges: Array) -> Array:
 
 
 def binned(p: Array, bins: int, strategy: str = "uniform", weights: Array | None = None) -> Bins:
-    """Put probabilities into bins.
+    """Assign probabilities to bins.
 
     Parameters
     ----------
     p : (n,) in [0, 1]
     strategy
-        "uniform", bins of equal width, or "quantile", with equally many values in each.
+        "uniform" for bins of equal width, or "quantile" for equally many values per bin.
     weights : (n,)
-        How often each value counts.
+        Weight of each value.
     """
     one_of(strategy, STRATEGIES, "strategy")
     if strategy == "uniform":
@@ -151,14 +152,14 @@ def binned(p: Array, bins: int, strategy: str = "uniform", weights: Array | None
 
 
 def group_sums(index: Array, groups: int, values: Array | None = None, weights: Array | None = None) -> Array:
-    """The sum of the values in each group, (groups,); without values, how many there are.
+    """Return the sum of the values in each group, (groups,); without values, the number of entries.
 
     Parameters
     ----------
     index : int (n,)
-        The group of each value, from 0 to ``groups`` − 1.
+        Group of each value, from 0 to ``groups`` − 1.
     values, weights : (n,)
-        Each value counts as often as its weight says.
+        Values, and their weights.
 
     Examples
     --------

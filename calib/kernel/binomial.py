@@ -1,4 +1,4 @@
-"""Confidence limits of a frequency (Wilson 1927; Clopper & Pearson 1934), and of a mean of values from 0 to 1."""
+"""Compute confidence limits of a frequency (Wilson 1927; Clopper & Pearson 1934) and of a mean of values in [0, 1]."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def binomial_interval(
     interval: str = "wilson",
     quantile: ArrayLike | None = None,
 ) -> tuple[Array, Array]:
-    """Two-sided confidence limits of a frequency from ``successes`` of ``n``, arrays of one shape; NaN where n is 0.
+    """Return two-sided confidence limits of a frequency, ``successes`` of ``n`` (arrays of one shape); NaN if n is 0.
 
     Parameters
     ----------
     interval
-        "wilson", the score interval, right on average; or "clopper_pearson", exact, never too short.
+        "wilson", the score interval, with nominal coverage on average; or "clopper_pearson", exact and conservative.
     quantile
-        Of the standardised share, for Wilson's: by default the normal one at ``level``. Student's, where n itself is
-        worked out from few draws.
+        Quantile of the standardised share in Wilson's interval: by default the normal quantile at ``level``. Use
+        Student's if n is estimated from few draws.
 
     Examples
     --------
@@ -58,10 +58,10 @@ def binomial_interval(
 
 
 def bounded_mean_interval(values: Array, level: float = 0.95) -> tuple[float, float]:
-    """Limits of the mean of few independent values (n,) in [0, 1], by Wilson's formula with Student's quantile.
+    """Return limits of the mean of few independent values (n,) in [0, 1], by Wilson's formula with Student's quantile.
 
-    The values are worth m(1 − m)/SE² yes-or-no draws, m their mean; n draws if all are the same. Simulated for
-    win-rates over 5 to 50 data sets, 92 to 100 % of these intervals include the mean. NaN for a single value.
+    With mean m, the values are worth m(1 − m)/SE² Bernoulli draws, or n draws if all are equal. In simulations of win
+    rates over 5 to 50 data sets, 92 to 100 % of these intervals include the mean. NaN for a single value.
 
     >>> [round(end, 3) for end in bounded_mean_interval(np.array([1.0, 1.0, 1.0, 1.0, 1.0]))]
     [0.393, 1.0]

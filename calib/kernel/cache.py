@@ -1,4 +1,4 @@
-"""Numbers worked out once for a frozen record, and forgotten with it; the latest of each record, by their bytes."""
+"""Cache results computed from a frozen record for as long as it exists, with a limit on bytes per record."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from weakref import ref
 
 from calib.kernel.memory import size
 
-MOST = 16_000_000  # bytes worked out for one record
+MOST = 16_000_000  # bytes cached per record
 
-Known = dict[Any, tuple[Any, int]]  # key → what was worked out, and its bytes
+Known = dict[Any, tuple[Any, int]]  # key → result and its bytes
 
 _KNOWN: dict[int, tuple[ref, Known]] = {}
-"""Address of a record → what is known of it, which goes with it; by address, since Arrow's arrays have no hash."""
+"""Address of a record → its cached results; by address, since Arrow's arrays have no hash."""
 
 
 def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
-    """Return the result of ``make``, computed once; ``key`` names it and all that it depends on besides the record.
+    """Return the result of ``make``, computed once; ``key`` names it and everything it depends on besides the record.
 
     Parameters
     ----------
     record
-        Anything that never changes; with the last reference to it go its numbers. Beyond ``MOST`` bytes of
-        them the oldest go, and are worked out again when they are asked for.
+        Object that never changes. Its results are dropped with the last reference to it. Beyond ``MOST`` bytes, the
+        oldest results are dropped and computed again on demand.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def once(record: Any, key: Any, make: Callable[[], Any]) -> Any:
 
 
 def is_known(record: Any, key: Any) -> bool:
-    """Whether ``once`` has worked it out."""
+    """Tell whether ``once`` has cached the result of this key."""
     return key in _known(record)
 
 
@@ -51,8 +51,8 @@ def _known(record: Any) -> Known:
 
 
 def _keep(record: Any, known: Known) -> Known:
-    """What is known of a record from now on; where another thread was first, what it knows."""
-    # Bound here: at the end of the program the module's names go first
+    """Start the cache of a record and return it; if another thread was faster, return that thread's cache."""
+    # Bound here, because at exit the module's names are deleted first
     place, forget = (
         id(record),
         _KNOWN.pop,
@@ -61,7 +61,7 @@ def _keep(record: Any, known: Known) -> Known:
 
 
 def _forget(known: Known, latest: Any) -> None:
-    """Drop the oldest beyond the bound; the latest stays. Another thread may do the same."""
+    """Drop the oldest results beyond the limit, but not the latest. Another thread may do so at the same time."""
     too_much = sum(each for _, each in list(known.values())) - MOST
     for key in [key for key in list(known) if key != latest]:
         if too_much <= 0:
@@ -70,7 +70,7 @@ def _forget(known: Known, latest: Any) -> None:
 
 
 def share(record: Any, other: Any) -> None:
-    """Let all that is worked out for one record hold for another, from which it differs in nothing of that.
+    """Share the cached results of one record with another, which must be equal in everything they depend on.
 
     Examples
     --------

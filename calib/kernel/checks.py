@@ -1,7 +1,7 @@
-"""Every input check and its message, once.
+"""Check inputs: every check and its message exists once.
 
-A message names what was wrong, what was got, and what is allowed or what to do instead; it is written for a
-person and is shown as it stands in the dashboard.
+A message names what is wrong, what was given, and what is allowed or what to do. It is written for a person, and the
+dashboard shows it unchanged.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 from calib.kernel.weights import are_whole, effective_weights
 
 Array = np.ndarray
-LONGEST_MESSAGE = 2000  # letters; what is longer quotes a name or value as long as a file
+LONGEST_MESSAGE = 2000  # characters; a longer message quotes a very long name or value
 
 
 class InputError(ValueError):
-    """Input that is refused. The message says what was wrong and what to do; of a very long one its two ends."""
+    """Error for refused input. The message says what is wrong and what to do; a very long one is cut in the middle."""
 
     def __init__(self, message: str):
         half = LONGEST_MESSAGE // 2
@@ -29,7 +29,7 @@ class InputError(ValueError):
 def _floats(values: Any, name: str) -> Array:
     try:
         array = np.asarray(values)
-        # Texts, dates and complex numbers would be turned into some number
+        # NumPy would convert texts, dates and complex numbers to some number
         if array.dtype.kind not in "biufO":
             raise TypeError(f"the type is {array.dtype}")
         return np.asarray(array, dtype=np.float64)
@@ -53,12 +53,12 @@ def _float_vector(values: Any, name: str) -> Array:
 
 
 def score_vector(scores: Any, name: str = "scores") -> Array:
-    """Finite scores as a float64 array of shape (n,); any real number is a score."""
+    """Return finite scores as a float64 array of shape (n,); any real number is a score."""
     return _float_vector(scores, name)
 
 
 def score_matrix(scores: Any, name: str = "tree scores") -> Array:
-    """Finite scores of every tree as a float64 array of shape (n, n_trees), at least one tree."""
+    """Return finite scores of every tree as a float64 array of shape (n, n_trees), with at least one tree."""
     array = _floats(scores, name)
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(f"{name} must be a table with one column per tree, but have shape {array.shape}.")
@@ -67,7 +67,7 @@ def score_matrix(scores: Any, name: str = "tree scores") -> Array:
 
 
 def probability_vector(p: Any, name: str = "probabilities") -> Array:
-    """Finite numbers in [0, 1] as a float64 array of shape (n,)."""
+    """Return finite numbers in [0, 1] as a float64 array of shape (n,)."""
     array = _float_vector(p, name)
     outside = (array < 0) | (array > 1)
     if outside.any():
@@ -81,7 +81,7 @@ def probability_vector(p: Any, name: str = "probabilities") -> Array:
 
 
 def binary_labels(y: Any, name: str = "y") -> Array:
-    """Labels as an int array of shape (n,) with values 0 and 1 only; anything else is refused, never mapped."""
+    """Return labels as an int array of shape (n,) with values 0 and 1 only; other values are refused, never mapped."""
     array = np.asarray(y)
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
@@ -111,7 +111,7 @@ def not_empty(values: Any, name: str) -> None:
 
 
 def both_classes(y: Array, who: str) -> None:
-    """Refuse labels of one class, for a method that cannot answer then."""
+    """Refuse labels of a single class, for a method that cannot be fitted to them."""
     if y.size == 0 or y.min() == y.max():
         got = "no row" if y.size == 0 else f"only class {int(y[0])} ({y.size} rows)"
         raise InputError(
@@ -121,7 +121,7 @@ def both_classes(y: Array, who: str) -> None:
 
 
 def weight_vector(sample_weight: Any, n: int) -> Array:
-    """Non-negative weights of shape (n,) with a positive sum; ones when None."""
+    """Return non-negative weights of shape (n,) with a positive sum; ones if None."""
     if sample_weight is None:
         return np.ones(n)
     weights = _float_vector(sample_weight, "sample_weight")
@@ -140,11 +140,11 @@ def counted_rows(
     Parameters
     ----------
     sample_weight : (n,)
-        Whole numbers are counts of rows and stay; others are put on the scale of ``effective_weights``.
+        Weights. Whole numbers are counts of rows and unchanged; others are put on the scale of ``effective_weights``.
     first, second : (n,)
-        Checked already.
+        Arrays that are already checked.
     counts : (n,)
-        See ``effective_weights``.
+        Counts of rows, as in ``effective_weights``.
     """
     if sample_weight is None:
         return None, first, second
@@ -159,7 +159,7 @@ def counted_rows(
 
 
 def checked_counts(counts: Any, sample_weight: Any, n: int) -> Array | None:
-    """Return how many rows each row of positive weight represents, or None if this is not given."""
+    """Return how many rows each row of positive weight represents, or None if counts are not given."""
     if counts is None or sample_weight is None:
         return None
     checked = row_counts(weight_vector(counts, n), "counts")[weight_vector(sample_weight, n) > 0]
@@ -169,7 +169,7 @@ def checked_counts(counts: Any, sample_weight: Any, n: int) -> Array | None:
 
 
 def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array:
-    """Int array of the rows of positive weight: whose each of n rows is, from 0 on."""
+    """Return the cluster of each row of positive weight, as int numbers from 0."""
     whose = np.asarray(cluster)
     if whose.shape != (n,):
         raise InputError(f"cluster must have one value per row, shape ({n},), but has shape {whose.shape}.")
@@ -179,13 +179,13 @@ def counted_clusters(cluster: Any, sample_weight: Any, n: int) -> Array:
 
 
 MOST_ROWS = 100_000_000
-LONGEST_SHOWN = 100  # letters of a value in a message
-MOST_COUNTED = 2**53  # up to here float64 holds every whole number
+LONGEST_SHOWN = 100  # characters of a value in a message
+MOST_COUNTED = 2**53  # float64 represents all whole numbers up to here
 
 
 def row_counts(weights: Array, who: str) -> Array:
-    """Checked weights (n,) for a method that counts rows, exactly; fractions are refused by name."""
-    # Which one says nothing to a reader of a page: there weights are scaled before
+    """Return checked weights (n,) for a method that counts rows; fractions are refused."""
+    # The offending weight is not quoted, because pages scale weights before
     if not are_whole(weights):
         raise InputError(
             f"{who} counts rows: weights (sample_weight) must be whole numbers that count repeated rows, but these "
@@ -209,7 +209,7 @@ def whole_weights(weights: Array, who: str) -> Array:
 
 
 def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:
-    """0/1 labels and probabilities of the same length, at least one; what every metric begins with."""
+    """Return labels of 0 and 1 and probabilities of equal length, at least one; every metric begins here."""
     labels = binary_labels(y)
     probabilities = probability_vector(p, "p")
     same_length(y=labels, p=probabilities)
@@ -218,7 +218,7 @@ def labelled_probabilities(y: Any, p: Any) -> tuple[Array, Array]:
 
 
 def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
-    """Pairs of probabilities as a float64 array of shape (n, 2)."""
+    """Return pairs of probabilities as a float64 array of shape (n, 2)."""
     array = np.asarray(intervals)
     if array.ndim != 2 or array.shape[1] != 2:
         raise InputError(f"{name} must hold one pair per row, shape (n, 2), but has shape {array.shape}.")
@@ -226,7 +226,7 @@ def probability_pairs(intervals: Any, name: str = "intervals") -> Array:
 
 
 def shown(value: Any) -> str:
-    """Write a value as Python does; of a very long one only the beginning."""
+    """Write a value as Python does; of a very long one, only the beginning."""
     try:
         text = repr(value)
     except ValueError:  # Python writes no whole number of more than 4,300 digits
@@ -235,7 +235,7 @@ def shown(value: Any) -> str:
 
 
 def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
-    """Refuse a value that is not one of those allowed, naming them."""
+    """Return a value that is one of those allowed; refuse any other, listing the allowed ones."""
     options = list(allowed)
     if not any(type(value) is type(option) and value == option for option in options):
         listed = ", ".join("None" if option is None else repr(option) for option in options)
@@ -244,7 +244,7 @@ def one_of(value: Any, allowed: Iterable[Any], name: str) -> Any:
 
 
 def place_of(row: int, numbers: Array, where: str) -> int:
-    """The place of the row of this number; refused if it is not among them, ``where`` saying which they are.
+    """Return the position of the row with this number; refuse one that is not in ``numbers``, named by ``where``.
 
     >>> place_of(7, np.array([3, 7]), "the rows of the data")
     1
@@ -256,7 +256,7 @@ def place_of(row: int, numbers: Array, where: str) -> int:
 
 
 def switch(value: Any, name: str) -> bool:
-    """Refuse what is neither true nor false."""
+    """Refuse anything but True or False."""
     return one_of(value, (False, True), name)
 
 
@@ -287,21 +287,21 @@ def in_range(
 
 
 def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> dict[str, Any]:
-    """Every parameter's value: the one given, if its range allows it, or its default.
+    """Return the value of every parameter: the given one, if allowed, or its default.
 
     Parameters
     ----------
     given
         Name → value.
     parameters
-        Parameter records; a choice without listed choices (a column's name) takes anything.
+        Parameter records; a choice without listed choices (a column's name) accepts anything.
     who
-        What they are settings of, in messages.
+        Owner of the settings, for messages.
 
     Raises
     ------
     InputError
-        For a name without a parameter, and a value that is not allowed.
+        If a name has no parameter, or a value is not allowed.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in given:
@@ -311,7 +311,7 @@ def settings(given: Mapping[str, Any], parameters: Iterable[Any], who: str) -> d
 
 
 def setting(value: Any, parameter: Any, name: str) -> Any:
-    """The value where the Parameter record allows it, else InputError under ``name``."""
+    """Return a value that the Parameter record allows; refuse any other under ``name``."""
     if value is None and parameter.optional:
         return None
     if parameter.kind == "boolean":
@@ -334,14 +334,14 @@ def setting(value: Any, parameter: Any, name: str) -> Any:
 
 
 def text(value: Any, name: str) -> str:
-    """Refuse anything but a text that is not empty."""
+    """Refuse anything but a non-empty text."""
     if not isinstance(value, str) or not value:
         raise InputError(f"{name} must be text and not empty, but is {shown(value)}.")
     return value
 
 
 def names(value: Any, name: str) -> tuple[str, ...]:
-    """A list of texts, each once, as a tuple.
+    """Return a list of texts as a tuple without duplicates.
 
     >>> names(["b", "a", "b"], "columns")
     ('b', 'a')
@@ -382,11 +382,11 @@ def labelled_points(text: Any, name: str) -> list[tuple[float, int]]:
 
 
 FARTHEST = 1e9
-MOST_ON_LINE = 13  # so many points can be cut into 4096 partitions, all of which are drawn
+MOST_ON_LINE = 13  # this many points have 4096 partitions into intervals, all of which are drawn
 
 
 def cut_line(text: Any, name: str) -> tuple[list[tuple[float, float, int | None]], list[int]]:
-    """Points from left to right, (position, posterior, label or None), and after which of them the line is cut.
+    """Return points from left to right, (position, posterior, label or None), and the indices before each cut.
 
     >>> cut_line("1:0.1:0 2:0.7 | 3:0.9:1", "line")
     ([(1.0, 0.1, 0), (2.0, 0.7, None), (3.0, 0.9, 1)], [1])
@@ -440,7 +440,7 @@ MOST_MOVED = 40
 
 
 def moved_rows(text: Any, name: str) -> list[tuple[tuple[float, int | None], tuple[float, int | None]]]:
-    """Return from where to where rows were moved, as (score, label) each; the row to explain has no label.
+    """Return moves of rows, each from (score, label) to (score, label); the row to explain has no label.
 
     >>> moved_rows("0.2:0>0.7:1 0.5>0.55", "what_if")
     [((0.2, 0), (0.7, 1)), ((0.5, None), (0.55, None))]
@@ -463,7 +463,7 @@ def moved_rows(text: Any, name: str) -> list[tuple[tuple[float, int | None], tup
 
 
 def _score_and_label(text: str) -> tuple[float, int | None]:
-    """ "score:label" or "score"; NaN if it is neither."""
+    """Parse "score:label" or "score"; the score is NaN if the text is neither."""
     score, colon, label = text.partition(":")
     try:
         value = float(score)
@@ -476,11 +476,11 @@ def _score_and_label(text: str) -> tuple[float, int | None]:
 
 
 TEXTS = {"text": text, "points": labelled_points, "line": cut_line, "moves": moved_rows}
-"""Kinds of settings that are texts, with what reads them."""
+"""Kind of a setting given as text → function that parses it."""
 
 
 def matrix(values: Any, name: str, columns: int | None = None) -> Array:
-    """Finite numbers as a float64 array of shape (n, d), with d = ``columns`` if that is given."""
+    """Return finite numbers as a float64 array of shape (n, d), with d = ``columns`` if given."""
     array = _floats(values, name)
     if array.ndim != 2 or (columns is not None and array.shape[1] != columns):
         allowed = "(n, d)" if columns is None else f"(n, {columns})"
@@ -495,7 +495,7 @@ def matrix(values: Any, name: str, columns: int | None = None) -> Array:
 
 
 def covariance(values: Any, d: int, name: str) -> Array:
-    """A symmetric positive definite (d, d) matrix from one number, (d,) variances or a (d, d) matrix."""
+    """Return a symmetric positive definite (d, d) matrix from one number, (d,) variances or a (d, d) matrix."""
     array = _floats(values, name).copy()
     if array.ndim == 0:
         array = array * np.eye(d)
@@ -514,7 +514,7 @@ def covariance(values: Any, d: int, name: str) -> Array:
 
 
 def results_table(table: Any, name: str) -> Array:
-    """Results of k methods (columns, at least 2) on n data sets (rows) as float64; ∞ is a result, NaN is refused."""
+    """Return results of k ≥ 2 methods (columns) on n data sets (rows) as float64; ∞ is allowed, NaN refused."""
     values = _floats(table, name)
     if values.ndim != 2 or values.shape[0] < 1 or values.shape[1] < 2:
         raise InputError(
@@ -536,13 +536,13 @@ def results_table(table: Any, name: str) -> Array:
     return values
 
 
-ROW_SUM_ERROR = 1e-4  # of probabilities that are written with four digits or in single precision
+ROW_SUM_ERROR = 1e-4  # tolerance for probabilities written with four digits or in single precision
 
 
 def class_probabilities(p: Any, name: str = "P") -> Array:
-    """Probabilities of K classes as a float64 array of shape (n, K), K at least 2.
+    """Return probabilities of K classes as a float64 array of shape (n, K), K at least 2.
 
-    Rows whose sum is off by rounding to a few digits are divided by it; a sum further than 1e-4 from 1 is refused.
+    Rows whose sum is off through rounding are divided by it; a sum further than 1e-4 from 1 is refused.
     """
     array = _floats(p, name)
     if array.ndim != 2 or array.shape[1] < 2:
@@ -561,13 +561,13 @@ def class_probabilities(p: Any, name: str = "P") -> Array:
             f"The rows of {name} must sum to 1, but {int(wrong.sum())} of {len(array)} do not (row {first} sums to "
             f"{sums[first]:g}). Divide each row by its sum; of logits take the softmax first."
         )
-    # Float64's own rounding stays, for dividing would tear ties apart
+    # Rounding errors of float64 are kept, because dividing would break ties
     off = np.abs(sums - 1) > 1e-9
     return array / np.where(off, sums, 1.0)[:, None] if off.any() else array
 
 
 def class_labels(y: Any, classes: int, name: str = "y") -> Array:
-    """Labels as an int array of shape (n,) with values 0 … K − 1; anything else is refused."""
+    """Return labels as an int array of shape (n,) with values 0 … K − 1; anything else is refused."""
     array = np.asarray(y)
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, but has shape {array.shape}.")
@@ -582,7 +582,7 @@ def class_labels(y: Any, classes: int, name: str = "y") -> Array:
 
 
 def labelled_rows(y: Any, p: Any) -> tuple[Array, Array]:
-    """Labels 0 … K − 1 and rows of K probabilities, at least one row; what every metric of K classes begins with."""
+    """Return labels 0 … K − 1 and rows of K probabilities, at least one; every metric of K classes begins here."""
     probabilities = class_probabilities(p, "p")
     labels = class_labels(y, probabilities.shape[1])
     same_length(y=labels, p=probabilities)

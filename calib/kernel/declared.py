@@ -1,8 +1,7 @@
-"""Declarations of higher floors for lower floors, which cannot import them: settings of pages, and modules of figures.
+"""Registers in which higher layers declare page settings and figures for lower layers, which cannot import them.
 
-A page or an experiment declares on import; the face of the package imports them all, so that whoever uses
-``calib`` finds everything declared. Figures are imported when they are first asked for: drawing is not needed
-to compute.
+Pages and experiments declare their settings on import, and ``calib`` imports them all. Figures are imported on first
+use, because computing needs no drawing.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ _settings: dict[str, Parameter] = {}
 _figures: dict[str, str] = {}
 
 SETTINGS: Mapping[str, Parameter] = MappingProxyType(_settings)
-"""All that a Recipe may hold for single pages and experiments, as "page.setting"."""
+"""Settings of single pages and experiments that a Recipe may contain, as "page.setting"."""
 
 FIGURES: Mapping[str, str] = MappingProxyType(_figures)
-"""Key of a figure → the module whose ``FIGURES`` has it."""
+"""Key of a figure → module whose ``FIGURES`` contains it."""
 
 
 def declare_settings(page: str, parameters: Iterable[Parameter]) -> None:
@@ -39,7 +38,7 @@ def declare_settings(page: str, parameters: Iterable[Parameter]) -> None:
 
 
 def checked(settings: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
-    """Settings by page.setting in their ranges, without those that are as by default; refused by name.
+    """Return settings ("page.setting", value) that are not at their defaults; refuse unknown names and wrong values.
 
     >>> import calib.experiments
     >>> checked([("order.objects", 6), ("order.guess", "1")])
@@ -76,14 +75,14 @@ def as_text(value: Any) -> str:
 
 
 def from_text(name: str, text: str) -> Any:
-    """The value of a setting that a link's text stands for; refused by name if nobody has declared it."""
+    """Return the value of a setting from a link's text; refuse an undeclared name."""
     if name not in _settings:
         raise _unknown(name)
     return read(text, _settings[name], name)
 
 
 def read(text: str, parameter: Parameter, name: str = "") -> Any:
-    """The value that a text stands for; one that stands for none is left for the parameter's check to refuse.
+    """Parse the value of a parameter; invalid text is returned unchanged, and the parameter's check then refuses it.
 
     >>> [read(text, Parameter("depth", "Depth", "choice", None, choices=(1, 2, None))) for text in ("2", "none", "two")]
     [2, None, 'two']
@@ -110,7 +109,7 @@ def _value(text: str) -> Any:
 
 
 def list_as_text(names: tuple[Any, ...]) -> str:
-    """Names with commas between them, or as JSON where these would not tell them apart.
+    """Join names with commas, or write them as JSON if commas would be ambiguous.
 
     >>> list_as_text(("a", "b")), list_as_text(("a,b",)), list_as_text(())
     ('a,b', '["a,b"]', '[]')
@@ -120,7 +119,7 @@ def list_as_text(names: tuple[Any, ...]) -> str:
 
 
 def list_from_text(name: str, text: str) -> Any:
-    """Read JSON back; refuse invalid JSON under ``name``."""
+    """Parse the text of ``list_as_text``; refuse invalid JSON under ``name``."""
     if not text.startswith("["):
         return tuple(text.split(","))
     try:
@@ -130,7 +129,7 @@ def list_from_text(name: str, text: str) -> Any:
 
 
 def declare_figures(module: str, keys: Iterable[str]) -> None:
-    """Say which module holds the figures with these keys, in a tuple ``FIGURES``."""
+    """Declare the module whose tuple ``FIGURES`` contains the figures with these keys."""
     _figures.update(dict.fromkeys(keys, module))
 
 

@@ -1,6 +1,6 @@
-"""JSON from a file, field by field: each is asked for by name and kind, and refused by its path when it is wrong.
+"""Read JSON from a file field by field: each is requested by name and type, and refused with its path if wrong.
 
-Numbers keep all their digits; the words "Infinity" and "-Infinity" stand for what JSON cannot write.
+Numbers keep all their digits. JSON has no infinity, so the words "Infinity" and "-Infinity" represent it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INFINITIES = ("Infinity", "-Infinity")
 
 
 def plain(values: Any) -> Any:
-    """A number, or a list of them, as JSON writes them.
+    """Return a number, or a list of numbers, as JSON represents them.
 
     >>> plain(np.array([0.5, np.inf]))
     [0.5, 'Infinity']
@@ -34,7 +34,7 @@ def plain(values: Any) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of these names and values; refused where a name is given twice, of which JSON keeps the last."""
+    """Make an object from names and values; refuse a repeated name, of which JSON would keep the last value."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -48,7 +48,7 @@ def _json(text: Any, **options: Any) -> Any:
 
 
 def loads(text: Any, read: Callable[..., Any] = _json, **options: Any) -> Any:
-    """``json.loads`` that refuses repeated names, or what reads TOML; parts nested too deeply are one more ValueError.
+    """Parse JSON (or TOML, by ``read``); refuse repeated names, and raise ValueError for text nested too deeply.
 
     >>> loads('{"seed": 1, "seed": 2}')
     Traceback (most recent call last):
@@ -66,12 +66,12 @@ def loads(text: Any, read: Callable[..., Any] = _json, **options: Any) -> Any:
 
 
 def parse(content: str | bytes, what: str) -> Fields:
-    """The object that a JSON text holds; ``what`` names it in messages.
+    """Return the object in a JSON text; ``what`` names it in messages.
 
     Raises
     ------
     InputError
-        Where it is none.
+        If the text is not a JSON object.
     """
     if len(content) > MOST_BYTES:
         raise InputError(f"{what} has {len(content):,} bytes; at most {MOST_BYTES:,} are read.")
@@ -89,7 +89,7 @@ def parse(content: str | bytes, what: str) -> Fields:
 
 
 class Fields:
-    """A JSON object and where it stands in its file.
+    """JSON object with its path in the file.
 
     >>> Fields({"a": {"b": 2}}, "The file: the whole").object("a").number("b", 0, 1)
     Traceback (most recent call last):
@@ -106,7 +106,7 @@ class Fields:
 
     @property
     def value(self) -> dict[str, Any]:
-        """Return the whole object as it is, unchecked."""
+        """The whole object, unchecked; reading it marks all its fields as known."""
         self._known.update(self._value)
         return self._value
 
@@ -114,15 +114,15 @@ class Fields:
         return name in self._value
 
     def gives(self, name: str) -> bool:
-        """Whether the field is there and is not null."""
+        """Tell whether the field exists and is not null."""
         return self._get(name) is not None
 
     def known(self, *names: str) -> None:
-        """Say of further fields that they may be there, though nothing reads them."""
+        """Mark further fields as known, even if nothing reads them."""
         self._known.update(names)
 
     def check_nothing_else(self) -> None:
-        """Refuse what nothing has asked for, here and in all parts: a misspelt field would be as if it were not there.
+        """Refuse fields that were never requested, here and in all parts: a misspelt field would otherwise be ignored.
 
         >>> fields = Fields({"a": 1, "A": 2}, "The file: the whole")
         >>> fields.count("a")
@@ -158,14 +158,14 @@ class Fields:
         )
 
     def refuse(self, name: str, why: str) -> InputError:
-        """The refusal of a field."""
+        """Return the error that refuses a field."""
         return InputError(f"{self.at(name)} {why}.")
 
     def object(self, name: str) -> Fields:
         return self._part(self._get(name), self.at(name))
 
     def objects(self, name: str, *, empty: bool = False) -> list[Fields]:
-        """A list of at least one object, or of none with ``empty``."""
+        """Return a list of objects; an empty list is refused unless ``empty``."""
         return [
             self._part(item, f"{self.at(name)}[{i}]")
             for i, item in enumerate(self._list(name, "objects") or ([] if empty else [None]))
@@ -192,7 +192,7 @@ class Fields:
     def number(
         self, name: str, low: float = -np.inf, high: float = np.inf, *, infinite: bool = False
     ) -> float:
-        """A finite number in [low, high]; with ``infinite`` also one of the two words for what JSON cannot write."""
+        """Return a finite number in [low, high]; with ``infinite``, also the two words for infinity."""
         value = self._get(name)
         if infinite and value in INFINITIES:
             return float(value)
@@ -209,11 +209,11 @@ class Fields:
         infinite: bool = False,
         length: int | None = None,
     ) -> Array:
-        """A list of numbers as float64 (n,); with ``infinite`` also the two words for what JSON cannot write."""
+        """Return a list of numbers as float64 (n,); with ``infinite``, also the two words for infinity."""
         items, words = self._list(name, "numbers"), INFINITIES if infinite else ()
         if not all(type(item) in (int, float) or item in words for item in items):
             raise self.refuse(name, "must be a list of numbers")
-        # 1e999 and 400 digits are JSON too
+        # 1e999 and 400 digits are valid JSON
         if not all(item in words or -LARGEST_FLOAT <= item <= LARGEST_FLOAT for item in items):
             raise self.refuse(name, "must hold finite numbers only")
         values = np.array([float(item) for item in items])

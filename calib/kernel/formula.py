@@ -1,10 +1,9 @@
-"""A calibrator's map as a formula, from which SQL, ONNX, Python and JavaScript are written.
+"""Represent a calibrator's map as a formula, from which SQL, ONNX, Python and JavaScript are generated.
 
-Six kinds of terms are enough for all of them: scores, numbers, arithmetic, three functions, clipping, and
-pieces – of a step function, of straight lines or of cubics. A calibrator writes its formula once, with the
-operators of Python, and each language is written once for the six kinds, so that a new calibrator has all
-languages and a new language all calibrators. Each term knows between which numbers its values lie: what
-cannot overflow needs no guard.
+Six kinds of terms suffice: scores, numbers, arithmetic, three functions, clipping, and pieces of step functions, lines
+or cubics. A calibrator writes its formula once, with Python's operators, and each language supports the six kinds. So
+a new calibrator works in all languages, and a new language with all calibrators. Each term knows its range, so terms
+that cannot overflow need no guard.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from scipy.special import expit
 from calib.kernel.checks import Array
 
 LARGEST_FLOAT = float(np.finfo(np.float64).max)
-# Exp of more overflows in some languages, and of less than minus that many is an error in PostgreSQL
+# exp overflows beyond this in some languages, and below its negative it is an error in PostgreSQL
 FARTHEST = 700.0
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -36,7 +35,7 @@ class Expression:
 
     low: float
     high: float
-    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with terms to them
+    __array_ufunc__ = None  # NumPy's numbers defer arithmetic to terms
 
     def __add__(self, other: Expression | float) -> Expression:
         return arithmetic("+", self, other)
@@ -86,7 +85,7 @@ class Number(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Score(Expression):
-    """Input of a formula, which has no answer outside [low, high]."""
+    """Input of a formula, which is defined only in [low, high]."""
 
     name: str
     low: float = -LARGEST_FLOAT
@@ -95,7 +94,7 @@ class Score(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic(Expression):
-    """left + − · / right, by the ``operator``'s sign."""
+    """Sum, difference, product or quotient of two terms, by the sign ``operator``."""
 
     operator: str
     left: Expression
@@ -123,7 +122,7 @@ class Clip(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Pieces(Expression):
-    """Polynomials side by side: with i the number of breaks <= x, Σ_k coefficients[i, k] (x − origins[i])^k.
+    """Piecewise polynomial: with i the number of breaks <= x, Σ_k coefficients[i, k] (x − origins[i])^k.
 
     Attributes
     ----------
@@ -146,7 +145,7 @@ class Pieces(Expression):
         return float(self._ends()[1].max())
 
     def _ends(self) -> tuple[Array, Array]:
-        """The range of each piece, (t + 1,) low and high, by Horner's rule on intervals."""
+        """Return the range of each piece, low and high (t + 1,), by Horner's rule on intervals."""
         left = np.clip(np.append(self.of.low, self.breaks), self.of.low, self.of.high) - self.origins
         right = np.clip(np.append(self.breaks, self.of.high), self.of.low, self.of.high) - self.origins
         low = high = self.coefficients[:, -1]
@@ -162,7 +161,7 @@ def term(value: Expression | float) -> Expression:
 
 
 def arithmetic(sign: str, left: Expression | float, right: Expression | float) -> Expression:
-    """The two joined, as simply as it can be: numbers are worked out, and 0 · x, 1 · x and x ± 0 are not written."""
+    """Combine two terms and simplify: numbers are computed, and 0 · x, 1 · x and x ± 0 are reduced."""
     left, right = term(left), term(right)
     if isinstance(left, Number) and isinstance(right, Number):
         return Number(float(OPERATORS[sign](np.float64(left.value), np.float64(right.value))))
@@ -181,7 +180,7 @@ def arithmetic(sign: str, left: Expression | float, right: Expression | float) -
 
 
 def function(name: str, of: Expression | float) -> Expression:
-    """ln, log1p or exp of a term; all three rise."""
+    """Return ln, log1p or exp of a term; all three are increasing."""
     of = term(of)
     with np.errstate(all="ignore"):
         low, high = (float(FUNCTIONS[name](np.float64(end))) for end in (of.low, of.high))
@@ -189,7 +188,7 @@ def function(name: str, of: Expression | float) -> Expression:
 
 
 def falling(x: Expression | float) -> Expression:
-    """1 / (1 + exp(x)), which neither overflows nor, beyond ±700, changes by more than 1e-304.
+    """Return 1 / (1 + exp(x)), which does not overflow; beyond ±700 it changes by less than 1e-304.
 
     >>> falling(np.log(3)).value
     0.25
@@ -201,12 +200,12 @@ def falling(x: Expression | float) -> Expression:
 
 
 def sigmoid(x: Expression | float) -> Expression:
-    """1 / (1 + exp(−x)): the probability of log-odds x."""
+    """Return 1 / (1 + exp(−x)), the probability of log-odds x."""
     return falling(0 - term(x))
 
 
 def softmax_terms(logits: Sequence[Expression]) -> list[Expression]:
-    """Return the softmax of logits: each is 1 / Σ_j exp(z_j − z_k), so that nothing overflows.
+    """Return the softmax of logits, each as 1 / Σ_j exp(z_j − z_k), so that nothing overflows.
 
     >>> [round(each.value, 3) for each in softmax_terms([Number(0.0), Number(float(np.log(3)))])]
     [0.25, 0.75]
@@ -222,7 +221,7 @@ def softmax_terms(logits: Sequence[Expression]) -> list[Expression]:
 
 
 def line(x: Expression, slope: float, intercept: float) -> Expression:
-    """slope · x + intercept for ``falling``, x kept where exp of it is neither 0 nor infinite."""
+    """Return slope · x + intercept for ``falling``, with x clipped to where its exp is neither 0 nor infinite."""
     if slope == 0 or np.isinf(intercept):
         return Number(intercept)
     with np.errstate(over="ignore"):
@@ -231,19 +230,19 @@ def line(x: Expression, slope: float, intercept: float) -> Expression:
 
 
 def logit(p: Expression, clip: float) -> Expression:
-    """ln(p / (1 − p)), with p kept ``clip`` away from 0 and 1."""
+    """Return ln(p / (1 − p)), with p clipped to [clip, 1 − clip]."""
     ln_p, minus_ln_rest = logit_parts(p, clip)
     return ln_p + minus_ln_rest
 
 
 def logit_parts(p: Expression, clip: float) -> tuple[Expression, Expression]:
-    """ln p and −ln(1 − p), whose sum is the log-odds, with p kept ``clip`` away from 0 and 1."""
+    """Return ln p and −ln(1 − p), whose sum is the log-odds, with p clipped to [clip, 1 − clip]."""
     p = p.clip(clip, 1 - clip)
     return function("ln", p), 0 - function("log1p", 0 - p)
 
 
 def pieces(x: Expression, breaks: Array, origins: Array, coefficients: Array) -> Expression:
-    """Polynomials side by side, without breaks at which nothing changes; one constant alone is a number."""
+    """Return a piecewise polynomial without redundant breaks; a single constant becomes a number."""
     reached = int(np.searchsorted(breaks, x.high, side="right"))
     breaks, origins, coefficients = breaks[:reached], origins[: reached + 1], coefficients[: reached + 1]
     constant = np.all(coefficients[:, 1:] == 0, axis=1)
@@ -258,7 +257,7 @@ def pieces(x: Expression, breaks: Array, origins: Array, coefficients: Array) ->
 
 
 def steps(x: Expression, breaks: Array, values: Array) -> Expression:
-    """values[number of breaks <= x]; breaks (t,) increasing, values (t + 1,).
+    """Return the step function values[number of breaks <= x]; breaks (t,) increasing, values (t + 1,).
 
     >>> steps(Score("s"), np.array([1.0, 2.0]), np.array([0.1, 0.1, 0.3])).breaks
     array([2.])
@@ -267,22 +266,23 @@ def steps(x: Expression, breaks: Array, values: Array) -> Expression:
 
 
 def lines(x: Expression, knots: Array, values: Array) -> Expression:
-    """Straight lines between the points (knots, values), both (k,), and the outermost values beyond them."""
+    """Return straight lines between the points (knots, values), both (k,), constant beyond the outermost ones."""
     with np.errstate(over="ignore", divide="ignore"):
         slopes = np.diff(values) / np.diff(knots)
-    slopes[~np.isfinite(slopes)] = 0.0  # two knots so near that nothing lies between them
+    slopes[~np.isfinite(slopes)] = 0.0  # two knots so close that no float lies between them
     coefficients = np.column_stack([np.append(values[0], values), np.concatenate([[0.0], slopes, [0.0]])])
     return pieces(x, knots, np.append(knots[0], knots), coefficients)
 
 
 def first_reaching(reached: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """The lowest float in (low, high] at which a condition holds: a bisection over the floats themselves.
+    """Return the smallest float in (low, high] at which a condition holds, by bisection over the floats.
 
     Parameters
     ----------
     reached
-        Takes and returns arrays (k,). The condition holds at ``high`` and ever after it first does.
+        Condition as a function of arrays (k,). It is monotone and holds at ``high``.
     low, high : (k,)
+        Ends of the interval.
 
     Examples
     --------
@@ -298,7 +298,7 @@ def first_reaching(reached: Callable[[Array], Array], low: Array, high: Array) -
 
 
 def _ordered(x: Array) -> Array:
-    """Whole numbers in the order of the floats, one for each."""
+    """Map floats to integers in the same order, one-to-one."""
     bits = np.asarray(x, dtype=np.float64).view(np.int64)
     return np.where(bits < 0, np.int64(-(2**63)) - bits, bits)
 

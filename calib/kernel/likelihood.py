@@ -1,8 +1,7 @@
-"""Logistic regression without a penalty, for a handful of columns: Newton's method with the best step first.
+"""Fit logistic regression without a penalty, for a few columns, by Newton's method with step halving.
 
-Platt's and beta calibration and the calibration line are this fit with different columns and targets. On
-separable data the likelihood has no maximum; the fit then stops if no more than about 1e-12 nats are left
-to gain, and says so.
+Platt scaling, beta calibration and the calibration line are this fit with different columns and targets. On separable
+data, the likelihood has no maximum; the fit then stops when at most 1e-12 nats can be gained, and reports it.
 """
 
 from __future__ import annotations
@@ -16,23 +15,23 @@ from calib.kernel.checks import Array
 from calib.kernel.pieces import pieces
 
 NATS_LEFT = 1e-12
-SEPARATED = 1e-9  # nats: every row is certain and right
-ROUNDING = 1e-13  # of a sum of losses, relatively: a step that gains less cannot be seen to gain
-# The slope per unit of score of scores that differ by less than 1e-300
+SEPARATED = 1e-9  # nats: every row is predicted with certainty and correctly
+ROUNDING = 1e-13  # relative rounding error of a sum of losses; a smaller gain cannot be detected
+# Slope per unit of score for scores that differ by less than 1e-300
 STEEPEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit:
-    """logit p = columns @ slopes + intercept.
+    """Fitted logistic regression, logit p = columns @ slopes + intercept.
 
     Attributes
     ----------
     slopes : (d,)
     loss
-        The log loss, summed with the weights.
+        Weighted sum of log losses.
     bounded
-        Whether the likelihood has no maximum; the coefficients are then those at which the search ended.
+        Whether the likelihood has no maximum; the coefficients are then those at which the search stopped.
     """
 
     slopes: Array
@@ -42,27 +41,26 @@ class LogisticFit:
 
 
 def log_loss_sum(logits: Array, targets: Array, weights: Array) -> float:
-    """The cross-entropy of targets in [0, 1] under the logits, summed with weights; exact for logits of any size."""
+    """Return the weighted sum of the cross-entropy of targets in [0, 1] under logits of any size."""
     return sum(_loss(logits[some], targets[some], weights[some]) for some in pieces(len(logits)))
 
 
 def _loss(logits: Array, targets: Array, weights: Array) -> float:
-    # ln(1 + exp(x)) in the form that NumPy is quickest at
+    # ln(1 + exp(x)) in the form that is fastest in NumPy
     loss = np.maximum(logits, 0) + np.log1p(np.exp(-np.abs(logits)))
     return float(weights @ (loss - targets * logits))
 
 
 def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
-    """Maximum likelihood for columns (n, d), targets (n,) in [0, 1] and weights (n,).
+    """Return the maximum likelihood fit for columns (n, d), targets (n,) in [0, 1] and weights (n,).
 
-    A column without variation gets slope 0; among equally likely slopes, the shortest (in standard
-    deviations).
+    A column without variation gets slope 0; of equally likely slopes, the shortest (in standard deviations) is
+    returned.
     """
     weights = weights / weights.mean()
-    # Shift, then scale: neither overflows, and scores that are large but close together keep their
-    # differences.
+    # Shift, then scale: neither overflows, and scores that are large but close together keep their differences.
     middle = columns.min(axis=0) / 2 + columns.max(axis=0) / 2
-    # Worked on in place: rows may be millions
+    # Computed in place, because there may be millions of rows
     design = np.empty((columns.shape[0], columns.shape[1] + 1), order="F")
     unit, design[:, -1] = design[:, :-1], 1
     np.subtract(columns, middle, out=unit)
@@ -89,18 +87,18 @@ def fit_logistic(columns: Array, targets: Array, weights: Array) -> LogisticFit:
 def ridge_fit(
     design: Array, targets: Array, weights: Array, penalty: Array, start: Array | None = None
 ) -> tuple[Array, bool]:
-    """Coefficients β (d,) that minimise the log loss, summed with weights, plus Σ pⱼβⱼ²/2; and whether none does.
+    """Minimise the weighted sum of log losses plus Σ pⱼβⱼ²/2; return β (d,), and whether there is no minimum.
 
     Parameters
     ----------
     design : (n, d)
-        Its last column is constant.
+        Design matrix; its last column is constant.
     targets : (n,) in [0, 1]
     weights : (n,)
     penalty : (d,)
-        p, not negative.
+        Penalties p, not negative.
     start : (d,)
-        Coefficients to begin with.
+        Initial coefficients.
     """
     return _newton(design, targets, weights, penalty, start)
 
@@ -108,7 +106,7 @@ def ridge_fit(
 def _newton(
     design: Array, targets: Array, weights: Array, penalty: Array | float = 0.0, start: Array | None = None
 ) -> tuple[Array, bool]:
-    """Coefficients for a design whose last column is constant, and whether the likelihood has no maximum."""
+    """Return the coefficients for a design whose last column is constant, and whether there is no maximum."""
     penalty = np.broadcast_to(penalty, design.shape[1])
 
     def objective(beta: Array) -> float:
@@ -129,8 +127,8 @@ def _newton(
         step = -np.linalg.pinv(hessian, rcond=1e-15, hermitian=True) @ gradient
         gain = -float(gradient @ step)
         if gain <= NATS_LEFT:
-            # At a maximum the last step hardly moves any logit; on the way to infinity each still moves by
-            # about one, unless nothing is left to gain.
+            # At a maximum, the last step hardly changes any logit. On separable data, each still changes by about one,
+            # unless nothing is left to gain.
             bounded = loss <= SEPARATED or any(
                 bool(np.abs(design[some] @ step).max() > 0.01) for some in pieces(len(design))
             )

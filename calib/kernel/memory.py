@@ -1,8 +1,7 @@
-"""What things hold in memory, in bytes, whatever they are: a forest, a table, a figure; and how it is given back.
+"""Measure the memory of any object in bytes (a forest, a table, a figure), and return freed memory to the system.
 
-Counted is what pickling would write of them, which is all that they are made of; nothing is written. Large
-parts, the buffers of arrays and tables, come by their address, so that what several things share is counted
-once.
+Sizes are those of the pickled object, but nothing is written. Large parts (buffers of arrays and tables) are
+identified by address, so that shared buffers count once.
 """
 
 from __future__ import annotations
@@ -23,11 +22,10 @@ NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, V
 
 
 def give_back(rows: int = LARGE) -> None:
-    """Return freed memory to the system, after work on a table of so many rows if that is worth it.
+    """Return freed memory to the system, if the table that was processed has enough rows.
 
-    Arrow and the C library keep what they were given, against the next table. After a large one that is as
-    much again as what is held of it, for the life of the process. Where the C library has no such call,
-    nothing happens.
+    Arrow and the C library keep freed memory for the next allocation. After a large table, this is as much again as
+    its results, for the life of the process. Nothing happens if the C library has no such call.
     """
     if rows < LARGE:
         return
@@ -39,7 +37,7 @@ def give_back(rows: int = LARGE) -> None:
 
 
 def size(*things: Any) -> int:
-    """Bytes of all of them together, what they share counted once.
+    """Return the bytes of all objects together, with shared parts counted once.
 
     >>> import numpy as np
     >>> numbers = np.zeros(1000)
@@ -50,9 +48,9 @@ def size(*things: Any) -> int:
 
 
 def held(thing: Any) -> dict[int, int]:
-    """Address → bytes of each buffer of a thing; all its small parts together stand under its own address.
+    """Return address → bytes of each buffer of an object; its small parts together are under the object's own address.
 
-    Of what cannot be pickled (a lock, an open store) the parts before are counted.
+    If a part cannot be pickled (a lock, an open store), only the parts before it are counted.
     """
     scale = _Scale()
     with suppress(*NO_PICKLES):
@@ -61,7 +59,7 @@ def held(thing: Any) -> dict[int, int]:
 
 
 def total(counted: Iterable[dict[int, int]]) -> int:
-    """Bytes of several things, as ``held`` counts them, together."""
+    """Return the total bytes of several results of ``held``."""
     together: dict[int, int] = {}
     for one in counted:
         together |= one
@@ -69,7 +67,7 @@ def total(counted: Iterable[dict[int, int]]) -> int:
 
 
 class _Scale(pickle.Pickler):
-    """Pickles into nothing, and notes how much it was."""
+    """Pickler that writes nothing and records the size."""
 
     def __init__(self) -> None:
         self.small, self.buffers = 0, dict[int, int]()
@@ -85,6 +83,6 @@ class _Scale(pickle.Pickler):
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, MappingProxyType):
             return dict, (dict(thing),)
-        if isinstance(thing, FunctionType):  # as good as nothing, and pickled by name only if it has one
+        if isinstance(thing, FunctionType):  # negligible, and only importable functions can be pickled
             return bool, ()
         return NotImplemented

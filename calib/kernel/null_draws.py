@@ -1,6 +1,6 @@
-"""Labels redrawn as if the predictions were right, y* ~ Bernoulli(p): what bands, chance levels and tests rest on.
+"""Redraw labels as if the predictions were right, y* ~ Bernoulli(p), for bands, chance levels and tests.
 
-The consistency resampling of Bröcker and Smith (2007).
+This is the consistency resampling of Bröcker and Smith (2007).
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ import numpy as np
 
 Array = np.ndarray
 
-SPELT_OUT = (
-    2_000_000  # labels that are drawn one by one; of more, the sums of rows with one probability are drawn
-)
+SPELT_OUT = 2_000_000  # labels drawn one by one; of more, sums over rows of equal probability are drawn
 
 
 def null_draws(p: Array, counts: Array, repeats: int, rng: np.random.Generator) -> Array:
-    """Float array (repeats, k): how many of ``counts`` (k,) rows with probability p (k,) each are of class 1.
+    """Draw how many of ``counts`` (k,) rows with probability p (k,) are of class 1: float array (repeats, k).
 
-    Whole numbers of rows give what the rows one by one give, from the same generator.
+    Whole numbers of rows give the same draws as single rows, from the same generator.
 
     >>> null_draws(np.array([0.0, 1.0]), np.array([2, 3]), 1, np.random.default_rng(0))
     array([[0., 3.]])

@@ -1,9 +1,9 @@
 """Pool adjacent violators: the increasing function closest to the labels, as blocks.
 
-The kernel that isotonic calibration, Venn–Abers and the CORP diagram share. Labels of equal scores are pooled
-first (Ayer et al., 1955); the pooling itself is SciPy's compiled one (Busing, 2022). Block sums are taken
-again from the counts, so that with whole-number weights every block value is the correctly rounded fraction,
-and scores count as equal only when they are equal as float64.
+Isotonic calibration, Venn–Abers and the CORP diagram share this kernel. Labels of equal scores are pooled first (Ayer
+et al., 1955); SciPy's compiled code pools adjacent violators (Busing, 2022). Block sums are computed again from the
+counts, so with whole weights every block value is the correctly rounded fraction. Scores are equal only if they are
+equal as float64.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from calib.kernel.weights import or_ones, scaled
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """Labelled scores, sorted, one entry for each distinct score.
+    """Labelled scores, sorted, with one entry per distinct score.
 
     Attributes
     ----------
     scores : (k,)
-        Strictly increasing.
+        Distinct scores, strictly increasing.
     weights : (k,)
-        Rows, or their total weight.
+        Number of rows, or their total weight.
     sums : (k,)
-        Those of class 1.
+        Number or total weight of the rows of class 1.
     """
 
     scores: Array
@@ -37,7 +37,7 @@ class Tied:
     sums: Array
 
     def grouped(self, starts: Array) -> Tied:
-        """Neighbours as one entry at their mean score, each group from one of ``starts`` to the next."""
+        """Merge neighbours into one entry at their mean score; each group begins at one of ``starts``."""
         totals = (
             np.add.reduceat(each, starts) for each in (self.weights * self.scores, self.weights, self.sums)
         )
@@ -47,14 +47,14 @@ class Tied:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The pools of an isotonic fit over k entries.
+    """Blocks of an isotonic fit over k entries.
 
     Attributes
     ----------
     bounds : int (m + 1,)
-        Block b holds the entries bounds[b] to bounds[b + 1] − 1.
+        Block b contains the entries bounds[b] to bounds[b + 1] − 1.
     values : (m,)
-        Strictly increasing, sums / weights.
+        Fitted values sums / weights, strictly increasing.
     weights : (m,)
     sums : (m,)
     """
@@ -66,24 +66,24 @@ class Blocks:
 
     @property
     def sizes(self) -> Array:
-        """Entries in each block, int (m,)."""
+        """Number of entries in each block, int (m,)."""
         return np.diff(self.bounds)
 
     @property
     def fitted(self) -> Array:
-        """The fitted value of each entry, (k,)."""
+        """Fitted value of each entry, (k,)."""
         return np.repeat(self.values, self.sizes)
 
 
 def pool_ties(scores: Array, y: Array, weights: Array | None = None) -> Tied:
-    """Sort by score and add up the rows that share one; rows of weight zero are left out: they have no effect.
+    """Sort rows by score and add up those with equal scores; rows of weight zero are excluded.
 
     Parameters
     ----------
     scores, y : (n,)
-        Checked already.
+        Scores and labels, already checked.
     weights : (n,)
-        Those of the rows, 1 by default.
+        Weights of the rows, 1 by default.
 
     Examples
     --------
@@ -115,9 +115,9 @@ def pool_ties(scores: Array, y: Array, weights: Array | None = None) -> Tied:
 
 
 def rank_area(tied: Tied) -> float:
-    """Share of the pairs of a row of each class in which that of class 1 has the larger score, ties counting ½.
+    """Return the share of pairs of one row per class in which the row of class 1 has the larger score; ties count ½.
 
-    NaN without a pair.
+    NaN if there is no pair.
 
     >>> rank_area(pool_ties(np.array([0.3, 0.3, 0.9]), np.array([0, 1, 1])))
     0.75
@@ -128,7 +128,7 @@ def rank_area(tied: Tied) -> float:
 
 
 def pool_adjacent_violators(sums: Array, weights: Array) -> Blocks:
-    """The blocks of the weighted isotonic fit to the means ``sums / weights``, both (k,), weights positive.
+    """Return the blocks of the weighted isotonic fit to the means ``sums / weights``, both (k,), weights positive.
 
     >>> blocks = pool_adjacent_violators(np.array([0.0, 2.0, 0.0, 1.0]), np.array([1.0, 2.0, 1.0, 1.0]))
     >>> blocks.bounds, blocks.values
@@ -142,6 +142,6 @@ def pool_adjacent_violators(sums: Array, weights: Array) -> Blocks:
         sums = np.add.reduceat(sums, pooled[:-1])
         weights = np.add.reduceat(weights, pooled[:-1])
         values = sums / weights
-        # The compiled fit carries rounded means along; a pool that it missed by rounding shows up here.
+        # The compiled fit accumulates rounded means; a violation that it missed through rounding shows here.
         if (values[1:] > values[:-1]).all():
             return Blocks(bounds, values, weights, sums)

@@ -1,4 +1,4 @@
-"""A period as a Recipe holds it, FIRST..LAST: the rows between two dates, numbers or row numbers, both included."""
+"""Read and write a Recipe's period, FIRST..LAST: two dates, numbers or row numbers, both included."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BETWEEN = ".."
 
 
 def check_period(value: Any, name: str) -> str | None:
-    """Refuse what is not FIRST..LAST.
+    """Refuse a period that is not FIRST..LAST.
 
     >>> check_period("2023-01-01..2023-01-31", "period")
     '2023-01-01..2023-01-31'
@@ -28,7 +28,7 @@ def check_period(value: Any, name: str) -> str | None:
 
 
 def write_period(first: str, last: str) -> str:
-    """Join two ends.
+    """Join two ends to a period.
 
     >>> write_period("1", "500")
     '1..500'
@@ -47,7 +47,7 @@ def shown_period(period: str) -> str:
 
 
 def within(when: Array, period: str) -> Array:
-    """Whether each time, or number, lies in the period; a last day is included to its end.
+    """Tell which times, or numbers, lie in the period; the last day is included to its end.
 
     >>> within(np.array(["2023-01-31T23:00", "2023-02-01T00:00"], "datetime64[ns]"), "2023-01-01..2023-01-31").tolist()
     [True, False]

@@ -1,4 +1,4 @@
-"""Rows a few at a time: they stay in the processor's cache, and a million of them leave no copies behind."""
+"""Process rows in blocks that fit into the processor's cache, so that a million rows leave no large copies."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ ROWS_AT_ONCE = 1 << 16
 
 
 def pieces(n: int) -> Iterator[slice]:
-    """Cut n rows into pieces of ``ROWS_AT_ONCE``.
+    """Cut n rows into slices of ``ROWS_AT_ONCE``.
 
     >>> list(pieces(70_000))
     [slice(0, 65536, None), slice(65536, 70000, None)]

@@ -1,4 +1,4 @@
-"""Long work reports progress and can be cancelled: one object, passed to every loop that may take long."""
+"""Report progress and cancel long work: one object is passed to every long loop."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 
 class Cancelled(Exception):
-    """Raised inside long work after its cancel event was set. Not an error: nobody asked for the result any more."""
+    """Exception that ends long work after its cancel event was set; it is not an error."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """A progress callback ``report(share done in [0, 1], what)`` and a cancel event, both optional.
+    """Progress callback ``report(share done in [0, 1], what)`` and cancel event, both optional.
 
     >>> seen = []
     >>> watch = Watch(report=lambda share, what: seen.append((share, what)))
@@ -42,7 +42,7 @@ class Watch:
         self.step(1.0, what)
 
     def within(self, start: float, stop: float) -> Watch:
-        """A watch whose whole is the share [start, stop] of this one; the same cancel event."""
+        """Return a watch that maps its progress to the share [start, stop] of this one, with the same cancel event."""
         report = self.report
         if report is None:
             return Watch(None, self.cancel)

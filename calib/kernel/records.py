@@ -1,4 +1,4 @@
-"""The records that all parts share: Dataset → Predictions → Evaluation. They are frozen, with documented shapes."""
+"""Records that all parts share: Dataset → Predictions → Evaluation. They are frozen, with documented shapes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from calib.kernel.weights import are_whole
 from calib.kernel.wording import listed
 
 ABOUT = ("class", "label", "columns")
-"""What a setting may refer to: the positive class, the label column, or the columns and rows of the table."""
+"""Targets of a setting: the positive class, the label column, or the columns and rows of the table."""
 
 PARTS = ("train", "calibrate", "test")
-"""What a row may be for, in the order of the numbers that stand for it."""
+"""Uses of a row, in the order of their codes."""
 
 
 def _table(X: Any) -> pd.DataFrame:
@@ -82,61 +82,60 @@ READ: Mapping[str, Callable[[Any], np.ndarray]] = {
     "cluster": _clusters,
     "part": _parts,
 }
-"""What checks the arrays of a Dataset that may be None."""
+"""Optional array of a Dataset → function that checks it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Two-class data, ready for a model.
+    """Data of two classes, or of K, ready for a model.
 
     Parameters
     ----------
     X
-        DataFrame (n, d), typed columns (numbers, booleans, categories, dates), missing values allowed. The
-        columns of an array (n, d) are called x1, x2, …
+        DataFrame (n, d) of typed columns (numbers, booleans, categories, dates); missing values are allowed. Columns
+        of an array (n, d) are named x1, x2, …
     y
         Int array (n,) of 0 and 1, 1 for the positive class.
     classes : (negative, positive)
-        The labels as the file spelt them.
+        Labels, as spelt in the file.
     posterior
-        Float array (n,), the true P(Y = 1 | x) if it is known (synthetic data), else None.
+        Float array (n,), the true P(Y = 1 | x) if known (synthetic data), else None.
     notes
-        What was dropped, imputed or merged on the way, one sentence each.
+        One sentence per column or row that was excluded, imputed or merged.
     predictions
         True if the columns of X are existing scores, so that no model is needed.
     weight
-        Float array (n,) of positive numbers, how much each row counts, or None. Whole numbers are repeated
-        rows.
+        Float array (n,) of positive weights, or None. Whole numbers are counts of repeated rows.
     time
         Array (n,) of numbers or of datetime64, or None.
     cluster
-        Array (n,), equal for rows that belong together, or None; kept as whole numbers.
+        Array (n,), equal for rows that belong together, or None; stored as integers.
     part
-        Int array (n,), 0 for rows that train, 1 for those that calibrate, 2 for those of the test part, or
-        None; ``PARTS`` may stand for the numbers.
+        Int array (n,), 0 for training rows, 1 for calibration rows, 2 for test rows, or None; names in ``PARTS`` are
+        also accepted.
     read
-        How many rows the table had that it was made of, or None.
+        Number of rows of the original table, or None.
     left_out
-        Why rows of that table are not among these: those of the notes that say so.
+        Notes on rows of that table that were excluded.
     unlabelled
-        The time, or without times the number, of the first row of that table that has no label; or None.
+        Time (or number, without times) of the first row of that table without a label, or None.
     unlabelled_scores, unlabelled_time
-        Of predictions, the scores of the rows without a label, indexed as ``X``, and their times; or None.
+        Scores of the rows without a label, indexed as ``X``, and their times, for predictions; else None.
     judged_on
-        The name of another file, of which the test part is; or None.
+        Name of the file with the test set, if it is another file, or None.
     beside
-        Column → values of the other columns of the table, all its rows as they were read: groups can be made of
-        them.
+        Column → values of the other columns of the table, for all its rows, as they were read; they can define
+        groups.
     names, labels
-        Of three or more classes together: their names (K,), and int array (n,), the position of each row's class
-        among them. ``y`` and ``classes`` then tell one class from the rest. Empty and None for two classes.
+        Names (K,) of three or more classes together, and int array (n,) with the position of each row's class in
+        ``names``. ``y`` and ``classes`` then separate one class from the rest. Empty and None for two classes.
     columns
-        Of predictions of K classes: name of the predictions → their K columns of X, in the order of ``names``.
+        Name of a model → its K columns of X, in the order of ``names``, for predictions of K classes.
 
     Raises
     ------
     InputError
-        Naming what is not as it must be.
+        If an array is invalid; names it.
 
     Examples
     --------
@@ -168,7 +167,7 @@ class Dataset:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        y = np.array(checks.binary_labels(self.y))  # a copy: the caller's own array stays as it is
+        y = np.array(checks.binary_labels(self.y))  # a copy, so that the caller's array is not changed
         y.setflags(write=False)
         held: dict[str, Any] = {"X": _table(self.X), "y": y}
         if self.labels is not None:
@@ -196,25 +195,25 @@ class Dataset:
 
     @property
     def coded(self) -> np.ndarray:
-        """Int array (n,): the class of each row, 0 … K − 1; 0 or 1 for two classes."""
+        """Class of each row, int (n,): 0 … K − 1, or 0 and 1 for two classes."""
         return self.y if self.labels is None else self.labels
 
     @property
     def scores(self) -> list[str]:
-        """The names of predictions made elsewhere: of score columns, or of tables with a column per class."""
+        """Names of existing predictions: of score columns, or of models with a column per class."""
         return list(self.columns if self.joint else map(str, self.X.columns)) if self.predictions else []
 
     @cached_property
     def fixes_calibration(self) -> bool:
-        """Whether the file says which rows calibrate."""
+        """Whether the file states which rows calibrate."""
         return self.part is not None and bool((self.part == 1).any())
 
     @cached_property
     def row_numbers(self) -> np.ndarray:
-        """Int array (n,): what each row is called wherever a person meets it. Row 1 is the first below the header.
+        """Int array (n,): row numbers that a person sees. Row 1 is the first below the header.
 
-        ``X.index`` holds positions in the table, from 0; of an index that holds none, the rows given are the
-        table.
+        ``X.index`` contains positions in the table, from 0. If it is not an integer index, the rows are numbered in
+        order.
         """
         index = self.X.index
         positions = index.to_numpy() if pd.api.types.is_integer_dtype(index.dtype) else np.arange(self.n)
@@ -222,9 +221,9 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits over every value, name, type and label: the same data, the same digest."""
+        """Sixteen hexadecimal digits of every value, name, type and label; equal data have equal digests."""
         h = hashlib.blake2b(digest_size=8)
-        # Of K classes together, whichever of them is looked at
+        # K classes together have one digest, whichever class is viewed
         classes = self.classes if self.labels is None else (self.names, dict(self.columns))
         h.update(repr((classes, self.predictions, list(map(str, self.X.columns)))).encode())
         h.update(repr(list(map(str, self.X.dtypes))).encode())
@@ -243,18 +242,18 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Predictions(Rows):
-    """One calibrator's answers on the test rows.
+    """Predictions of one calibrator on the test rows.
 
     Attributes
     ----------
     y, weight, counts, cluster
-        As in ``Rows``.
+        Fields of ``Rows``.
     p
-        Float array (m,), probability of class 1.
+        Float array (m,), probability of class 1; (m, K) for all classes together.
     lower, upper
-        Float arrays (m,), the interval's ends (lower <= upper), or None for a method without intervals.
+        Float arrays (m,), ends of the interval (lower <= upper), or None for a method without intervals.
     p0, p1
-        The multiprobability pair as the method gives it (full Venn–Abers may have p0 > p1), or None.
+        Multiprobability pair of the method (full Venn–Abers may have p0 > p1), or None.
     """
 
     p: np.ndarray
@@ -265,14 +264,14 @@ class Predictions(Rows):
 
     @classmethod
     def joined(cls, parts: Sequence[Predictions]) -> Predictions:
-        """The predictions of several parts one after the other; all of them have intervals and weights, or none."""
+        """Concatenate the predictions of several parts, which all have intervals and weights, or none."""
         names = parts[0]._held()
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
     def adjusted(self, ratio: np.ndarray, weight: np.ndarray) -> Predictions:
-        """Multiply all odds by ``ratio`` (m,), of K classes (m, K), and weight the rows by ``weight`` (m,).
+        """Multiply all odds by ``ratio``, (m,) or for K classes (m, K), and weight the rows by ``weight`` (m,).
 
-        Whole weights of before become counts.
+        Previous whole weights become counts.
         """
         counts = self.weight if self.weight is not None and are_whole(self.weight) else None
         ends = {name: getattr(self, name) for name in ("p", "lower", "upper", "p0", "p1")}
@@ -281,14 +280,14 @@ class Predictions(Rows):
 
     @property
     def pairs(self) -> np.ndarray:
-        """Return p0 and p1 (m, 2) of a method with intervals, as the method gives them."""
+        """Pairs p0 and p1 (m, 2) of a method with intervals."""
         if self.p0 is None or self.p1 is None:
             raise ValueError("This method gives no intervals.")
         return np.column_stack([self.p0, self.p1])
 
     @property
     def width(self) -> np.ndarray:
-        """Return the width (m,) of each interval."""
+        """Width (m,) of each interval."""
         if self.lower is None or self.upper is None:
             raise ValueError("This method gives no intervals.")
         return self.upper - self.lower
@@ -296,17 +295,16 @@ class Predictions(Rows):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Something about a table that a person should know before trusting what is made of it.
+    """Fact about a table that a person should know before using it.
 
     Parameters
     ----------
     severity
-        "error" (nothing can be computed), "warning" (it can, with care) or "info".
+        "error" (nothing can be computed), "warning" (results need care) or "info".
     fix
-        The remedy as fields of a Recipe: names are added to a list, settings to a group; None if it is no
-        setting.
+        Remedy as fields of a Recipe: names are added to a list, settings to a group; None if there is no such remedy.
     action
-        What a button that does so says.
+        Label of the button that applies the remedy.
     also
         Other remedies, each as (fix, action).
     """
@@ -321,33 +319,32 @@ class Problem:
 
     @property
     def fixes(self) -> tuple[tuple[Mapping[str, Any], str], ...]:
-        """All remedies that are settings, each as (fix, action)."""
+        """All remedies as fields of a Recipe, each as (fix, action)."""
         return () if self.fix is None else ((self.fix, self.action), *self.also)
 
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """Declare one setting: its type, its range, and the words of its control.
+    """Declaration of one setting: its type, its range, and the words of its control.
 
     Fields of a Recipe, settings of pages and experiments, and those of models, calibrators and splits are all declared
-    so, once each. Controls, links, protocols, documents and messages take everything from the declaration.
+    this way, once each. Controls, links, protocols, documents and messages are generated from the declaration.
 
     Parameters
     ----------
     kind
         "integer", "number", "choice", "boolean", "names" (a tuple of texts) or one of ``checks.TEXTS``.
     choices
-        The values allowed for a choice, and for names; a mapping from each value to its label, or to an entry that has
-        a ``label``; or a function that returns either, if plug-ins may add some.
+        Values allowed for a choice or for names: a sequence, a mapping from value to label (or to an entry with a
+        ``label``), or a function that returns either, if plug-ins may add values.
     optional
         Whether None is allowed.
     only_with
-        (the name of an earlier setting, those of its values with which this one matters); None where it always does.
+        (name of an earlier setting, values of it with which this one has an effect); None if it always has one.
     about
-        What the value refers to, so that it is reset when that changes: one of ``ABOUT``, or None.
+        Part of the data that the value refers to, and with which it is reset: one of ``ABOUT``, or None.
     extra
-        More for those who ask; ``each`` checks one of the names in another way, as (name, what it is called)
-        → name.
+        Further properties for special uses; ``each`` replaces the check of a single name, as (name, label) → name.
     """
 
     name: str
@@ -372,7 +369,7 @@ class Parameter:
         return self.choices() if callable(self.choices) else self.choices
 
     def in_words(self, value: Any) -> str:
-        """Return what a page calls a value.
+        """Return the text with which pages show a value.
 
         >>> band = Parameter("band", "Band", "choice", "none", choices={"none": "No band"})
         >>> band.in_words("none"), Parameter("n", "Rows", "integer", 1000).in_words(1000)
@@ -390,9 +387,9 @@ class Parameter:
 
 
 def that_matter(parameters: Iterable[Parameter], given: Mapping[str, Any], **known: Any) -> list[Parameter]:
-    """The settings that have an effect beside those given, name → value; the others are at their defaults.
+    """Return the parameters that have an effect, given the values name → value; others are at their defaults.
 
-    ``known`` holds further values that decide which settings matter.
+    ``known`` contains further values that decide which parameters have an effect.
 
     >>> kernel = Parameter("kernel", "Kernel", "choice", "flat", choices=("flat", "bent"))
     >>> bend = Parameter("bend", "Bend", "number", 1.0, only_with=("kernel", ("bent",)))

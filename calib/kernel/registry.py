@@ -1,9 +1,8 @@
-"""Methods of one kind by key: our own, and those from outside.
+"""Registry of methods of one kind by key: shipped ones, and plug-ins.
 
-From outside means ``register``, in a notebook or a script, or an entry point of an installed package, in the
-group that the registry is named after. Entry points are read once, when the registry is first looked into;
-one that cannot be loaded or breaks a promise is left out and named under ``problems``, so that all others
-still work.
+Plug-ins are added by ``register``, in a notebook or a script, or by an entry point of an installed package, in the
+group with the registry's name. Entry points are read once, when the registry is first used. One that cannot be loaded
+or breaks the contract is left out and listed in ``problems``, so that all others still work.
 """
 
 from __future__ import annotations
@@ -21,22 +20,22 @@ Entry = TypeVar("Entry")
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
-    """Key → entry, in the order they were added.
+    """Mapping from key to entry, in the order of addition.
 
     Attributes
     ----------
     group
-        Its name among entry points, and in messages.
+        Name of the group of entry points, also used in messages.
     shipped
-        Our own entries, each with its ``key``; the attribute is a mapping of these alone.
+        Shipped entries, each with a ``key``; the attribute is a mapping of these.
     check
-        Refuses, with an InputError, an entry from outside that breaks a promise.
+        Function that refuses, with an InputError, a plug-in that breaks the contract.
     unlisted
-        Entries of another kind that are found by their key but not listed, as calibrators of K classes among those of
-        two.
+        Entries that are found by key but not listed, such as calibrators of K classes in the registry of two-class
+        calibrators.
     origin
-        The class or function that makes an entry what it is. Defined again, as by a notebook's cell run again,
-        it takes the place of its earlier self; a key that is taken by anything else is refused.
+        Function that returns the class or function behind an entry. If it is defined again, as when a notebook cell
+        is run again, it replaces the earlier entry; any other entry with a taken key is refused.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self._lock, self._awaited, self._complete = RLock(), True, False
 
     def register(self, entry: Any) -> Any:
-        """Register an entry from outside under its key, and return it, so that it also decorates a class.
+        """Register a plug-in under its key, and return it, so that this also decorates a class.
 
         ``calib.calibrators.register`` takes a class derived from ``ScoreCalibrator`` or ``IntervalCalibrator``,
         ``calib.models.register`` a ``ModelEntry`` and ``calib.metrics.register`` a ``Metric``.
@@ -76,7 +75,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         Raises
         ------
         InputError
-            If the entry describes itself wrongly or fails on a small example, or if its key is taken.
+            If the entry breaks the contract or fails on a small example, or if its key is taken.
 
         Notes
         -----
@@ -101,12 +100,12 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return entry
 
     def everything(self) -> dict[str, Entry]:
-        """Return all entries by key, those that are not listed too."""
+        """Return all entries by key, including unlisted ones."""
         return {**self._all(), **self.unlisted}
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A sentence for each entry point that was left out."""
+        """One sentence per entry point that was left out."""
         self._all()
         return tuple(self._problems)
 
@@ -121,7 +120,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return len(self._all())
 
     def _all(self) -> dict[str, Entry]:
-        """What is held. A plug-in that looks into the registry while it is loaded finds it without those to come."""
+        """Load the entry points once, and return all entries; a plug-in that is loading sees those before it."""
         if not self._complete:
             with self._lock:
                 if self._awaited:
@@ -137,14 +136,14 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         before = dict(self._held)
         try:
             self.register(point.load())
-        except (Exception, SystemExit) as error:  # whatever a stranger's module does must not stop the others
+        except (Exception, SystemExit) as error:  # an error in a plug-in must not stop the others
             self._held = before  # a class may have registered itself before its module failed
             why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}."
             source = f" of the package {point.dist.name}" if point.dist else ""
             self._problems.append(f"The plug-in {point.name!r}{source} is not added to {self.group}. {why}")
 
     def _redefines(self, entry: Any) -> bool:
-        """Tell whether an entry with a taken key redefines the plug-in entry that has this key."""
+        """Tell whether an entry with a taken key redefines the plug-in that has this key."""
         if entry.key in self.shipped:
             return False
         held, new = self._origin(self._held[entry.key]), self._origin(entry)
@@ -153,7 +152,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
 
 def check_named(entry: Any, who: str) -> None:
-    """Refuse an entry whose key could not stand in a link, or that has no name for people."""
+    """Refuse an entry whose key cannot be used in a link, or that has no label."""
     key, label = getattr(entry, "key", None), getattr(entry, "label", None)
     if not isinstance(key, str) or not re.fullmatch("[a-z][a-z0-9_]*", key):
         raise InputError(f"{who}: key must be lower-case letters, digits and underscores, but is {key!r}.")

@@ -1,9 +1,9 @@
-"""A sample of labelled rows: what each row counts, how many draws stand behind it, and which rows belong together.
+"""Sample of labelled rows: the weight of each row, its number of independent draws, and its cluster.
 
-Every standard error is computed here. With w the weight of a row, m the number of independent draws
-behind it and h its influence on a number, the variance of the number is Σ (w²/m) h² / (Σw)²; rows of one cluster are
-one draw, so that their influences are added up before they are squared (Liang & Zeger 1986) and the quantile is
-Student's with one degree of freedom less than there are clusters.
+All standard errors are computed here. With w the weight of a row, m the number of independent draws it represents and
+h its influence on a statistic, the variance of the statistic is Σ (w²/m) h² / (Σw)². Rows of one cluster are one draw:
+their influences are added up before they are squared (Liang & Zeger 1986), and the quantile is Student's with one
+degree of freedom less than there are clusters.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ ONE_CLUSTER = "All rows belong to one cluster, so variation between clusters is 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Labelled rows and their sampling.
+    """Labelled rows and how they were sampled.
 
     Attributes
     ----------
     y
         Int array (n,) of 0 and 1.
     weight
-        Float array (n,), how much each row counts, or None. Whole numbers are counts of repeated rows.
+        Float array (n,) of weights, or None. Whole numbers are counts of repeated rows.
     counts
-        Float array (n,), how many rows each one is, where its weight is something else (a deployment base rate
-        weights counts by class); or None.
+        Float array (n,), number of rows that each one represents, if its weight means something else (a deployment
+        base rate weights counts by class); or None.
     cluster
         Int array (n,), equal for rows that belong together, or None if rows are independent.
 
@@ -58,14 +58,14 @@ class Rows:
     def checked(
         cls, y: Any, *arrays: Any, sample_weight: Any = None, counts: Any = None, cluster: Any = None
     ) -> tuple[Self, list[Array]]:
-        """Check and keep the rows of positive weight, and ``arrays`` (n, …) there: (rows, arrays).
+        """Check labels and weights, and return (rows of positive weight, ``arrays`` (n, …) for these rows).
 
-        Real weights are put on the scale on which they add up to as many rows as they are worth.
+        Weights that are not counts are scaled to sum to their effective sample size.
 
         Raises
         ------
         InputError
-            For labels, weights, counts or clusters that do not fit.
+            If labels, weights, counts or clusters are invalid.
         """
         labels = checks.binary_labels(y)
         whose = None if cluster is None else np.asarray(cluster)
@@ -88,12 +88,12 @@ class Rows:
 
     @property
     def weights(self) -> Array:
-        """Float array (n,): ones if no weights are given."""
+        """Weights, float (n,); ones if none are given."""
         return or_ones(self.weight, self.n)
 
     @property
     def size(self) -> int:
-        """Return how many rows these rows represent."""
+        """Number of rows that these rows represent."""
         return rows_behind(self.weight, self.n)
 
     @property
@@ -102,28 +102,28 @@ class Rows:
         return self.mean(self.y)
 
     def _held(self) -> dict[str, Array]:
-        """Name → the arrays that there are."""
+        """Return name → array, for arrays that are not None."""
         held = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: values for name, values in held.items() if isinstance(values, np.ndarray)}
 
     def of(self, rows: Array) -> Self:
-        """Some of the rows, by their positions or as a mask."""
+        """Select rows by position or by a mask."""
         return replace(self, **{name: values[rows] for name, values in self._held().items()})
 
     def mean(self, values: Array) -> float:
-        """Weighted mean of values (n,)."""
+        """Return the weighted mean of values (n,)."""
         return float(np.average(values, weights=self.weight))
 
     @cached_property
     def draws(self) -> Array:
-        """Float array (n,): independent draws behind each row: one for a real weight, as many as a count says."""
+        """Independent draws that each row represents, float (n,): its count if weights are counts, else one."""
         if self.counts is not None:
             return self.counts
         return self.weights if self.weight is not None and are_whole(self.weight) else np.ones(self.n)
 
     @cached_property
     def whose(self) -> Array | None:
-        """Int array (n,): clusters numbered from 0, or None."""
+        """Cluster of each row, numbered from 0, int (n,), or None."""
         return None if self.cluster is None else np.unique(self.cluster, return_inverse=True)[1]
 
     @property
@@ -133,11 +133,11 @@ class Rows:
 
     @property
     def single_cluster(self) -> bool:
-        """Whether all rows belong to one cluster, from which nothing is known of others."""
+        """Whether all rows belong to one cluster, so that variation between clusters is unknown."""
         return self.cluster is not None and self.freedom < 1
 
     def worth(self, which: Array) -> float:
-        """Kish's number of independent draws behind the mean over some rows (n,) bool: (Σw)² / Σ(w²/m).
+        """Return Kish's number of independent draws behind the mean over some rows (n,) bool: (Σw)² / Σ(w²/m).
 
         >>> Rows(np.zeros(3, int), weight=np.array([0.5, 0.5, 2.0])).worth(np.array([True, True, False]))
         2.0
@@ -154,17 +154,16 @@ class Rows:
 
     @property
     def effective_size(self) -> float:
-        """``worth`` of all rows."""
+        """Effective sample size of all rows; see ``worth``."""
         return self.worth(np.ones(self.n, dtype=bool))
 
     @property
     def fewest(self) -> float:
-        """Independent draws behind the rows of the minority class."""
+        """Number of independent draws in the minority class."""
         return min(self.worth(self.y == 0), self.worth(self.y == 1))
 
     def covariance(self, values: Any) -> Array:
-        """Return the covariance (k, k) of the k weighted means of ``values`` (n, k), dense or sparse; NaN for a single
-        draw.
+        """Return the covariance (k, k) of the weighted means of ``values`` (n, k), dense or sparse; NaN for one draw.
 
         >>> Rows(np.zeros(3, int)).covariance(np.array([[1.0], [2.0], [3.0]]))       # variance 1, three rows
         array([[0.333...]])
@@ -183,9 +182,9 @@ class Rows:
         return squares * ((self.freedom + 1) / self.freedom) / total**2
 
     def _pooled(self, values: Any) -> Iterator[tuple[Any, Array]]:
-        """Pieces of (draws, k), (draws,): sums of the influences of the rows of each draw, and of 1.
+        """Yield blocks of (draws, k) and (draws,): sums of the influences of each draw's rows, and of their weights.
 
-        A row of m draws has √m of them.
+        The influence of a row that represents m draws is divided by √m.
         """
         if self.whose is not None:
             yield self._of_cluster @ values, self._of_cluster.sum(axis=1)
@@ -197,11 +196,11 @@ class Rows:
 
     @cached_property
     def _of_cluster(self) -> csr_array:
-        """(clusters, n): sums the influences of the rows of each cluster."""
+        """Matrix (clusters, n) that sums the influences of the rows of each cluster."""
         return csr_array((self.weights, (self.whose, np.arange(self.n))))
 
     def standard_error(self, values: Array) -> float:
-        """Standard error of the weighted mean of values (n,); NaN from a single draw.
+        """Return the standard error of the weighted mean of values (n,); NaN for a single draw.
 
         >>> rows = Rows(np.zeros(4, int), cluster=np.array([7, 7, 9, 9]))           # two draws, 0 and 1
         >>> rows.standard_error(np.array([0.0, 0.0, 1.0, 1.0]))
@@ -210,6 +209,6 @@ class Rows:
         return float(np.sqrt(max(self.covariance(values[:, None])[0, 0], 0.0)))
 
     def quantile(self, level: float) -> float:
-        """Two-sided quantile of a standardised number: normal, and Student's where rows come in clusters."""
+        """Return the two-sided quantile of a standardised statistic: normal, or Student's if rows are clustered."""
         tail = (1 + level) / 2
         return float(ndtri(tail) if self.cluster is None else stdtrit(max(self.freedom, 1e-300), tail))

@@ -1,7 +1,7 @@
-"""A segment as a Recipe holds it: conditions on columns, all of which its rows meet.
+"""Read and write a Recipe's segment: conditions on columns, all of which its rows meet.
 
-A condition is COLUMN=VALUE, COLUMN!=VALUE, or COLUMN=LOW..HIGH of numbers or dates, LOW included and HIGH not; one end
-may be missing. It says what a row must have, so that it means the same for other rows of the table.
+A condition is COLUMN=VALUE, COLUMN!=VALUE, or COLUMN=LOW..HIGH of numbers or dates, with LOW included and HIGH
+excluded; one end may be missing. It refers only to the values of a row, so it means the same for other tables.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MISSING = "(missing)"
 
 
 def check_condition(value: Any, name: str) -> str:
-    """Refuse what is not COLUMN=VALUE or COLUMN!=VALUE.
+    """Refuse a condition that is not COLUMN=VALUE or COLUMN!=VALUE.
 
     >>> check_condition("age=60.0..", "segment")
     'age=60.0..'
@@ -36,7 +36,7 @@ def check_condition(value: Any, name: str) -> str:
 
 
 def write_range(column: str, low: Any, high: Any) -> str:
-    """Write a condition of a range; None is an end that is missing.
+    """Write a condition on a range; None is a missing end.
 
     >>> write_range("age", 60.0, None), write_range("day", None, pd.Timestamp("2024-02-01"))
     ('age=60.0..', 'day=..2024-02-01T00:00:00')
@@ -83,24 +83,24 @@ def _short(end: str) -> str:
 
 
 def is_ordered(values: pd.Series) -> bool:
-    """Whether values are numbers, which missing and infinite ones are not."""
+    """Tell whether values are numbers, and not truth values."""
     return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
 
 
 def missing(values: pd.Series) -> Array:
-    """Bool array (n,): which values are missing, or infinite numbers."""
+    """Return which values are missing or infinite, bool (n,)."""
     lost = values.isin([np.inf, -np.inf]) | values.isna() if is_ordered(values) else values.isna()
     return lost.to_numpy(dtype=bool)
 
 
 def as_text(known: pd.Series) -> pd.Series:
-    """Values as groups call them, numbers in six digits."""
+    """Return values as texts for groups, numbers with six digits."""
     ordered = is_ordered(known)
     return known.map(lambda value: f"{value:.6g}" if ordered else str(value)).astype(object)
 
 
 def met(segment: Sequence[str], column: Callable[[str], pd.Series], columns: Collection[str]) -> Array:
-    """Which rows meet all conditions, bool (n,).
+    """Return which rows meet all conditions, bool (n,).
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def met(segment: Sequence[str], column: Callable[[str], pd.Series], columns: Col
     Raises
     ------
     InputError
-        For a column that is not there, and an end of a range that does not suit its column.
+        If there is no such column, or an end of a range does not have the column's type.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def _meets(condition: str, column: Callable[[str], pd.Series], columns: Collecti
 
 
 def _parted(condition: str, columns: Collection[str]) -> tuple[str, bool, str]:
-    """(column, whether unequal, value); of columns whose names begin alike the longest."""
+    """Return (column, whether unequal, value); of several matching column names, the longest."""
     found = [
         (name, sign == UNEQUAL, condition[len(name) + len(sign) :])
         for name in columns

@@ -1,4 +1,4 @@
-"""What local regressions share: the tricube kernel, and how far the nearest rows reach (Cleveland 1979)."""
+"""Weights for local regression: the tricube kernel, and the distance to the nearest rows (Cleveland 1979)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ def tricube(distance: Array, least: float = 0.0) -> Array:
 
 
 def reach_of_nearest(distance: Array, count: Array, rows: float) -> Array:
-    """Return how far (g,) the nearest ``rows`` reach from each point; distance (g, cells), count (cells,) of rows per
-    cell.
+    """Return how far (g,) the nearest ``rows`` reach from each point; distance (g, cells), rows per cell (cells,).
 
     >>> reach_of_nearest(np.array([[0.0, 1.0, 3.0]]), np.array([2.0, 2.0, 2.0]), 3)
     array([1.])

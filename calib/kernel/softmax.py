@@ -1,7 +1,7 @@
-"""Multinomial regression on the logits of K classes: softmax(W z + b), with a ridge penalty around the identity.
+"""Fit multinomial regression on the logits of K classes: softmax(W z + b), with a ridge penalty towards the identity.
 
-Vector, matrix, Dirichlet and structured scaling are this fit with different penalties, the first with W diagonal.
-Newton's method within a trust region finds the minimum.
+Vector, matrix, Dirichlet and structured scaling are this fit with different penalties; vector scaling has a diagonal
+W. Newton's method within a trust region finds the minimum.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from calib.kernel.checks import Array
 
 STEEPNESS = 1e-9
 MOST_STEPS = 200
-MOST_EXACT = 200  # parameters; of more, the matrix of second derivatives is applied and never made
-SEPARATED = 1e-6  # nats a row: the logits tell the classes apart without an error
+MOST_EXACT = 200  # parameters; with more, the Hessian is applied but never formed
+SEPARATED = 1e-6  # nats per row: the logits separate the classes
 
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxFit:
-    """Logits ``W z + b``.
+    """Fitted logits ``W z + b``.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class SoftmaxFit:
     loss
         Mean log loss, without the penalty.
     bounded
-        Whether the search ended before a minimum, as where the logits separate the classes.
+        Whether the search stopped before a minimum, for example because the logits separate the classes.
     """
 
     weights: Array
@@ -56,8 +56,8 @@ def fit_softmax(
 ) -> SoftmaxFit:
     """Minimise the mean log loss plus Σ penalty ∘ (W − I)² + intercept_penalty Σ b².
 
-    A constant added to all logits changes nothing: of all best W and b, those are found whose intercepts, and the
-    columns of W − I if W is not diagonal, sum to 0.
+    A constant added to all logits has no effect. Of all minimisers, the one is returned whose intercepts, and columns
+    of W − I if W is not diagonal, sum to 0.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ def fit_softmax(
     diagonal
         Whether W stays diagonal.
     penalty : (K, K)
-        Not negative.
+        Penalties, not negative.
     start
-        A fit of the same kind to begin with; the identity if None.
+        Initial fit of the same kind; the identity if None.
     steepness
-        Length of the gradient of the mean loss at which the search ends.
+        Norm of the gradient of the mean loss at which the search stops.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def fit_softmax(
 
 
 def _minimum(problem: _Problem, x: Array, steepness: float) -> Any:
-    """scipy's result. Its exact method overflows where a problem has hardly any curvature; the other one does not."""
+    """Return scipy's result. The exact method overflows if curvature is almost zero; the iterative one does not."""
     common = {
         **{"jac": problem.gradient, "callback": problem.separated},
         "options": {"gtol": steepness, "maxiter": MOST_STEPS},
@@ -108,14 +108,14 @@ def _minimum(problem: _Problem, x: Array, steepness: float) -> Any:
 
 
 class _Problem:
-    """The objective as a function of parameters x, (K, q) as a vector: q numbers that each class adds to its logit.
+    """Objective as a function of parameters x (K, q), flattened: each class adds q parameters' terms to its logit.
 
     Attributes
     ----------
     free : bool (q,)
-        Parameters that all classes can change alike without an effect; a penalty on their sum keeps it at 0.
+        Parameters whose common change in all classes has no effect; a penalty keeps their sum at 0.
     quadratic : (K, q, q)
-        The penalty is Σ_k x_k' quadratic_k x_k.
+        Matrices of the penalty Σ_k x_k' quadratic_k x_k.
     """
 
     shape: tuple[int, int]
@@ -124,19 +124,19 @@ class _Problem:
 
     def __init__(self, z: Array, y: Array, share: Array) -> None:
         self.z, self.share, self.places = z, share, (np.arange(len(y)), y)
-        self.stiff = (1 - 1 / z.shape[1]) / z.shape[1]  # about the curvature of a parameter
+        self.stiff = (1 - 1 / z.shape[1]) / z.shape[1]  # approximate curvature of a parameter
         self.seen: bytes | None = None
 
     def design(self, k: int) -> Array:
-        """Return what class k's parameters multiply, (n, q)."""
+        """Return the design matrix (n, q) of class k's parameters."""
         raise NotImplementedError
 
     def added(self, x: Array) -> Array:
-        """Return what x adds to the logits, (n, K)."""
+        """Return the change of the logits by x, (n, K)."""
         raise NotImplementedError
 
     def gathered(self, residual: Array) -> Array:
-        """Return derivatives by x, (K, q), given those by the logits, (n, K)."""
+        """Return the derivatives by x, (K, q), from those by the logits, (n, K)."""
         raise NotImplementedError
 
     def expanded(self, x: Array) -> Array:
@@ -147,12 +147,12 @@ class _Problem:
         raise NotImplementedError
 
     def _pull(self, x: Array) -> Array:
-        """Half the derivative of the penalties, (K, q)."""
+        """Return half the derivative of the penalties, (K, q)."""
         x = x.reshape(self.shape)
         return np.einsum("kab,kb->ka", self.quadratic, x) + self.stiff * self.free * x.sum(axis=0)
 
     def probabilities(self, x: Array) -> Array:
-        """Return softmax at x, (n, K), once for the many products of a step."""
+        """Return the softmax at x, (n, K), cached for the many products of a step."""
         if self.seen != x.tobytes():
             self.seen, self.kept = x.tobytes(), softmax(self.z + self.added(x), axis=1)
         return self.kept
@@ -164,7 +164,7 @@ class _Problem:
         return self.loss(x) + float(x @ self._pull(x).ravel())
 
     def separated(self, x: Array) -> None:
-        """End the search where nothing is left to gain."""
+        """Stop the search if nothing is left to gain."""
         if self.loss(x) < SEPARATED:
             raise StopIteration
 
@@ -192,7 +192,7 @@ class _Problem:
 
 
 class _Diagonal(_Problem):
-    """x_k holds W_kk − 1 and b_k."""
+    """Problem with diagonal W: x_k holds W_kk − 1 and b_k."""
 
     def __init__(self, z: Array, y: Array, share: Array, ridge: Array) -> None:
         super().__init__(z, y, share)
@@ -220,7 +220,7 @@ class _Diagonal(_Problem):
 
 
 class _Full(_Problem):
-    """x_k R' holds row k of [W − I, b]; R makes all curvatures about equal, which saves most of the steps."""
+    """Problem with a full W: x_k R' holds row k of [W − I, b]; R makes curvatures similar, which saves steps."""
 
     def __init__(self, z: Array, y: Array, share: Array, ridge: Array) -> None:
         super().__init__(z, y, share)
@@ -228,7 +228,7 @@ class _Full(_Problem):
         self.shape, self.free = (k, k + 1), np.full(k + 1, not ridge.any())
         ones = np.column_stack([z, np.ones(len(z))])
         typical = ((ones.T * share) @ ones) * self.stiff + np.diag(2 * ridge.mean(axis=0))
-        # Logits that depend on each other leave directions without curvature
+        # Linearly dependent logits leave directions without curvature
         typical += 1e-12 * np.trace(typical) * np.eye(k + 1)
         self.scale = solve_triangular(cholesky(typical), np.eye(k + 1)) * np.sqrt(self.stiff)
         self.ones = ones @ self.scale

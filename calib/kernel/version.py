@@ -1,3 +1,3 @@
-"""The version of this package, for what it writes into files."""
+"""Version of this package, written into files."""
 
 __version__ = "0.1.0"

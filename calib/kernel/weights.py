@@ -1,4 +1,4 @@
-"""What weights stand for: counts of rows if they are whole numbers, and the importance of a row if they are not."""
+"""Interpret weights: counts of rows if they are whole numbers, importance weights otherwise."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Array = np.ndarray
 
 
 def or_ones(weights: Array | None, n: int) -> Array:
-    """The weights (n,); if none are given every row counts once."""
+    """Return the weights (n,), or ones if there are none."""
     return np.ones(n) if weights is None else weights
 
 
 def rows_behind(weights: Array | None, n: int) -> int:
-    """Return how many rows n rows of these weights (n,) represent, or None if n.
+    """Return how many rows n lines with these weights (n,) represent; n if there are no weights.
 
     >>> rows_behind(np.array([2.0, 3.0]), 2), rows_behind(None, 2)
     (5, 2)
@@ -24,23 +24,23 @@ def rows_behind(weights: Array | None, n: int) -> int:
 
 
 def are_whole(weights: Array) -> bool:
-    """Whether weights (n,) are counts of rows."""
+    """Tell whether weights (n,) are counts of rows."""
     return bool((weights == np.floor(weights)).all())
 
 
 def effective_weights(weights: Array, counts: Array | None = None) -> Array:
-    """Positive weights (n,) on the scale on which they add up to the rows that a weighted mean is worth (Kish 1965).
+    """Scale positive weights (n,) to sum to the effective sample size of a weighted mean (Kish 1965).
 
-    That is (Σw)²/Σ(w²/k), if row i stands for k_i independent rows. Whole weights are counts of rows and stay as
-    they are. Other weights give the same on any scale, and what they give stays as it is.
+    This is (Σw)²/Σ(w²/k), if row i represents k_i independent rows. Whole weights are counts of rows and are not
+    changed. The result does not depend on the scale of other weights, and scaling it again does not change it.
 
     Parameters
     ----------
     weights : (n,)
-        Positive.
+        Positive weights.
     counts : (n,)
-        k, if the weights are more than counts of rows, as at a deployment base rate. By default whole weights are their
-        own counts, and a row of any other weight is one row.
+        Counts k, if weights are not only counts of rows, as at a deployment base rate. By default, whole weights are
+        their own counts, and a row of any other weight is one row.
 
     Examples
     --------
@@ -58,9 +58,9 @@ def effective_weights(weights: Array, counts: Array | None = None) -> Array:
 
 
 def importance_weights(weights: Array) -> Array:
-    """Put positive weights (n,) that count no rows, whole or not, on that scale; equal ones become ones.
+    """Scale positive weights (n,) that are not counts to their effective sample size; equal weights become 1.
 
-    No other result is a whole number, so that weights of a part of the rows are never taken for counts either.
+    No other result is a whole number, so weights of a subset of rows are never mistaken for counts.
 
     >>> importance_weights(np.array([2.0, 6.0])), importance_weights(np.array([9.0, 9.0]))
     (array([0.4, 1.2]), array([1., 1.]))
@@ -71,12 +71,12 @@ def importance_weights(weights: Array) -> Array:
     if (each == each[0]).all():
         return np.ones(len(each))
     each = each * (each.sum() / (each @ each))
-    whole = (each == np.floor(each)) & (each > 0)  # 0 if the largest weight leaves nothing of one
+    whole = (each == np.floor(each)) & (each > 0)  # 0 if a weight vanishes beside the largest one
     return np.where(whole, np.nextafter(each, np.inf), each)
 
 
 def describe_lines(weights: Array | None, n: int, noun: str = "row") -> str:
-    """Say how many rows n lines of these weights (n,) are, or what the weights leave of them.
+    """State how many rows n lines with these weights (n,) represent, or their effective number.
 
     >>> describe_lines(np.array([2.0, 3.0]), 2), describe_lines(None, 2)
     ('5 rows in 2 lines', '2 rows')
@@ -86,7 +86,7 @@ def describe_lines(weights: Array | None, n: int, noun: str = "row") -> str:
 
 
 def squares(weights: Array, counts: Array | None = None) -> Array:
-    """Return what rows of these weights add to the variance of Σ w x, (n,), per variance of one x: w²/k for k rows.
+    """Return the contribution (n,) of each row to the variance of Σ w x, per variance of one x: w²/k for k rows.
 
     >>> squares(np.array([2.0, 3.0])), squares(np.array([0.5, 1.5])), squares(np.array([4.0]), np.array([2.0]))
     (array([2., 3.]), array([0.25, 2.25]), array([8.]))
@@ -97,7 +97,7 @@ def squares(weights: Array, counts: Array | None = None) -> Array:
 
 
 def scaled(weights: Array) -> Array:
-    """Weights of any shape times a power of two, the largest below 1: exact, and no product of two is too small.
+    """Multiply weights of any shape by a power of two so that all are below 1: exact, and products do not underflow.
 
     >>> scaled(np.array([1.0, 3.0]))
     array([0.25, 0.75])

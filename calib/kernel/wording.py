@@ -1,4 +1,4 @@
-"""Numbers, counts and lists as people read them: the same in notes, tables, titles and advice."""
+"""Format numbers, counts and lists as people read them, for notes, tables, titles and advice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def in_order(text: str) -> str:
-    r"""Without the signs that turn the direction of writing: one in a name would mirror the words and numbers after it.
+    r"""Remove characters that change the writing direction, because they would mirror the words after them.
 
     >>> in_order("\u202egnp.exe"), in_order("עמודה")
     ('gnp.exe', 'עמודה')
@@ -21,7 +21,7 @@ def in_order(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Three significant digits; ∞ as ∞ and nothing as a dash.
+    """Format a number with three significant digits; infinity as ∞, a missing value as a dash.
 
     >>> [number(x) for x in (0.09412, 0.0, 12.345, float("inf"), None, 1234.6)]
     ['0.0941', '0', '12.3', '∞', '–', '1235']
@@ -41,11 +41,11 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:.{decimals}f}".replace("-", "−")
 
 
-ONE_IN = 1e-12, 0.01  # between them people read a probability as 1 in so many
+ONE_IN = 1e-12, 0.01  # range in which a probability is also shown as 1 in N
 
 
 def one_in(p: float) -> str:
-    """A small probability as people say it, to two significant digits; nothing for 1 % and more, and for next to 0.
+    """Write a small probability as 1 in N, to two significant digits; "" for 1 % or more, and for almost 0.
 
     >>> one_in(0.0042), one_in(0.00083), one_in(0.2), one_in(1e-320)
     ('1 in 240', '1 in 1,200', '', '')
@@ -58,7 +58,7 @@ def one_in(p: float) -> str:
 
 
 def probability(p: float) -> str:
-    """A probability in three digits, a small one also as 1 in so many.
+    """Format a probability with three digits, a small one also as 1 in N.
 
     >>> probability(0.25), probability(0.0042)
     ('0.250', '0.00420 (1 in 240)')
@@ -67,7 +67,7 @@ def probability(p: float) -> str:
 
 
 def percent(p: float) -> str:
-    """A probability or a share as a percentage with three digits, a small one also as 1 in so many.
+    """Format a probability or a share as a percentage with three digits, a small one also as 1 in N.
 
     >>> percent(0.256), percent(0.0042), percent(0.0)
     ('25.6 %', '0.42 % (1 in 240)', '0 %')
@@ -82,7 +82,7 @@ MOST_DIGITS = 6
 
 
 def brief(value: float | None) -> str:
-    """Two significant digits, for headlines; more if what is not quite 1 would be rounded to 1.
+    """Format a number with two significant digits, for headlines; with more if rounding would give exactly 1.
 
     >>> [brief(x) for x in (0.09412, 1234.6, float("inf"), 0.9967)]
     ['0.094', '1235', '∞', '0.997']
@@ -91,9 +91,9 @@ def brief(value: float | None) -> str:
 
 
 def briefly(*values: float | None, whole: float = 1.0, digits: int = 2) -> tuple[str, ...]:
-    """Numbers that are compared: so many significant digits, or as many as tell them apart, and from ``whole``.
+    """Format numbers to compare: with enough digits to distinguish them, and to distinguish them from ``whole``.
 
-    What six digits do not tell apart takes none of them.
+    Numbers that six digits do not distinguish get no extra digits.
 
     >>> briefly(0.0419, 0.0262), briefly(0.1533, 0.1524), briefly(0.16641, 0.16582, digits=3)
     (('0.042', '0.026'), ('0.153', '0.152'), ('0.1664', '0.1658'))
@@ -108,7 +108,7 @@ def briefly(*values: float | None, whole: float = 1.0, digits: int = 2) -> tuple
 
 
 def low_to_high(values: Mapping[str, float]) -> str:
-    """The range of numbers with their names, but no winner: for numbers that have no interval.
+    """State the range of named numbers, without a winner: for numbers that have no interval.
 
     >>> low_to_high({"Platt": 0.0419, "Beta": 0.0262}), low_to_high({"Platt": 0.0419})
     ('from 0.026 (Beta) to 0.042 (Platt)', '0.042 (Platt)')
@@ -119,7 +119,7 @@ def low_to_high(values: Mapping[str, float]) -> str:
 
 
 def brief_percent(share: float) -> str:
-    """A share as a percentage for headlines: two significant digits, but never 0 % or 100 % for what is not quite so.
+    """Format a share as a percentage for headlines: two significant digits, but 0 % and 100 % only if exact.
 
     >>> [brief_percent(share) for share in (0.5037, 0.0042, 0.9991, 1.0)]
     ['50 %', '0.42 %', '99.9 %', '100 %']
@@ -128,7 +128,7 @@ def brief_percent(share: float) -> str:
 
 
 def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
-    """A difference with its sign and its interval; alone if it has none.
+    """Format a difference with its sign and its interval, if it has one.
 
     >>> change(-0.0814, -0.1047, -0.0581), change(0.0031, 0.0012, 0.0052), change(0.1, float("nan"), float("nan"))
     ('−0.0814 [−0.10, −0.058]', '+0.00310 [0.0012, 0.0052]', '+0.100')
@@ -139,7 +139,7 @@ def change(value: float, lower: float, upper: float, digits: int = 3) -> str:
 
 
 def with_interval(value: float, lower: float, upper: float, mark: str = "") -> str:
-    """A number, a mark of it and its interval; without the interval if that is not known.
+    """Format a number, a mark after it, and its interval, if it is known.
 
     >>> with_interval(0.1234, 0.1, 0.15), with_interval(float("nan"), float("nan"), 1.0)
     ('0.123 [0.100, 0.150]', '–')
@@ -161,7 +161,7 @@ def moved(before: float, after: float) -> str:
 
 
 def counted(n: int, what: str) -> str:
-    """A number of things.
+    """State a number of things.
 
     >>> counted(1, "bin"), counted(1234, "row")
     ('1 bin', '1,234 rows')
@@ -170,7 +170,7 @@ def counted(n: int, what: str) -> str:
 
 
 def describe_rows(rows: int, lines: int, worth: int, noun: str = "row") -> str:
-    """Say how many rows there are, in how many lines of the table if these differ, and what weights leave of them.
+    """State how many rows there are, in how many lines of the table if these differ, and their effective number.
 
     >>> describe_rows(4066, 1826, 4066), describe_rows(1826, 1826, 1410, "test row")
     ('4,066 rows in 1,826 lines', '1,826 test rows (effective number 1,410)')
@@ -195,7 +195,7 @@ def some_of(n: int, total: int, what: str) -> str:
 
 
 def ordinal(n: int) -> str:
-    """A place in a row.
+    """Write a rank as an ordinal.
 
     >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 21, 113)]
     ['1st', '2nd', '3rd', '4th', '11th', '12th', '21st', '113th']
@@ -204,7 +204,7 @@ def ordinal(n: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, minutes, hours or days, as people say them.
+    """Format seconds as seconds, minutes, hours or days.
 
     >>> duration(42), duration(150), duration(90_000), duration(1e6)
     ('42 seconds', '2 minutes', '25 hours', '12 days')
@@ -227,7 +227,7 @@ def outside_range(outside: int, total: int, what: str, ends: tuple[float, float]
 
 
 def listed(names: Sequence[str], most: int | None = None, last: str = "and") -> str:
-    """Names in running text, of more than ``most`` the first.
+    """List names in running text; of more than ``most``, only the first.
 
     >>> listed(["A", "B", "C"]), listed(["A", "B"], last="or"), listed(["A", "B", "C", "D"], most=3)
     ('A, B and C', 'A or B', 'A, B and 2 others')
@@ -247,7 +247,7 @@ def within_a_sentence(label: str) -> str:
 
 
 def capital(text: str) -> str:
-    """The text as the beginning of a sentence.
+    """Capitalise the first letter of a text.
 
     >>> capital("the uncalibrated model"), capital("Venn–Abers")
     ('The uncalibrated model', 'Venn–Abers')
@@ -256,7 +256,7 @@ def capital(text: str) -> str:
 
 
 def quoted(items: Sequence[object], most: int = 5) -> str:
-    """The first few of some names from a file.
+    """Quote names from a file; of more than ``most``, only the first.
 
     >>> quoted(["a", "b", "c"], most=2)
     "'a', 'b' …"
@@ -278,7 +278,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def short_class(label: object) -> str:
-    r"""A class's label in one line, a long one cut in its middle.
+    r"""Write a class's label in one line, and cut a long one in its middle.
 
     >>> short_class("in two\r\nlines"), short_class(60 * "x") == 24 * "x" + "…" + 15 * "x"
     ('in two lines', True)
@@ -290,7 +290,7 @@ def short_class(label: object) -> str:
 
 
 def class_named(label: object) -> str:
-    """A class in a sentence, by its label, which may be a number or a whole phrase.
+    """Name a class in a sentence by its label, which may be a number or a phrase.
 
     >>> class_named("malignant"), class_named(1), class_named("Class A")
     ("class 'malignant'", "class '1'", "'Class A'")
@@ -300,7 +300,7 @@ def class_named(label: object) -> str:
 
 
 def are_in_class(rows: float, label: object) -> str:
-    """State how many of the rows before are in a class.
+    """State how many of the rows named before are in a class.
 
     >>> are_in_class(22, "odd"), are_in_class(1, 1), are_in_class(0, "odd")
     ("22 are in class 'odd'", "1 is in class '1'", "none is in class 'odd'")
@@ -310,7 +310,7 @@ def are_in_class(rows: float, label: object) -> str:
 
 
 def row_numbers(marked: np.ndarray, most: int = 10) -> str:
-    """Numbers of the marked rows as a person counts them, from 1.
+    """List the numbers of the marked rows, counted from 1.
 
     >>> row_numbers(np.array([False, True, True]))
     'rows 2, 3'
