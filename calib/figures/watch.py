@@ -20,6 +20,13 @@ MOST_PANELS = 12
 SHORT = 10  # letters of a name that four panels side by side have room for on a phone
 ABOVE, BELOW = 5, -3  # powers of ten that are drawn above the alarm, and below 1
 AXES = {"date": "Date", "number": "Time", "row": "Row"}
+PANEL_AXES = ("y", "y2", "y3", "y4")
+PANEL_NAMES = (
+    "Scores: median and middle 80 %",
+    "Base rate: observed, or from scores (dashed)",
+    "Observed − predicted, per period",
+    "Observed − predicted, so far",
+)
 INVISIBLE = {"size": 8, "opacity": 0}  # a line has nothing to click
 
 
@@ -74,7 +81,6 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
     limit = float(np.log10(record.threshold))
     high, low = limit + ABOVE, float(BELOW)
     ticks = np.arange(low, high + 0.01)
-    texts = [f"{10**t:,.6g}" if -4 < t <= 4 else f"10<sup>{t:.0f}</sup>" for t in ticks]
     figure = go.Figure(
         layout=layout(
             theme,
@@ -86,27 +92,13 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
                 "title": {"text": "Evidence against calibration"},
                 "range": [low - 0.1, high + 0.2],
                 "tickvals": ticks,
-                "ticktext": texts,
+                "ticktext": [f"{10**t:,.6g}" if -4 < t <= 4 else f"10<sup>{t:.0f}</sup>" for t in ticks],
                 "automargin": True,
             },
             hovermode="closest",
         )
     )
-    if record.since is not None:
-        figure.add_vrect(
-            x0=record.since[0], x1=record.since[2], fillcolor=theme.calibration, opacity=0.25, line_width=0
-        )
-    figure.add_hline(y=limit, line={"color": theme.positive, "width": 1.5, "dash": "dash"})
-    figure.add_annotation(
-        x=0,
-        xref="paper",
-        y=limit,
-        text=f"alarm at {record.threshold:g}",
-        showarrow=False,
-        xanchor="left",
-        yanchor="bottom",
-        font={"color": legible(theme.positive, theme)},
-    )
+    _mark_alarm(figure, record, limit, theme)
     words = [evidence_words(value * np.log(10)) for value in log]
     beyond = log > high
     known = np.column_stack([words, record.table["rows"], record.table["period"]])
@@ -125,21 +117,26 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
                     hovertemplate="%{x}<br>evidence %{customdata[0]}<br>after %{customdata[1]} rows<extra></extra>",
                 )
             )
+    if beyond.any():
+        text = f"dotted: off the scale, up to {words[int(log.argmax())]}"
+        _note(figure, text, theme.negative, x=1, xref="x domain", y=1, yref="paper", xanchor="right")
+    return figure
+
+
+def _mark_alarm(figure: go.Figure, record: Evidence, limit: float, theme: Theme) -> None:
+    """Mark the level of the alarm, the alarm, and the interval for the start of the change."""
+    if record.since is not None:
+        begin, _, end = record.since
+        figure.add_vrect(x0=begin, x1=end, fillcolor=theme.calibration, opacity=0.25, line_width=0)
+    figure.add_hline(y=limit, line={"color": theme.positive, "width": 1.5, "dash": "dash"})
+    text = f"alarm at {record.threshold:g}"
+    _note(figure, text, legible(theme.positive, theme), x=0, xref="paper", y=limit, xanchor="left")
     if record.alarm is not None:
         figure.add_vline(x=record.alarm, line={"color": theme.positive, "width": 1.5})
-    if beyond.any():
-        figure.add_annotation(
-            x=1,
-            xref="x domain",
-            y=1,
-            yref="paper",
-            text=f"dotted: off the scale, up to {words[int(log.argmax())]}",
-            showarrow=False,
-            xanchor="right",
-            yanchor="bottom",
-            font={"color": theme.negative},
-        )
-    return figure
+
+
+def _note(figure: go.Figure, text: str, color: str, **place: Any) -> None:
+    figure.add_annotation(text=text, showarrow=False, yanchor="bottom", font={"color": color}, **place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,83 +179,72 @@ def prepare_moved(found: OverTime) -> LevelOverTime:
 
 def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
     """Four panels above each other on one axis of time."""
-    names = (
-        "Scores: median and middle 80 %",
-        "Base rate: observed, or from scores (dashed)",
-        "Observed − predicted, per period",
-        "Observed − predicted, so far",
-    )
-    tops = [1 - 0.262 * i for i in range(4)]
-    share = {"automargin": True, "nticks": 5}
-    domains = {
-        f"yaxis{i + 1 if i else ''}": {"domain": [top - 0.2, top], **share} for i, top in enumerate(tops)
-    }
-    figure = go.Figure(
-        layout=layout(
-            theme,
-            height=760,
-            showlegend=False,
-            margin={"t": 28},
-            xaxis={**_time(record.axis), "anchor": "y4"},
-            hovermode="closest",
-            **domains,
-        )
-    )
-    for i, name in enumerate(names):
-        figure.add_annotation(heading(name, f"y{i + 1 if i else ''}", "x"))
-    table = record.table
-    known = {"customdata": table[["period"]].to_numpy(), "x": record.middle}
+    figure = _four_panels(record.axis, theme)
+    table, so_far = record.table, record.band
     seen = table["gap"].notna()  # of the periods that wait for labels, only the scores
     for x, low, high, axis, color in (
         (record.middle, table["p10"], table["p90"], "y", theme.negative),
         (record.middle[seen], table["low"][seen], table["high"][seen], "y3", theme.calibration),
-        (record.band["moment"], record.band["low"], record.band["high"], "y4", theme.calibration),
+        (so_far["moment"], so_far["low"], so_far["high"], "y4", theme.calibration),
     ):
         figure.add_trace(band(x, low, high, color, yaxis=axis))
-    for column, axis, name, line in (
-        ("p50", "y", "median score", {"color": theme.negative, "width": 2}),
-        ("base_rate", "y2", "estimated", {"color": theme.grouping, "width": 2, "dash": "dash"}),
-        ("observed", "y2", "observed", {"color": theme.positive, "width": 2}),
-        ("gap", "y3", "observed − predicted", {"color": theme.calibration, "width": 2}),
+    for column, axis, name, color, dash in (
+        ("p50", "y", "median score", theme.negative, "solid"),
+        ("base_rate", "y2", "estimated", theme.grouping, "dash"),
+        ("observed", "y2", "observed", theme.positive, "solid"),
+        ("gap", "y3", "observed − predicted", theme.calibration, "solid"),
     ):
         figure.add_trace(
             go.Scatter(
-                **known,
+                x=record.middle,
                 y=table[column],
                 yaxis=axis,
+                customdata=table[["period"]].to_numpy(),
                 mode="lines+markers",
-                line=line,
+                line={"color": color, "width": 2, "dash": dash},
                 hovertemplate=f"%{{customdata[0]}}<br>{name} %{{y:.3f}}<extra></extra>",
             )
         )
     figure.add_trace(
         go.Scatter(
-            x=record.band["moment"],
-            y=record.band["level"],
+            x=so_far["moment"],
+            y=so_far["level"],
             yaxis="y4",
             mode="lines",
             line={"color": theme.calibration, "width": 2},
             hovertemplate="%{x}<br>so far %{y:.4f}<extra></extra>",
         )
     )
-    for axis in ("y3", "y4"):
+    for axis in PANEL_AXES[2:]:
         figure.add_hline(y=0, line={"color": theme.diagonal, "width": 1}, yref=axis)
     if record.since is not None:
-        for i in range(4):
-            figure.add_shape(
-                type="line",
-                x0=record.since,
-                x1=record.since,
-                y0=0,
-                y1=1,
-                yref=f"y{i + 1 if i else ''} domain",
-                line={"color": theme.positive, "width": 1, "dash": "dot"},
-            )
+        for axis in PANEL_AXES:
+            line = {"color": theme.positive, "width": 1, "dash": "dot"}
+            ends = {"x0": record.since, "x1": record.since, "y0": 0, "y1": 1}
+            figure.add_shape(type="line", yref=f"{axis} domain", line=line, **ends)
     # The first rows say so little that their band would hide all that follows
-    later = record.band.iloc[len(record.band) // 10 :]
+    later = so_far.iloc[len(so_far) // 10 :]
     if len(later):
         reach = 1.1 * float(max(later["high"].max(), -later["low"].min(), 1e-3))
         figure.update_layout(yaxis4={"range": [-reach, reach]})
+    return figure
+
+
+def _four_panels(axis: str, theme: Theme) -> go.Figure:
+    """Return the empty panels with their names."""
+    domains = {
+        name.replace("y", "yaxis"): {
+            "domain": [0.8 - 0.262 * i, 1 - 0.262 * i],
+            "automargin": True,
+            "nticks": 5,
+        }
+        for i, name in enumerate(PANEL_AXES)
+    }
+    common = {"showlegend": False, "margin": {"t": 28}, "hovermode": "closest"}
+    xaxis = {**_time(axis), "anchor": PANEL_AXES[-1]}
+    figure = go.Figure(layout=layout(theme, height=760, xaxis=xaxis, **common, **domains))
+    for name, yref in zip(PANEL_NAMES, PANEL_AXES, strict=True):
+        figure.add_annotation(heading(name, yref, "x"))
     return figure
 
 
@@ -315,47 +301,29 @@ def draw_periods(record: Reliabilities, theme: Theme = LIGHT) -> go.Figure:
     figure.update_layout(height=figure.layout.height - spare, margin={"b": 56})
     first = record.table[record.table["period"] == record.names[0]]
     for i, name in enumerate(record.names):
-        x, y = axes(i)
+        color, symbol = (theme.positive, "diamond") if record.after[i] else (theme.negative, "circle")
+        figure.add_trace(_line(i, [0, 1], [0, 1], {"color": theme.diagonal, "width": 1}))
+        if i:
+            dotted = {"color": theme.muted, "width": 1.5, "dash": "dot"}
+            figure.add_trace(_line(i, first["predicted"], first["observed"], dotted))
         own = record.table[record.table["period"] == name]
         figure.add_trace(
-            go.Scatter(
-                x=[0, 1],
-                y=[0, 1],
-                xaxis=x,
-                yaxis=y,
-                mode="lines",
-                line={"color": theme.diagonal, "width": 1},
-                hoverinfo="skip",
-            )
-        )
-        if i:
-            figure.add_trace(
-                go.Scatter(
-                    x=first["predicted"],
-                    y=first["observed"],
-                    xaxis=x,
-                    yaxis=y,
-                    mode="lines",
-                    line={"color": theme.muted, "width": 1.5, "dash": "dot"},
-                    hoverinfo="skip",
-                )
-            )
-        color, symbol = (theme.positive, "diamond") if record.after[i] else (theme.negative, "circle")
-        figure.add_trace(
-            go.Scatter(
-                x=own["predicted"],
-                y=own["observed"],
+            _line(i, own["predicted"], own["observed"], {"color": color, "width": 2}).update(
                 customdata=own[["period", "rows"]].to_numpy(),
-                xaxis=x,
-                yaxis=y,
                 mode="lines+markers",
                 marker={"size": 5, "symbol": symbol},
-                line={"color": color, "width": 2},
+                hoverinfo=None,
                 hovertemplate="%{customdata[0]}<br>predicted %{x:.3f}<br>observed %{y:.3f}<br>%{customdata[1]} rows"
                 "<extra></extra>",
             )
         )
     return figure
+
+
+def _line(panel: int, x: Any, y: Any, line: dict[str, Any]) -> go.Scatter:
+    """Return a line in a panel that does not answer the pointer."""
+    xaxis, yaxis = axes(panel)
+    return go.Scatter(x=x, y=y, xaxis=xaxis, yaxis=yaxis, mode="lines", line=line, hoverinfo="skip")
 
 
 def _short_name(name: str) -> str:
