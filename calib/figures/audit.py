@@ -266,10 +266,10 @@ def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
             height=440,
             margin={"t": 12},
             xaxis={
-                "title": {"text": "Rows in the segment"},
                 "type": "log",
                 "tickformat": ",d",
                 "dtick": "D2",
+                "title": {"text": "Rows in the segment"},
             },
             yaxis={"title": {"text": "Observed − predicted (points)"}, "range": [-1.1 * most, 1.1 * most]},
             legend={"y": -0.2},
@@ -281,19 +281,11 @@ def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
         ("threshold", "Threshold", "dash"),
         ("detectable", "Found in 80 of 100", "dot"),
     ):
+        line = {"color": theme.muted, "width": 1.5, "dash": dash}
+        common = {"mode": "lines", "name": name, "legendgroup": column, "line": line, "hoverinfo": "skip"}
         for sign in (1, -1):
-            figure.add_trace(
-                go.Scatter(
-                    x=curves["rows"],
-                    y=sign * 100 * curves[column],
-                    mode="lines",
-                    name=name,
-                    legendgroup=column,
-                    showlegend=sign == 1,
-                    line={"color": theme.muted, "width": 1.5, "dash": dash},
-                    hoverinfo="skip",
-                )
-            )
+            y = sign * 100 * curves[column]
+            figure.add_trace(go.Scatter(x=curves["rows"], y=y, showlegend=sign == 1, **common))
     for kind, name, color, size, symbol in (
         (~beyond, "Within chance", rgba(theme.negative, 0.5), 6, "circle"),
         (beyond, "Beyond chance", theme.positive, 11 if beyond.sum() <= MANY else 7, "diamond"),

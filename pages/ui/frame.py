@@ -123,6 +123,7 @@ def open_page(script: str) -> Recipe:
     if places.look_again():
         state.follow_address(script)
     page, presenter = current.of(script), state.presenter()
+    explores = page in current.PAGES["Explore"]
     if st.session_state["lost"]:
         st.session_state["lost"] = False
         state.say(LOST)
@@ -136,11 +137,11 @@ def open_page(script: str) -> Recipe:
     browser.begin_at_the_top((script, state.lesson_open(), state.recipe().setting("lessons.end")))
     stage.clear()
     headings.clear()
-    if page in current.PAGES["Explore"]:
+    if explores:
         st.session_state["fold"].enter_context(_place_of_data(page))
         stage.set_up({"reading": st.container()})
     in_step = lessons.panel(script)
-    if page in current.PAGES["Explore"]:  # after the step, whose controls it leaves out
+    if explores:  # after the step, whose controls it leaves out
         with st.sidebar:
             controls.sidebar(state.recipe(), page.controls)
     if presenter:  # the sidebar is the drawer
@@ -159,24 +160,28 @@ def open_page(script: str) -> Recipe:
             _heading(page, in_step, presenter)
             if stage.beside_the_page():
                 stage.set_up({"room": st.container(key="results_words")})
-    if "base_rate" in page.controls and state.recipe().base_rate is not None:
-        rate = percent(state.recipe().base_rate)
-        st.caption(
-            f"All probabilities are adjusted to a base rate of {rate}. “Base rate” on the Reliability page "
-            "compares the results before and after."
-        )
-    if "base_rate" in page.controls and state.recipe().base_rates:
-        st.caption(
-            "All probabilities are adjusted to stated shares of the classes. “Base rate” on the Reliability page "
-            "compares the results before and after."
-        )
-    if page in current.PAGES["Explore"] and page.key != "data":
+    if "base_rate" in page.controls:
+        _note_base_rates(state.recipe())
+    if explores and page.key != "data":
         controls.rows_shown(page.name)
     if "model" in page.controls and state.recipe().content == "predictions":
         controls.score_findings(state.recipe())
-    if page in current.PAGES["Explore"]:
+    if explores:
         st.session_state["fold"].enter_context(st.container(key="results"))
     return state.recipe()
+
+
+def _note_base_rates(recipe: Recipe) -> None:
+    """Say that all probabilities are adjusted, where they are."""
+    if recipe.base_rate is None and not recipe.base_rates:
+        return
+    to = (
+        "stated shares of the classes" if recipe.base_rates else f"a base rate of {percent(recipe.base_rate)}"
+    )
+    st.caption(
+        f"All probabilities are adjusted to {to}. “Base rate” on the Reliability page compares the results before and "
+        "after."
+    )
 
 
 def _place_of_data(page: current.Page) -> Any:

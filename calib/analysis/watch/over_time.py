@@ -134,54 +134,47 @@ def over_time(
         )
     if calibrator == "none":
         evaluation = evaluation.on_every_row()
-    data, rows, when = evaluation.dataset, evaluation.rows, evaluation.when
-    there, waiting = np.arange(len(rows)), 0
-    waits = None
+    data, when = evaluation.dataset, evaluation.when
+    labelled, waits = np.arange(len(when)), None
     if data.unlabelled is not None and not skip_unlabelled:
-        there = np.flatnonzero(when < data.unlabelled)
-        waiting = len(rows) - len(there)
+        labelled = np.flatnonzero(when < data.unlabelled)
         if calibrator == "none" and data.predictions and evaluation.probability:
             waits = _unlabelled_scores(evaluation, np.flatnonzero(when >= data.unlabelled))
-        if not len(there):
+        if not len(labelled):
             raise InputError(
                 "The first row has no label, and all later rows wait for it. Leave out rows without a label."
             )
-    p, y = evaluation.predictions[calibrator].p[there], evaluation.y[there]
-    watched = watch(y, p, when[there], horizon, alpha)
+    p, y = evaluation.predictions[calibrator].p[labelled], evaluation.y[labelled]
+    watched = watch(y, p, when[labelled], horizon, alpha)
     order = watched.order
-    when = when[there][order]
-    kind = "row" if data.time is None else "date" if when.dtype.kind == "M" else "number"
+    times = when[labelled][order]
+    kind = "row" if data.time is None else "date" if times.dtype.kind == "M" else "number"
+    cut = periods(y[order], p[order], times, kind, alpha)
+    later = cut.table.iloc[:0]  # with its types
+    if waits is not None:
+        first = p[order][: len(p) if len(cut.starts) == 1 else cut.starts[1]]
+        later = waiting_periods(first, starting_rate(y[order]), *waits, kind)
+    points, level = _path(watched, times, cut)
+    empty = np.zeros(0)
+    thin = replace(watched, evidence=empty, log_evidence=empty, path={}, order=empty.astype(int))
+    waiting = len(when) - len(labelled)
+    return OverTime(evaluation, calibrator, thin, points, level, kind, cut, labelled[order], waiting, later)
+
+
+def _path(watched: Watched, times: Array, cut: Periods) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the evidence at the points that are drawn, and the level so far with its band."""
     ends = np.asarray(watched.path["rows"], dtype=int)
     firsts = np.append(0, ends[:-1])
-    cut = periods(y[order], p[order], when, kind, alpha)
     log = np.asarray(watched.path["log"]) / np.log(10)
     kept = _highest(log)
     points = {
-        "moment": when[firsts[kept]],
+        "moment": times[firsts[kept]],
         "rows": ends[kept],
         "log10": log[kept],
         "period": np.searchsorted(cut.starts, firsts[kept], side="right") - 1,
     }
     band = level_band(watched)
-    level = {"moment": when[firsts[band.pop("batch")]], **band}
-    later = cut.table.iloc[:0]  # with its types
-    if waits is not None:
-        first = p[order][: len(p) if len(cut.starts) == 1 else cut.starts[1]]
-        later = waiting_periods(first, starting_rate(y[order]), *waits, kind)
-    empty = np.zeros(0)
-    thin = replace(watched, evidence=empty, log_evidence=empty, path={}, order=empty.astype(int))
-    return OverTime(
-        evaluation,
-        calibrator,
-        thin,
-        pd.DataFrame(points),
-        pd.DataFrame(level),
-        kind,
-        cut,
-        there[order],
-        waiting,
-        later,
-    )
+    return pd.DataFrame(points), pd.DataFrame({"moment": times[firsts[band.pop("batch")]], **band})
 
 
 def _unlabelled_scores(evaluation: Evaluation, waiting: Array) -> tuple[Array, Array] | None:
