@@ -1,4 +1,4 @@
-"""The page table; the address without a path opens on the start page."""
+"""Run the app: set up the page table; the address without a path opens the start page."""
 
 from pages.ui import loading
 

@@ -1,4 +1,4 @@
-"""Explore · Compare and report: Recipes kept under names, laid side by side, and everything to take along."""
+"""Explore · Compare and report: keep Recipes under names, compare them side by side, and export everything."""
 
 import pages.ui.everything
 from pages.ui import frame, headings

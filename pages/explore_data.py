@@ -1,4 +1,4 @@
-"""Explore · Data: upload a table, check what was understood of it, and go on to its diagram; the rest under More."""
+"""Explore · Data: upload a table, check how it was read, and go on to its diagram; further settings under More."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Explore · Decide: two costs, the threshold they imply, what acting on it costs, and the rows it leaves open."""
+"""Explore · Decide: two costs, the threshold that they imply, its net benefit, and the rows left undecided."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Explore · Groups: who is the model wrong for? By a column, by search, and what no calibrator can repair."""
+"""Explore · Groups: compare groups of a column, search for miscalibrated groups, and estimate the grouping loss."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Explore · Out of bag: the ten setups of the 2019 paper on the data at hand, two fits for all of them."""
+"""Explore · Out of bag: the ten setups of the 2019 paper on the current data, from two model fits."""
 
 import pages.ui.everything
 from pages.ui import evaluations, frame, headings

@@ -1,4 +1,4 @@
-"""Explore · Reliability: every chosen calibrator against the uncalibrated model, and what to make of it."""
+"""Explore · Reliability: each chosen calibrator against the uncalibrated model, with a recommendation."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Explore · Trees: what depth does to the probabilities of a tree and a forest, and the calibrated tree itself."""
+"""Explore · Trees: the effect of depth on the probabilities of a tree and a forest, and the calibrated tree."""
 
 import pages.ui.everything
 from pages.ui import evaluations, frame, headings

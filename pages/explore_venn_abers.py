@@ -1,4 +1,4 @@
-"""Explore · Venn–Abers: an interval for each probability: how wide it is, whether it holds, where it comes from."""
+"""Explore · Venn–Abers: an interval for each probability, its width, its validity, and how it is computed."""
 
 import pages.ui.everything
 from pages.ui import chart, frame, headings

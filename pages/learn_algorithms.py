@@ -1,4 +1,4 @@
-"""Learn · Algorithms: pool-adjacent-violators and the cumulative-sum diagram, one move at a time."""
+"""Learn · Algorithms: pool-adjacent-violators and the cumulative-sum diagram, step by step."""
 
 import pages.ui.everything
 from pages.ui import frame

@@ -1,4 +1,4 @@
-"""Learn · CL and GL: the true posterior, the model's, the groups it makes, and what each of them costs."""
+"""Learn · CL and GL: the true posterior, the model's posterior and its groups, and the loss of each."""
 
 import pages.ui.everything
 from pages.ui import frame

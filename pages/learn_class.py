@@ -1,4 +1,4 @@
-"""Learn · Class: a room in which a teacher asks and phones answer."""
+"""Learn · Live quiz: a room in which a teacher asks and students answer on their phones."""
 
 import pages.ui.everything
 from pages.ui import frame

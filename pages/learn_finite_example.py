@@ -1,4 +1,4 @@
-"""Learn · Finite example: a line of points, cut by hand, and what every way to cut it costs."""
+"""Learn · Finite example: a line of points, split by hand, and the loss of each split."""
 
 import pages.ui.everything
 from pages.ui import frame

@@ -1,4 +1,4 @@
-"""Learn · Looking every week: what repeated looks do to an ordinary test, and what evidence does instead."""
+"""Learn · Looking every week: repeated looks inflate the errors of an ordinary test; e-values stay valid."""
 
 import pages.ui.everything
 from pages.ui import frame

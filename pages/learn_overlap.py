@@ -1,4 +1,4 @@
-"""Learn · Overlap: two classes pulled apart step by step, and where calibrating a forest helps."""
+"""Learn · Overlap: two classes moved apart step by step, and where calibration helps a forest."""
 
 import pages.ui.everything
 from pages.ui import frame

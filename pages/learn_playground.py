@@ -1,4 +1,4 @@
-"""Learn · Playground: miscalibration to drag; every number follows in the browser."""
+"""Learn · Playground: drag a miscalibration; the browser updates every number."""
 
 import pages.ui.everything
 from pages.ui import frame

@@ -1,4 +1,4 @@
-"""Learn · Three classes: a confidence that is right while the classes are wrong, and what dividing by the sum does."""
+"""Learn · Three classes: a calibrated confidence with wrong class probabilities, and the effect of normalising."""
 
 import pages.ui.everything
 from pages.ui import frame

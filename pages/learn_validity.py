@@ -1,4 +1,4 @@
-"""Learn · Validity: what Venn predictors promise, by drawing where the truth is known."""
+"""Learn · Validity: the guarantees of Venn predictors, simulated where the truth is known."""
 
 import pages.ui.everything
 from pages.ui import frame

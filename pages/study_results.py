@@ -1,4 +1,4 @@
-"""Study · Results: which setup is better over many data sets, whether by chance, and what papers print of it."""
+"""Study · Results: compare setups over many data sets, with tests, beside the values that papers print."""
 
 import pages.ui.everything
 from pages.ui import frame, headings

@@ -1,4 +1,4 @@
-"""Study · Run: a paper's protocol, or your own, on chosen data sets; it can be stopped at any moment and go on."""
+"""Study · Run: run a paper's protocol, or your own, on chosen data sets; a run can be stopped and continued."""
 
 import streamlit as st
 
@@ -13,6 +13,6 @@ sets = choose.data_sets(recipe, protocol)
 study = choose.details(recipe, protocol, sets)
 work, below = st.container(), st.container()
 with below:
-    run.take_along(recipe)  # first: where the work is refused the page ends, and here are the remedies
+    run.take_along(recipe)  # first: if the work is refused, the page ends there, and these are the remedies
 with work:
     run.work(study)

@@ -1,4 +1,4 @@
-"""The server of a notebook or a command shows its file to browsers that know its token, and to nobody else."""
+"""Show the file of a notebook's or command's server only to browsers that present its token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLOSED = (
 
 
 def admit() -> None:
-    """Let a session in whose address holds the token, with the file among its uploads; others see nothing."""
+    """Admit a session whose address holds the token, and put the file among its uploads; others see nothing."""
     file = given()
     if file is None:
         return

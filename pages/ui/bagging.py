@@ -1,4 +1,4 @@
-"""Rows out of bag: which models have some, by their names in the menu, and one click to such a model."""
+"""Out-of-bag rows: name the models that have them, and offer one click to such a model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NEEDED_BY = ("oob", "oob_whole")  # placements
 
 
 def models() -> str:
-    """The models that have out-of-bag rows, by their names in the menu."""
+    """List the models that have out-of-bag rows, by their labels in the menu."""
     return listed([model.label for model in MODELS.values() if model.bagged], last="or")
 
 
 def why_not(recipe: Recipe) -> str | None:
-    """Why the Recipe's model cannot be calibrated by its placement, and what to choose; None where it can."""
+    """Return why the placement cannot calibrate the Recipe's model and what to choose, or None if it can."""
     model = MODELS[recipe.model]
     if recipe.placement not in NEEDED_BY or recipe.content != "features" or model.bagged:
         return None
@@ -32,7 +32,7 @@ def why_not(recipe: Recipe) -> str | None:
 
 
 def use_forest() -> None:
-    """A button that goes on with the model that has out-of-bag rows."""
+    """Draw a button that switches to the random forest, which has out-of-bag rows."""
     label = f"Use {MODELS['random_forest'].label}"
     st.button(
         label,
@@ -42,7 +42,7 @@ def use_forest() -> None:
 
 
 def offer(why: str) -> None:
-    """The page ends here with the reason and a button for each way out."""
+    """Show the reason and a button for each alternative, and end the page."""
     st.warning(plain(why))
     with st.container(horizontal=True):
         use_forest()

@@ -1,4 +1,4 @@
-"""What only the browser knows and can do: its address, copying a text, the keyboard's place, its colours."""
+"""Ask the browser for what only it knows or can do: the address, the clipboard, the keyboard focus, the colours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HTML = (
 
 @st.cache_resource
 def component(name: str, html: str = "<i></i>", css: str | None = None):
-    """Registered once. What shows nothing of its own is not isolated: it looks after the page around it."""
+    """Register a component once. One that shows nothing is not isolated, because it acts on the page around it."""
     js = (SCRIPTS / f"{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(
         f"calibration_explorer_{name}", html=html, css=css, js=js, isolate_styles=bool(css)
@@ -27,31 +27,34 @@ def component(name: str, html: str = "<i></i>", css: str | None = None):
 
 
 def copy_button(label: str, text: str, help: str, note: str = "") -> None:
-    """Copies ``text``, and says ``note``; where the browser does not allow it (no https), the text is shown."""
+    """Draw a button that copies ``text`` and says ``note``; if the browser forbids copying (no https), show the
+    text.
+    """
     component("copy", HTML, style.rules("copy"))(
         key="copy_link", data={"label": label, "text": text, "help": help, "note": note}, width="content"
     )
 
 
 def link(query: Mapping[str, str]) -> str:
-    """The address of the page that is open, with these parameters."""
+    """Return the address of the open page with these parameters."""
     parts = urlsplit(st.context.url or "http://127.0.0.1:8501/")
     return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode(query), ""))
 
 
 def keep_focus(key: str, after: object, selector: str, still: bool = False, seen: str = "") -> None:
-    """To the last control there once ``after`` is another one, where the one that was used has gone.
+    """Move the keyboard focus to the last control of ``selector`` once ``after`` changes, if the used control is
+    gone.
 
-    The page moves to it, after a click only if it need not stand ``still``; ``seen`` names what comes into the window.
+    After a click, the page scrolls there only if ``still`` is False; ``seen`` selects what is scrolled into view.
     """
     data = {"selector": selector, "after": repr(after), "still": still, "seen": seen}
     component("focus")(key=f"focus_{key}", data=data, height="content")
 
 
 def enter_popovers() -> None:
-    """The keyboard goes from a popover's button into it, and from its end to what follows the button.
+    """Move the keyboard focus from a popover's button into the popover, and from its end to what follows the button.
 
-    Streamlit draws it at the end of the page, where Tab would come to it after all other controls.
+    Streamlit draws popovers at the end of the page, where Tab would reach them after all other controls.
     """
     component("popover")(key="focus_popovers", height="content")
 
@@ -67,15 +70,15 @@ def let_swipes_scroll() -> None:
 
 
 def keep_place() -> None:
-    """Keep the keyboard at its control while that is redrawn, switched off for a moment or gone.
+    """Keep the keyboard focus at its control while the control is redrawn, disabled for a moment or removed.
 
-    If the control is gone, the keyboard goes to what stands in its place. Browsers would begin at the top again.
+    If the control is removed, what takes its place gets the focus. Browsers would begin at the top again.
     """
     component("place")(key="focus_place", height="content")
 
 
 def read_out(key: str) -> None:
-    """What comes into the block that this stands in is read out by a screen reader, wherever the keyboard is."""
+    """Let screen readers announce changes of the surrounding block, wherever the keyboard focus is."""
     component("live")(key=f"live_{key}", height="content")
 
 
@@ -95,10 +98,10 @@ def follow_scheme(dark: bool) -> None:
 
 
 def in_room(code: str, key: str | None = None, closed: bool = False) -> dict[str, Any] | None:
-    """Return who this browser is in a room: its ``seat``, and its ``key`` if this tab opened the room, else None.
+    """Return who this browser is in a room: its ``seat``, and its ``key`` if this tab opened the room.
 
-    The result is None until the browser has answered. The tab remembers a given ``key``; if the room is ``closed``, the
-    browser forgets both.
+    The result is None until the browser has answered. The tab remembers a given ``key``; if the room is ``closed``,
+    the browser forgets both.
     """
     data = {"room": code, "key": key, "closed": closed}
     who = component("seat")(key="seat", data=data, height="content", on_who_change=lambda: None).get("who")
@@ -106,7 +109,7 @@ def in_room(code: str, key: str | None = None, closed: bool = False) -> dict[str
 
 
 def lessons_done(keys: Iterable[str]) -> set[str]:
-    """Return these keys with those of the lessons that this browser remembers; it remembers these from now on."""
+    """Add the lessons that this browser remembers as done to these keys, and let the browser remember all of them."""
     data = {"done": sorted(keys)}
     kept = component("done")(key="done", data=data, height="content", on_kept_change=lambda: None).get("kept")
     return {*data["done"], *(kept or ())}
@@ -120,7 +123,7 @@ def ballots(answers: Sequence[Mapping[str, Any]]) -> None:
 
 
 def begin_at_the_top(place: object) -> None:
-    """Show another place than before from its top, where Streamlit would scroll as far as in the last one.
+    """Scroll to the top when the place changes; Streamlit would keep the scroll position of the last page.
 
     On a phone, the menu that led there closes.
     """

@@ -1,4 +1,4 @@
-"""A chart as every page shows it: figure, what to look for, and its downloads."""
+"""A chart as every page shows it: the figure, how to read it, and its downloads."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ LOW = 600  # pixels of a chart that fits any projector's window; a higher one fo
 TOOLBAR = 30  # pixels at the right for the chart's toolbar, so that it lies beside the marks
 MOVING = "Point at a mark or tap it to read its numbers."
 WAITS = "The result appears once you answer or skip the question."
-MOST_BYTES = 1_000_000  # bytes of a record whose figure is kept
-IN_A_ROOM = 2  # times as large as at a desk: the type of a guess in a picture, as all other type there
-OWN = 50  # figures of what a session has brought: nobody else has use for them, and they go with it
+MOST_BYTES = 1_000_000  # bytes of the largest record whose figure is cached
+IN_A_ROOM = 2  # factor of the type size of a guess in presenter view, as of all other type there
+OWN = 50  # figures of uploaded data that a session caches: no other session can use them
 
 
 def show(
@@ -66,36 +66,37 @@ def show(
     moving: Callable[[str], None] | None = None,
     **options,
 ) -> Any | None:
-    """Draw FIGURES[name] from an Evaluation (or what its ``prepare`` takes), with caption, alt text and downloads.
+    """Draw FIGURES[name] from an Evaluation (or another source of its ``prepare``), with caption, alt text and
+    downloads.
 
     Parameters
     ----------
     on_click
-        Takes the ``customdata`` of a mark that was clicked.
+        Takes the ``customdata`` of a clicked mark.
     on_pick
-        Takes a list of them, of all marks that were clicked or lie in a box drawn on the chart.
+        Takes a list of the ``customdata`` of all marks that were clicked or selected by a box.
     heading
-        Stands above the chart, small, instead of the finding, for a chart among several.
+        Small heading above the chart instead of the finding, for a chart among several.
     hint
-        What can be done with the chart here; it is folded with how to read the chart.
+        Says what can be done with the chart here; it is folded with how to read the chart.
     version
-        Another one forgets which marks were picked before.
+        A new version forgets the marks that were picked before.
     height
         In pixels.
     sentence
-        Where the finding goes instead of right above the chart, as ``headings.finding`` makes it: the page's first
-        picture, which fits the window.
+        Container of the finding, from ``headings.finding``, for the page's first picture, which fits the window. By
+    default the finding is right above the chart.
     finding
-        What the page found, instead of the figure's own title.
+        The page's own finding instead of the figure's title.
     first
         Whether it is the page's first picture under a question, which fits the window with its answers.
     moving
-        Draws the picture by a script, from its words for a screen reader, in a lesson's step that asks for this.
+        Draws the picture by a script, given its alt text, in a lesson's step that asks for this.
 
     Returns
     -------
     Any or None
-        The figure's record; where ``prepare`` refuses, its reason stands on the page instead.
+        The figure's record, or None if ``prepare`` refuses; the page then shows the reason.
     """
     entry, key = FIGURES[name], key or name
     with stage.on(key) as staged:
@@ -106,7 +107,8 @@ def show(
             return None
         if headings.asked() and isinstance(record, Finding):
             record = record.covered()
-        alone = staged and state.presenter()  # a room sees the picture, and beside it what the step says
+        # Presenter view has only the picture, with the step's words beside it
+        alone = staged and state.presenter()
         if alone:
             pass
         elif heading is None:
@@ -116,11 +118,11 @@ def show(
         else:
             st.markdown(f"**{plain(heading)}**", help=plain(record.title))
         widget = f"chart_{key}_{version}" if version else f"chart_{key}"
-        # A phone shows panels in a strip where answers and controls, or a lesson's words, stand below them: near
+        # On a phone panels form a strip, so that the answers and controls, or a lesson's words, below stay near
         asked = headings.asked()
         strip = staged or first
         interaction = _interaction(key, widget, on_click, on_pick)
-        if strip and asked and entry.panels:  # seven buttons a panel would stand before the answers
+        if strip and asked and entry.panels:  # seven buttons per panel would stand before the answers
             interaction["config"] |= {"displayModeBar": False}
         asked_lines = _asked_lines(key)
         lines = (
@@ -138,7 +140,7 @@ def show(
             if moves:
                 moves(_in_words(entry, record))
         headings.answers()
-        with stage.on("under") if staged else nullcontext():  # on a phone, what to see comes before
+        with stage.on("under") if staged else nullcontext():  # on a phone, after "what to see"
             if lines and not (alone or headings.asked()):
                 _choose_lines(key, f"{block}_{widget}", lines, asked_lines)
             if heading is None:
@@ -152,7 +154,7 @@ def show(
 
 
 def caption(text: str, key: str, hint: str = "") -> None:
-    """Write what is drawn in one sentence; folded, how to read it and what can be done. ``key`` names the chart."""
+    """Write what the chart ``key`` shows in one sentence, and how to read it in a folded part."""
     drawn, how = parted(text.removesuffix(GREY))
     with st.container(gap=None):
         st.caption(plain(drawn))
@@ -178,9 +180,9 @@ def picture(name: str, source, draw: Callable, **options) -> None:
 def _interaction(
     key: str, widget: str, on_click: Callable[[Any], None] | None, on_pick: Callable[[list], None] | None
 ) -> dict[str, Any]:
-    """What can be done with the pictures of a chart, as ``st.plotly_chart`` takes it."""
+    """Return the interaction with the pictures of a chart as arguments of ``st.plotly_chart``."""
     image = st.session_state.get(f"{key}_image", downloads.CAMERA[0])
-    # The camera would save the picture without its title, as no file of the Download menu is
+    # The camera would save the picture without its title, unlike the files of the Download menu
     camera = ["toImage"] if downloads.draws() else []
     config = controls(*camera, *([] if on_pick else ["select2d"])) | {
         "toImageButtonOptions": {"format": image, "filename": key, "scale": 2},
@@ -202,12 +204,12 @@ def _pictures(
     block: str,
     role: str,
 ) -> None:
-    """The picture of a record; one for each of its panels, so that a phone can stack them, or move them in a strip."""
+    """Draw the picture of a record, one per panel, so that a phone can stack them or move them in a strip."""
     panels, columns = (entry.panels(record), record.columns) if entry.panels else ([record], 1)
     if role == "beside" and columns == len(panels) == 4:
-        # Beside a lesson's text four in a row are too narrow; in two rows they are lower
+        # Four panels per row are too narrow beside a lesson's text; two rows of two are lower
         panels, columns = [replace(panel, rows=2) for panel in panels], 2
-    # Each row by itself, so that a phone stacks them as they are read
+    # One block of columns per row, so that a phone stacks the panels in reading order
     starts = range(0, len(panels), columns)
     with st.container(key=f"{block}_{widget}"):
         places = [place for _ in starts for place in st.columns(columns)]
@@ -239,7 +241,7 @@ def _pictures(
 
 
 def _let_data_come_in(widget: str) -> None:
-    """Move the data in if the picture was empty the last time."""
+    """Animate the data if the picture was empty the last time."""
     emptied = st.session_state.setdefault("emptied", set())
     if headings.empty():
         emptied.add(widget)
@@ -249,7 +251,7 @@ def _let_data_come_in(widget: str) -> None:
 
 
 def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> str:
-    """What a chart's height follows of the window, by style: the names with which its container's key begins, or ""."""
+    """Return the prefix of the container's key by which the stylesheet fits a chart's height to the window, or ""."""
     fits = LOW < figure.height <= PROJECTED
     if room is not None:
         rows, fills = room
@@ -259,7 +261,7 @@ def _follows(figure: ReadyFigure, role: str, room: tuple[int, bool] | None) -> s
 
 
 def _in_words(entry: FigureEntry, panel: Any) -> str:
-    """A picture in words; while a question is open without what answers it, as the heading above it."""
+    """Return a picture's alt text; while its question is open, without the part that gives away the answer."""
     if not headings.asked():
         return panel.alt
     told = (panel.drawn or panel.alt) if isinstance(panel, Finding) else ""
@@ -267,18 +269,18 @@ def _in_words(entry: FigureEntry, panel: Any) -> str:
 
 
 def _asked_lines(key: str) -> set[str]:
-    """The lines that the reader wants in colour: of Explore pages those of the Recipe, else those of this chart."""
+    """Return the lines that the reader wants in colour: from the Recipe on Explore pages, else from this chart."""
     if current.explores():
         return set(state.recipe().setting("reliability.lines"))
     return set(st.session_state.get(f"lines_{key}", ()))
 
 
 def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], asked: set[str]) -> None:
-    """Let the reader choose the lines in colour, in the legend or below the chart."""
+    """Let the reader choose the coloured lines, in the legend or below the chart."""
     here = asked & set(lines) or {line for line, (_, on) in lines.items() if on}
 
     def choose(chosen: Iterable[str]) -> None:
-        """None is as if nobody had asked."""
+        """Choose these lines; an empty choice restores the default."""
         ordered = tuple(line for line in lines if line in set(chosen))
         if current.explores():
             state.update(**{"reliability.lines": ordered})
@@ -306,7 +308,7 @@ def _choose_lines(key: str, place: str, lines: dict[str, tuple[str, bool]], aske
 
 
 def _coloured(draw: Callable, lines: Collection[str]) -> Callable:
-    """Draw as ``draw`` does, with these lines in colour, under a name of its own among the figures that are kept."""
+    """Return ``draw`` with these lines in colour, under its own name in the cache of figures."""
 
     @wraps(draw)
     def drawn(record: Any, theme: Theme) -> Any:
@@ -319,11 +321,10 @@ def _coloured(draw: Callable, lines: Collection[str]) -> Callable:
 def _drawn(
     record: Any, theme: Theme, draw: Callable, height: int | None, room: tuple[int, bool] | None
 ) -> dict[str, Any]:
-    """The figure of a record: drawn once, whatever else changes on the page or whoever looks at it.
+    """Return the figure of a record from the cache, shared by all sessions.
 
-    ``room`` is the number of rows in which a room sees it and its like, with whether they fill its page; else None.
-
-    Not kept are those of very many rows, nor of what has no bytes of its own.
+    ``room`` is the number of rows of pictures in presenter view, with whether they fill the page; else None. Figures
+    of very many rows, and of records that cannot be pickled, are not cached.
     """
     try:
         content = pickle.dumps(record)
@@ -331,20 +332,20 @@ def _drawn(
         content = None
     if content is None or len(content) > MOST_BYTES:
         return _figure(record, theme, draw, height, room)
-    inks = (theme.name, *MARKS)  # a calibrator from outside may change the colours of others
+    inks = (theme.name, *MARKS)  # a plug-in calibrator may change the colours of others
     key = (blake2b(content).hexdigest(), inks, draw.__module__, draw.__qualname__, height, room)
     keep = partial(jobs.cached, "figures", OWN) if state.has_upload() else _figures()
     return json.loads(zlib.decompress(keep(key, lambda: _packed(_figure(record, theme, draw, height, room)))))
 
 
 def _packed(figure: dict[str, Any]) -> bytes:
-    """Return the figure as it is sent, packed: its many small lists and numbers take seven times as much memory."""
+    """Return the figure as compressed JSON: its many small lists and numbers take seven times as much memory."""
     return zlib.compress(to_json_plotly(figure).encode(), level=1)
 
 
 @st.cache_resource(show_spinner=False)
 def _figures() -> Callable[[tuple, Callable[[], bytes]], bytes]:
-    """What draws a figure, or remembers it."""
+    """Return the cache of figures that all sessions share."""
     return session_cache.for_all(lambda key, make: make(), key=lambda key, make: key)
 
 
@@ -360,19 +361,19 @@ def _figure(
 
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:
-    """Hand on what the clicked mark knows; a click beside the marks changes nothing."""
+    """Pass the clicked mark's ``customdata`` on; a click beside the marks changes nothing."""
     if known := _known(key):
         first = known[0]
-        # Of arrays, by position
+        # Arrays arrive as dictionaries from position to value
         then([first[i] for i in sorted(first, key=int)] if isinstance(first, dict) else first)
 
 
 def _picked(key: str, then: Callable[[list], None]) -> None:
-    """Hand on what all the picked marks know, if any of them knows something."""
+    """Pass the ``customdata`` of all picked marks on, if any has some."""
     if known := _known(key):
         then(known)
 
 
 def _known(key: str) -> list[Any]:
-    """What the chosen marks know, of those that know something."""
+    """Return the ``customdata`` of the chosen marks that have some."""
     return [point["customdata"] for point in st.session_state[key].selection.points if "customdata" in point]

@@ -44,7 +44,7 @@ VIEWED = {
 
 
 def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
-    """The data and these parts, in the order Data · Model · Placement · Calibrators · Base rate · View.
+    """Draw these parts below the data: Model · Calibration data · Calibrators · Base rate · View.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def sidebar(recipe: Recipe, parts: Collection[str]) -> None:
         _calibrators(recipe)
         if recipe.placement != "none" or "placement" not in parts:  # without calibration rows none is fitted
             _calibrator_settings(recipe)
-    if "base_rate" in parts and not evaluations.joint(recipe):  # of which there is one per class
+    if "base_rate" in parts and not evaluations.joint(recipe):  # K classes have one base rate each
         _base_rate(recipe)
     _view(recipe, parts)
 
@@ -88,7 +88,7 @@ def choose_data(key: str) -> None:
 
 
 def _say_what_is_kept() -> None:
-    """After other data: which settings of the work before still hold, beside what was removed."""
+    """Add to the message after a change of data which settings are kept."""
     now = state.recipe()
     data = now.fields_of("data")
     named = [
@@ -123,7 +123,7 @@ def _data(recipe: Recipe) -> None:
 
 
 def together(positive: str | None, names: Sequence[str], classes: int, key: str | None = None) -> None:
-    """Choose all of so many classes together, or one of ``names`` against the rest."""
+    """Draw the choice between all classes together and one of ``names`` against the rest."""
     control(
         st.selectbox,
         "positive",
@@ -139,7 +139,7 @@ def together(positive: str | None, names: Sequence[str], classes: int, key: str 
 
 
 def _classes(recipe: Recipe) -> None:
-    """With three or more classes: all together or one against the rest, and what is looked at of all."""
+    """Draw the choices for three or more classes: all together or one against the rest, and which one is shown."""
     names = evaluations.class_names(recipe)
     if len(names) < 3 and not evaluations.joint(recipe):
         return
@@ -157,7 +157,7 @@ def _classes(recipe: Recipe) -> None:
         )
 
 
-VARIED = ("max_depth", "leaf")  # settings of trees that the page of depths varies itself
+VARIED = ("max_depth", "leaf")  # settings of trees that the Trees page varies itself
 
 
 def _model(recipe: Recipe, depths: bool) -> None:
@@ -198,7 +198,7 @@ def _model(recipe: Recipe, depths: bool) -> None:
 
 
 def _seed_matters(recipe: Recipe) -> bool:
-    """Whether another seed gives another split or another model."""
+    """Tell whether another seed gives another split or another model."""
     drawn = SPLITS[recipe.split].drawn or (recipe.split == "file" and not _file_fixes_calibration(recipe))
     return drawn or MODELS[recipe.model].drawn
 
@@ -208,7 +208,7 @@ def seed(recipe: Recipe, help: str) -> None:
 
 
 def _scores(recipe: Recipe) -> None:
-    """For predictions made elsewhere: which column, and how many rows judge it."""
+    """Draw the controls for predictions made elsewhere: the score column, and the rows that evaluate it."""
     st.header("Scores", anchor=False)
     try:
         columns = evaluations.load(recipe).scores
@@ -232,7 +232,7 @@ def _scores(recipe: Recipe) -> None:
 
 
 def score_findings(recipe: Recipe) -> None:
-    """Where the scores in use rank the classes backwards, or not at all: said on every page that judges them."""
+    """Warn on every page that evaluates the scores if they rank the classes backwards, or not at all."""
     try:
         data = evaluations.load(recipe)
     except InputError:
@@ -252,7 +252,7 @@ def parameter_control(
     value: Any,
     and_then: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> None:
-    """The control that fits a parameter's kind; ``and_then`` as for ``state.control``."""
+    """Draw the control that fits a parameter's kind; ``and_then`` as for ``state.control``."""
     if parameter.kind == "boolean":
         control(st.toggle, field, value, parameter.label, help=parameter.help, and_then=and_then)
     elif parameter.kind == "choice":
@@ -286,7 +286,7 @@ def parameter_control(
 
 
 def number(field: str, value: float | None, label: str, none: str | None = None, **kwargs: Any) -> None:
-    """A number; one that may be missing says ``none`` then, and a button beside it takes it away again."""
+    """Draw a number field; an optional one shows ``none`` when empty, and a button beside it empties it."""
     if value is None or none is None:
         control(st.number_input, field, value, label, placeholder=none, **kwargs)
         return
@@ -315,7 +315,7 @@ def _share(recipe: Recipe, name: str) -> None:
 
 
 def _placement(recipe: Recipe, whole: bool) -> None:
-    """The placement with its settings; or of these what holds where the page takes placements of its own."""
+    """Draw the placement with its settings; without ``whole``, only the settings that every placement shares."""
     st.header("Calibration data" if whole else "Split", anchor=False)
     if not whole:
         split(recipe)
@@ -347,7 +347,7 @@ def _placement(recipe: Recipe, whole: bool) -> None:
         st.caption(f"Not offered: {names}. {' '.join(dict.fromkeys(refused.values()))}")
     split(recipe)
     if recipe.split == "file" and (recipe.placement not in ("split", "cv") or fixed):
-        return  # and leaves nothing to set
+        return  # nothing is left to set
     with st.expander("Split settings"):
         _judged_on(recipe)
         if recipe.placement == "split":
@@ -362,7 +362,7 @@ def _calibration_rows(recipe: Recipe) -> None:
 
 
 def _file_fixes_calibration(recipe: Recipe) -> bool:
-    """Whether a column says which rows calibrate, so that no share of them is drawn."""
+    """Tell whether a column assigns the calibration rows, so that no share of them is drawn."""
     try:
         return recipe.split == "file" and evaluations.load(recipe).fixes_calibration
     except InputError:
@@ -370,7 +370,7 @@ def _file_fixes_calibration(recipe: Recipe) -> bool:
 
 
 def split(recipe: Recipe) -> None:
-    """How rows are held out, where a column's role leaves a choice; the gap of a split in time."""
+    """Draw how rows are held out if column roles leave a choice, and the gap of a split in time."""
     keys = [
         key for key, made in SPLITS.items() if made.needs is None or getattr(recipe, made.needs) is not None
     ]
@@ -395,7 +395,7 @@ def split(recipe: Recipe) -> None:
 
 
 def _judged_on(recipe: Recipe) -> None:
-    """Draw which rows evaluate: one test set, or each row once by the fold that did not learn from it."""
+    """Draw the choice of test rows: one test set, or each row once, in the fold that did not learn from it."""
     if recipe.split == "file":
         return  # the file fixes one test set
     choice("evaluation", recipe)
@@ -422,14 +422,16 @@ def _calibrators(recipe: Recipe) -> None:
 
 
 def _offered_calibrators(recipe: Recipe) -> list[str]:
-    """Calibrators of two classes; of more, also those of all classes together, without those that need more scores."""
+    """Return the calibrators to offer; with K classes also those of all classes, without those that need a table."""
     if not evaluations.joint(recipe):
         return list(dict.fromkeys([*CALIBRATORS, *recipe.calibrators]))
     return [key for key, method in CALIBRATORS.everything().items() if method.input not in TABLES]
 
 
 def _calibrator_settings(recipe: Recipe) -> None:
-    """The options of the chosen calibrators; the merge rule has one control for all, where pairs are shown."""
+    """Draw the options of the chosen calibrators, except the merge rule, which has one control wherever pairs are
+    shown.
+    """
     given, score = dict(recipe.options), _kind_of_score(recipe)
     options = {}
     for key in recipe.calibrators:
@@ -452,7 +454,7 @@ def _calibrator_settings(recipe: Recipe) -> None:
 
 
 def _options(recipe: Recipe, key: str, name: str, new: Any) -> dict[str, Any]:
-    """All options with a new value of one of a calibrator's, without those of it that have no effect then."""
+    """Return all options after changing one of a calibrator, without those that then have no effect."""
     own = {n.partition(".")[2]: value for n, value in recipe.options if n.startswith(f"{key}.")}
     own = that_apply(CALIBRATORS[key].parameters, own | {name: new})
     others = {n: value for n, value in recipe.options if not n.startswith(f"{key}.")}
@@ -460,7 +462,7 @@ def _options(recipe: Recipe, key: str, name: str, new: Any) -> dict[str, Any]:
 
 
 def _kind_of_score(recipe: Recipe) -> str:
-    """ "probability" or "margin"."""
+    """Return "probability" or "margin"."""
     if recipe.content == "features":
         return MODELS[recipe.model].score
     try:
@@ -472,11 +474,11 @@ def _kind_of_score(recipe: Recipe) -> str:
 
 
 def _base_rate(recipe: Recipe) -> None:
-    """How frequent the positive class is where the probabilities will be used, in per cent."""
+    """Draw the frequency of the positive class in deployment, in per cent."""
     stated = recipe.base_rate
     value = None if stated is None else 100 * stated
     lowest, highest = LOWEST_PERCENT, 100 - LOWEST_PERCENT
-    if value is not None:  # a link may state less, and a hundredth of it times 100 may round down
+    if value is not None:  # a link may state a smaller one, and 100 times the share may round down
         lowest, highest = min(lowest, value), max(highest, value)
     with st.expander(
         recipe.label("base_rate") + ("" if stated is None else f": {percent(stated)}"),
@@ -498,7 +500,7 @@ def _base_rate(recipe: Recipe) -> None:
 
 
 def _view(recipe: Recipe, parts: Collection[str]) -> None:
-    """What only changes pictures, behind a button that is always in sight and says what differs from the defaults."""
+    """Draw the settings that only change pictures, behind a button that shows which differ from the defaults."""
     shown = {
         "bins": bins,
         "axes": partial(choice, "reliability.axes"),
@@ -514,7 +516,7 @@ def _view(recipe: Recipe, parts: Collection[str]) -> None:
 
 
 def _viewed(recipe: Recipe, parts: Collection[str]) -> str:
-    """The number of bins, and every choice of the view that is not the default."""
+    """Return the button's label: the number of bins, and every view setting that is not the default."""
     said = [counted(recipe.bins, "bin")] if "bins" in parts else []
     for part, names in VIEWED.items():
         for name in names if part in parts else ():
@@ -531,7 +533,7 @@ def bins(recipe: Recipe) -> None:
 
 
 def field(name: str, recipe: Recipe) -> None:
-    """The control of a field or of a page's own setting, by its kind: a slider, a few words, or another."""
+    """Draw the control of a field or of a page's own setting, by its kind: a slider, a few words, or another."""
     declared, value = recipe.parameter(name), recipe.value(name)
     if name == "bins":
         ends = {"min_value": declared.low, "max_value": declared.high}
@@ -550,7 +552,7 @@ def _curve(recipe: Recipe) -> None:
 def choice(
     name: str, recipe: Recipe, value: str | None = None, offered: Collection[str] = (), **more: Any
 ) -> None:
-    """A field, or a page's own setting "page.setting", that is one of a few words.
+    """Draw a field, or a page's own setting "page.setting", as a choice among a few words.
 
     Parameters
     ----------
@@ -565,7 +567,7 @@ def choice(
 
 
 def rows_shown(page: str) -> None:
-    """Say which conditions choose the rows shown, each with one click back to all rows."""
+    """Say which conditions select the rows shown, each with a button that shows all rows again."""
     for field, (home, told, every) in CONDITIONS.items():
         chosen = getattr(state.recipe(), field)
         if not chosen:

@@ -1,4 +1,4 @@
-"""The table of pages, and the page that is open: its colours, its address, its Python."""
+"""Table of pages, and the open page: its colours, its address, its Python code."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pages.ui import browser, state
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its script, its name in the navigation, the question it answers.
+    """Page: its script, its name in the navigation, and the question that it answers.
 
     Attributes
     ----------
     controls
-        The parts of the sidebar, below the data, that change something on it.
+        Parts of the sidebar, below the data, that change something on the page.
     """
 
     script: str
@@ -30,7 +30,7 @@ class Page:
 
     @property
     def key(self) -> str:
-        """Its name without section: ``validity`` for pages/learn_validity.py."""
+        """Name without its section: ``validity`` for pages/learn_validity.py."""
         return Path(self.script).stem.partition("_")[2]
 
 
@@ -134,7 +134,7 @@ def of(script: str) -> Page:
 
 
 def explores() -> bool:
-    """Whether an Explore page is open."""
+    """Tell whether an Explore page is open."""
     return of(st.session_state["page"]) in PAGES["Explore"]
 
 
@@ -143,7 +143,7 @@ def theme() -> Theme:
 
 
 def python() -> str:
-    """Python that gives the numbers of the page that is open."""
+    """Return Python code that computes the numbers of the open page."""
     recipe = state.recipe()
     page = of(st.session_state["page"])
     if page.key in {one.page for one in EXPERIMENTS.values()}:
@@ -152,5 +152,5 @@ def python() -> str:
 
 
 def link() -> str:
-    """The address of the page that is open, with all settings."""
+    """Return the address of the open page, with all settings."""
     return browser.link(state.here())

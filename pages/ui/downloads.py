@@ -1,4 +1,4 @@
-"""Downloads of every chart: pictures, numbers, the calibrators behind it, its link and its Python code."""
+"""Downloads of every chart: pictures, numbers, calibrators, its link and its Python code."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _trial() -> Future:
 
 
 def draws() -> bool:
-    """Whether the server has a Chromium whose first trial has not failed."""
+    """Tell whether the server has a Chromium whose first trial has not failed."""
     if find_chromium() is None:
         return False
     trial = _trial()
@@ -110,13 +110,15 @@ def chart(entry: FigureEntry, record: Record, source: Any, options: Mapping[str,
 
 
 def _picture(entry: FigureEntry, record: Record, source: Any, form: str) -> bytes:
-    """Draw the figure with its title, which on the page stands above it."""
+    """Draw the figure with its title, which is above the figure on the page."""
     figure = titled(entry.draw(record, current.theme()), record.title, source, entry.label)
     return draw([figure], [form])[0][form]
 
 
 def calibrator(evaluation: Evaluation, key: str) -> None:
-    """Offer any fitted calibrator, the recommended one first, as JSON and as a program, or say why there is none."""
+    """Offer any fitted calibrator, the recommended one first, as JSON and as a program, or say why it cannot be
+    saved.
+    """
     if evaluation.joint is not None:  # the calibrator of all classes is saved, whichever is shown
         evaluation = evaluation.of("top")
     fitted = saved_of(evaluation).calibrators

@@ -1,6 +1,6 @@
-"""Datasets, fits and Evaluations for the pages, kept by digest. Nothing here depends on the view.
+"""Datasets, fits and Evaluations for the pages, cached by digest. Nothing here depends on the view.
 
-``evaluations_of`` is the one way to an Evaluation; the functions below it say what a page does while there is
+``evaluations_of`` is the only way to an Evaluation; the functions below it define what a page does while there is
 none.
 """
 
@@ -26,11 +26,11 @@ from pages.ui.text import plain
 
 MOST_TABLES, MOST_FITS, MOST_RESULTS = 6, 6, 24
 MOST_BUTTONS = 12  # classes offered as buttons; the sidebar has all
-AT_ONCE_ROWS = 300_000  # rows that calibrate or are judged without progress being shown
+AT_ONCE_ROWS = 300_000  # rows that are calibrated and evaluated without a progress bar
 
 
 def load(recipe: Recipe) -> Dataset:
-    """The Recipe's Dataset, kept; raises InputError where there is none."""
+    """Return the Recipe's Dataset from the cache; raise InputError if there is none."""
     return of_data("datasets", MOST_TABLES, recipe, lambda: _read(recipe))
 
 
@@ -42,7 +42,7 @@ def _read(recipe: Recipe) -> Dataset:
 
 
 def joint(recipe: Recipe) -> bool:
-    """Whether the Recipe's data have three or more classes that are predicted together."""
+    """Tell whether the Recipe's data have three or more classes that are predicted together."""
     try:
         return load(recipe).joint
     except InputError:
@@ -50,7 +50,7 @@ def joint(recipe: Recipe) -> bool:
 
 
 def class_names(recipe: Recipe) -> tuple[str, ...]:
-    """The classes that the Recipe's data can be used for together, also where one is set against the rest."""
+    """Return the classes that the Recipe's data offer together, also if one is chosen against the rest."""
     try:
         data = load(recipe)
         known = data.joint or recipe.positive is None or recipe.data.startswith("synthetic:")
@@ -60,7 +60,7 @@ def class_names(recipe: Recipe) -> tuple[str, ...]:
 
 
 def classes_together(recipe: Recipe) -> tuple[str, ...]:
-    """Return those of the Recipe's table, also where no Dataset can be made of it, kept."""
+    """Return the classes of the Recipe's table from the cache, also if no Dataset can be made of the table."""
     try:
         return of_data(
             "classes", MOST_TABLES, recipe, lambda: sources.classes_together(recipe, table(recipe))
@@ -70,20 +70,23 @@ def classes_together(recipe: Recipe) -> tuple[str, ...]:
 
 
 def table(recipe: Recipe) -> Table:
-    """The table as the Recipe's file has it, kept; raises InputError where there is none."""
+    """Return the table of the Recipe's file from the cache; raise InputError if there is none."""
     return of_data("tables", MOST_TABLES, recipe, lambda: sources.load_table(recipe, state.frames()))
 
 
 def data_key(recipe: Recipe) -> tuple[str, int | None]:
-    """What the Recipe's data are known by before they are read; the gap of a split in time leaves them as they are."""
+    """Return the cache key of the Recipe's data, known before they are read; the gap of a split in time does not
+    change it.
+    """
     made = recipe.replace(data_params=[pair for pair in recipe.data_params if pair[0] != "gap"])
     return made.digest("data"), recipe.seed if recipe.data.startswith("synthetic:") else None
 
 
 def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> Any:
-    """What is made of the Recipe's data, kept; where an ONNX model reads them its refusal too, which took as long.
+    """Return ``make()`` of the Recipe's data from the cache; with an ONNX model, cache its refusal too, which is as
+    slow.
 
-    Any other refusal is found at once, or may be over by the next run, as that of OpenML.
+    Other refusals are found at once, or may be over in the next run, such as those of OpenML.
     """
     key = data_key(recipe)
     if recipe.onnx is None or recipe.data.startswith("openml:"):
@@ -96,7 +99,7 @@ def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> An
 
 
 def dataset(recipe: Recipe) -> Dataset:
-    """The Recipe's Dataset, or the page ends here with what is wrong and the remedy."""
+    """Return the Recipe's Dataset, or end the page with the problem and the remedy."""
     try:
         return load(recipe)
     except InputError as error:
@@ -110,21 +113,21 @@ def _end_with_data(recipe: Recipe) -> NoReturn:
 
 
 def needs_features(recipe: Recipe, why: str) -> None:
-    """For predictions made elsewhere the page ends here, with what cannot be shown and ``why``."""
+    """End the page for predictions made elsewhere, with the reason."""
     if recipe.content == "predictions":
         st.info(why)
         _end_with_data(recipe)
 
 
 def shows_all_classes(recipe: Recipe) -> bool:
-    """Whether three or more classes are predicted together, and none of them is chosen."""
+    """Tell whether three or more classes are predicted together and none of them is chosen."""
     return recipe.view_class is None and joint(recipe)
 
 
 def of_one_class(recipe: Recipe, why: str) -> Recipe:
-    """The Recipe of one class against the rest, for a page that cannot show all classes together.
+    """Return the Recipe of one class against the rest, for a page that cannot show all classes together.
 
-    Of K classes that is the class shown; where none is, the page ends here with ``why`` and a choice.
+    With K classes it is the class shown; if none is, the page ends here with the reason and a choice.
     """
     if not joint(recipe):
         return recipe
@@ -147,10 +150,11 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
 def evaluations_of(
     recipes: Mapping[str, Recipe], kind: str = jobs.PAGE, what: str = "Fitting the models"
 ) -> dict[str, Evaluation | InputError] | None:
-    """By name, the Evaluation of each Recipe on its own data, or why there is none; None, under progress, meanwhile.
+    """Return for each name the Evaluation of its Recipe or the reason why there is none; None, with progress,
+    meanwhile.
 
-    What one page has fitted is there on the others. ``kind`` and ``what`` are those of ``jobs.run``: of one
-    kind, what is not asked for any more is called off.
+    Other pages reuse the fits of one page. ``kind`` and ``what`` are those of ``jobs.run``: within one kind, work
+    that is not requested any more is cancelled.
     """
     data: dict[str, Any] = {name: _or_why(_answerable, recipe) for name, recipe in recipes.items()}
     there = {
@@ -185,7 +189,7 @@ def _answerable(recipe: Recipe) -> Dataset:
 def _calibrated(
     fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str
 ) -> dict[str, Evaluation | InputError] | None:
-    """What ``evaluations_of`` gives, from fits; those of very many rows are calibrated under progress and Cancel."""
+    """Return the Evaluations of these fits; calibrate very many rows in the background, with progress and Cancel."""
     results = session_cache.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
     slow = {
         _key(*one): lambda watch, one=one: _or_why(calibrate, *one)
@@ -203,16 +207,16 @@ def _calibrated(
 def _kept(
     results: Any, calls: Mapping[Any, Callable[[Watch], Any]], work: tuple[str, str]
 ) -> dict[Any, Any] | None:
-    """What the calls return by key, from ``results`` or into them; None, under progress, while one runs.
+    """Return what the calls return, by key, and keep it in ``results``; None, with progress, while one runs.
 
-    In a lesson, what another reader's session has computed is there.
+    In a lesson, the results of other readers' sessions are used too.
     """
     shared = session_cache.of_lessons() if state.lesson_open() else None
     for key in calls:
         if shared and key not in results and isinstance(made := shared.get((work, key)), Fitted):
-            results[key] = made  # a developer's reload makes another class of it
+            results[key] = made  # checked above, because a developer's reload makes another class of it
     missing = {key: call for key, call in calls.items() if key not in results}
-    done = jobs.run(*work, missing)  # also of nothing: what is not wanted any more is called off
+    done = jobs.run(*work, missing)  # also if nothing is missing: it cancels what is not requested any more
     if done is None:
         return None
     for key, made in zip(missing, done, strict=True):
@@ -224,7 +228,7 @@ def _kept(
 
 
 def _or_why(make: Callable[..., Any], *args: Any) -> Any:
-    """What is made, or the reason why it is refused."""
+    """Return ``make(*args)``, or the InputError that it raises."""
     try:
         return make(*args)
     except InputError as error:
@@ -245,7 +249,7 @@ def _many_rows(fitted: Fitted) -> bool:
 
 
 def fit_of(evaluation: Evaluation) -> Fitted:
-    """What an Evaluation was calibrated from."""
+    """Return the fits that an Evaluation was calibrated from."""
     return session_cache.cache("fits", MOST_FITS)[_fit_key(evaluation.recipe, evaluation.dataset)]
 
 
@@ -254,9 +258,9 @@ def is_fitted(recipe: Recipe) -> bool:
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
-    """The page's own Evaluation. While the model is being fitted the last one of the same data, greyed.
+    """Return the page's own Evaluation; while the model is being fitted, the last one of these data, in grey.
 
-    The page ends here, with the reason, where there is nothing to show.
+    If there is nothing to show, the page ends here with the reason.
     """
     data, why = dataset(recipe), bagging.why_not(recipe)
     if why is not None:
@@ -269,7 +273,7 @@ def evaluation(recipe: Recipe) -> Evaluation:
 
 
 def or_last(name: str, found: Any | None) -> Any | None:
-    """What a page has found; while it has not, what it found last on the same data, with the page greyed.
+    """Return ``found``, or if it is None the last result of this name on the same data, with the page in grey.
 
     ``frame`` drops the results of the last data set.
     """
@@ -282,7 +286,7 @@ def or_last(name: str, found: Any | None) -> Any | None:
 
 
 def or_stop(found: Evaluation | InputError) -> Evaluation:
-    """The Evaluation; or the page ends here with the reason why there is none."""
+    """Return the Evaluation, or end the page with the reason why there is none."""
     if isinstance(found, InputError):
         st.error(plain(found))
         st.stop()
@@ -290,7 +294,7 @@ def or_stop(found: Evaluation | InputError) -> Evaluation:
 
 
 def _affordable(data: Dataset, recipe: Recipe) -> bool:
-    """Whether the fit may begin: if every row needs a model fit, one fit tells the price first."""
+    """Tell whether the fit may begin; if each row needs its own fit, one fit first gives the cost."""
     key = _fit_key(recipe, data)
     if is_fitted(recipe) or jobs.started(jobs.PAGE, key) or not fits_every_row(recipe):
         return True
@@ -304,10 +308,10 @@ def _affordable(data: Dataset, recipe: Recipe) -> bool:
 
 
 def another(recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0) -> Evaluation | None:
-    """An Evaluation that the page can do without; None while it is not there, for whatever reason.
+    """Return an Evaluation that the page can do without, or None while it is missing, for whatever reason.
 
-    It is fitted unasked where few ``seconds`` are expected; else after a press on a button beside ``cost``, a
-    sentence. ``what`` names it; of one ``kind`` only one is fitted at a time.
+    It is fitted at once if few ``seconds`` are expected, else after a click on a button beside ``cost``, a sentence.
+    ``what`` names it; only one of a ``kind`` is fitted at a time.
     """
     key = _fit_key(recipe, dataset(recipe))
     if not is_fitted(recipe) and not jobs.may_begin(kind, key, what, cost, seconds):

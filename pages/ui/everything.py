@@ -1,11 +1,11 @@
-"""All that the pages are made of, loaded at once: every page's script imports this before anything else of ours.
+"""Load every module of ``pages.ui`` at once; each page's script imports this module before any other of ours.
 
-So one session of a fresh server loads it, and the others wait at this one door. Where two began with different modules
-each would soon wait for the other, which Python ends by handing one of them half of a module. Here are also the
-settings that pages declare beside their controls, before a link of any page is read.
+On a fresh server one session loads them, and the others wait for this one import. If two sessions began with
+different modules, each could soon wait for the other; Python resolves such a deadlock by handing one of them a
+half-initialised module. Importing all modules also declares the pages' settings before any link is read.
 
-What is loaded stays, so that it is left out of every search for garbage: on the way they take a fifth of the time, and
-later each a tenth of a second, in which nothing else can run.
+The garbage collector skips what is loaded here: collections would take a fifth of the loading time, and each later
+one a tenth of a second, in which nothing else can run.
 """
 
 import gc

@@ -1,8 +1,8 @@
-"""The frame around every page: title, navigation, the sidebar that edits the Recipe, the link and the Python source.
+"""Frame of every page: title, navigation, the sidebar that edits the Recipe, the link and the Python source.
 
-A fresh server knows of no page but app.py and, in Streamlit's old discovery mode, of the scripts beside it:
-asked for a page's own address first, it runs that script alone. So ``open_page`` sends such a session through
-app.py once.
+A fresh server knows only app.py and, in Streamlit's old discovery mode, the scripts beside it. If a page's own
+address is requested first, Streamlit runs that script alone, so ``open_page`` sends such a session through app.py
+once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from pages.ui.learn import lessons
 from pages.ui.text import plain
 
 PRODUCT = "Calibration Explorer"
-# As wide with every system's letters: Linux has no Georgia, and what some have in its place would be cut off.
+# The same width with every system's fonts: Linux has no Georgia, and some substitutes would be cut off.
 WORDMARK = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="240" height="32" role="img" aria-label="{name}">'
     '<text x="0" y="22" textLength="200" lengthAdjust="spacingAndGlyphs" font-size="21" font-weight="600" '
@@ -64,12 +64,12 @@ FAULT = (
 
 
 def run_app() -> None:
-    """All of app.py: the page table as navigation, and the start page under the address without a path."""
+    """Run app.py: the page table as navigation, and the start page under the address without a path."""
     server.keep_in()
     server.search_for_garbage()
     admission.admit()
     st.session_state["through_app"] = True
-    # Before it knows the pages Streamlit would list the scripts
+    # Until it knows the pages, Streamlit would list the scripts
     st.set_option("client.showSidebarNavigation", True)
 
     sections = {
@@ -88,15 +88,15 @@ def run_app() -> None:
     with ExitStack() as st.session_state["fold"]:
         try:
             chosen.run()
-        except InputError as error:  # what a page did not expect to be refused
+        except InputError as error:  # a refusal that the page did not expect
             st.error(plain(error))
-        except Exception as error:  # Streamlit logs it, and says below no more than that there was one
+        except Exception as error:  # Streamlit logs it, and shows only that there was an error
             st.error(FAULT.format(type(error).__name__))
             raise
 
 
 def open_start() -> None:
-    """The start page, which has no settings: an address with some is a link to Reliability."""
+    """Open the start page, which has no settings; an address with settings is a link to Reliability."""
     _note_a_lost_session()
     if query := state.asked():
         st.switch_page("pages/explore_reliability.py", query_params=query)
@@ -116,7 +116,7 @@ def _note_a_lost_session() -> None:
 
 
 def open_page(script: str) -> Recipe:
-    """Everything around a page; the Recipe it works with."""
+    """Draw the frame of a page, and return the Recipe that the page works with."""
     _note_a_lost_session()
     _through_app(script)
     state.follow_address(script)
@@ -146,12 +146,12 @@ def open_page(script: str) -> Recipe:
             controls.sidebar(state.recipe(), page.controls)
     if presenter:  # the sidebar is the drawer
         stage.set_up({"controls": st.sidebar, "more": st.sidebar})
-    with st.container():  # with a message or without, what follows stays in its place, and so does the focus
+    with st.container():  # with or without a message, the rest and the focus keep their place
         for message in (*plugin_problems(), *filter(None, [state.message()])):
             st.warning(plain(message))
     if in_step:  # what follows until the script ends
         st.session_state["fold"].enter_context(st.expander("Whole page", key="whole_page"))
-    elif presenter and page.key not in (*WORD_SOURCES, "playground"):  # it has its words beside it
+    elif presenter and page.key not in (*WORD_SOURCES, "playground"):  # it has its own words beside it
         words, rest = st.columns(stage.ROOM, gap="medium")
         stage.set_up({"room": words})
         st.session_state["fold"].enter_context(rest)
@@ -185,9 +185,10 @@ def _note_base_rates(recipe: Recipe) -> None:
 
 
 def _place_of_data(page: current.Page) -> Any:
-    """Where what belongs to the data goes. With other data it is another place, and the last one is empty at once,
+    """Return the container of everything that depends on the data.
 
-    also while the other data are read. On the page that chooses the data the keyboard keeps its place instead.
+    With other data it is another container, so that the old content disappears at once, also while the new data are
+    read. The page that chooses the data keeps its container, and with it the keyboard focus.
     """
     data = evaluations.data_key(state.recipe())
     last, second = st.session_state.get("place_of_data", (data, False))
@@ -208,7 +209,7 @@ def _through_app(script: str) -> None:
 
 
 def open_alone(script: str, title: str) -> None:
-    """Around a page without navigation and sidebar, whose address is its own and holds no Recipe."""
+    """Draw the frame of a page without navigation and sidebar, which has its own address and no Recipe."""
     st.session_state.setdefault("lost", False)  # it has nothing to lose
     _through_app(script)
     state.stand_aside(script)
@@ -216,9 +217,9 @@ def open_alone(script: str, title: str) -> None:
 
 
 def _set_up(script: str, title: str, presenter: bool, alone: bool = False) -> None:
-    """What every page begins with: its work, its style, its title; without navigation in presenter mode.
+    """Begin a page: jobs, style and title; in presenter view without navigation.
 
-    The sidebar is closed in presenter mode and where the page stands ``alone``.
+    The sidebar is closed in presenter view and for a page that is shown ``alone``.
     """
     theme = current.theme()
     jobs.page_entered(script)
@@ -236,7 +237,7 @@ def _set_up(script: str, title: str, presenter: bool, alone: bool = False) -> No
 
 
 def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
-    """The page's question with the name of the data set beside it, and what can be taken along, in the bar."""
+    """Draw the page's question with the data set's name, and the bar with link, Python code and glossary."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="heading"):
         at_the_end = page.key == "lessons" and state.recipe().setting("lessons.end")
         question = lessons.AT_THE_END if at_the_end else page.question
@@ -264,13 +265,13 @@ def _heading(page: current.Page, in_step: bool, presenter: bool) -> None:
 
 
 def refusals(evaluation: Evaluation) -> None:
-    """Which calibrators cannot answer here, and why; the others are shown."""
+    """Warn which calibrators are not shown, and why; the others are shown."""
     for key, why in evaluation.refused.items():
         st.warning(f"**{label_of(key)}** is not shown: {plain(why)}")
 
 
 def notes(sentences: Sequence[str]) -> None:
-    """What was dropped, imputed or left out on the way."""
+    """List what was dropped, imputed or left out on the way."""
     with st.expander(f"What was dropped, imputed or left out ({len(sentences)})"):
         for sentence in sentences or ("Nothing.",):
             st.text(sentence)

@@ -1,4 +1,4 @@
-"""The one file of a server that a notebook or a command started, received before Streamlit starts."""
+"""Receive the one file of a server that a notebook or a command started, before Streamlit starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 @dataclass(frozen=True)
 class GivenFile:
-    """A file, the Recipe that opens it as JSON or None, and the token that a browser must know."""
+    """File, the Recipe that opens it (as JSON, or None), and the token that a browser must present."""
 
     token: str
     name: str
@@ -28,7 +28,7 @@ def given() -> GivenFile | None:
 
 
 def receive(stream: BinaryIO) -> None:
-    """Take the file from the process that started this one, and end with that process: its pipe closes then."""
+    """Read the file from the parent process, and end this process when the parent ends and closes the pipe."""
     header = json.loads(stream.readline())
     content = stream.read(header.pop("size"))
     _given[:] = [GivenFile(content=content, **header)]

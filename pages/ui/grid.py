@@ -1,4 +1,4 @@
-"""A table as every page shows it: a missing value is a dash, where Streamlit would write None."""
+"""Show a table with a dash for each missing value, where Streamlit would write None."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Headings without a jump, and the place of a page's finding: the sentence, its numbers, the picture.
+"""Headings that keep their level order, and the places of a page's finding: its sentence, numbers and picture.
 
-The page's question, or the title of a lesson's step, is the first level; parts of the page and charts before
-any part are the second; what stands in a part is the third.
+The page's question, or the title of a lesson's step, is the first level. Parts of the page, and charts before the
+first part, are the second; headings within a part are the third.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BESIDE = [0.58, 0.42]  # of the page's width: the picture, and the numbers and w
 
 
 class FindingPlaces(NamedTuple):
-    """Where the finding goes: its sentence, the picture below that, and beside the picture its numbers and words."""
+    """Containers of a finding: its sentence, the picture below, and the numbers and words beside the picture."""
 
     picture: Any
     sentence: Any
@@ -26,7 +26,7 @@ class FindingPlaces(NamedTuple):
 
 
 def clear() -> None:
-    """Begin a page."""
+    """Reset the state of headings and questions at the beginning of a page."""
     st.session_state["in_a_part"] = False
     st.session_state["ghost"] = None
     st.session_state["said"] = ""
@@ -35,16 +35,16 @@ def clear() -> None:
 
 
 def part(text: str, **options: Any) -> None:
-    """A part of the page: what follows stands in it."""
+    """Begin a part of the page; following headings are one level deeper."""
     st.header(text, anchor=False, **options)
     st.session_state["in_a_part"] = True
 
 
 def ask(answers: Callable[[], None] | None, posed: bool = False, kept: Collection[str] = ()) -> None:
-    """While a question is still to be answered, pictures name their topic, and are empty unless they pose the question.
+    """While a question is open, let pictures name only their topic, and be empty unless they pose the question.
 
-    ``answers`` draws those to choose from, under the first picture; None: nothing is asked. ``kept`` names the traces
-    that stay in an empty picture.
+    ``answers`` draws the answers to choose from under the first picture; None: no question is open. ``kept`` names
+    the traces that stay in an empty picture.
     """
     st.session_state["asked"] = answers is not None
     st.session_state["empty"] = answers is not None and not posed
@@ -53,17 +53,17 @@ def ask(answers: Callable[[], None] | None, posed: bool = False, kept: Collectio
 
 
 def keep_guess(ghost: placing.Ghost) -> None:
-    """Leave the reader's guess in the picture of the step."""
+    """Keep the reader's guess in the picture of the step."""
     st.session_state["ghost"] = ghost
 
 
 def say(finding: str) -> None:
-    """Keep what the step says above its picture, once it is answered, instead of the figure's own title."""
+    """Keep the finding that the step states above its picture after the answer, instead of the figure's own title."""
     st.session_state["said"] = finding
 
 
 def said() -> str:
-    """The step's own finding, or nothing."""
+    """Return the step's own finding, or an empty string."""
     return st.session_state.get("said", "")
 
 
@@ -73,52 +73,53 @@ def zoom(across: Collection[Any]) -> None:
 
 
 def across() -> Collection[Any]:
-    """The part of the horizontal axis that the step's picture shows; empty for all of it."""
+    """Return the range of the horizontal axis that the step's picture shows; empty for the whole axis."""
     return st.session_state.get("across", ())
 
 
 def ghost() -> placing.Ghost | None:
-    """The guess that stays in the picture of the step."""
+    """Return the guess that stays in the picture of the step."""
     return st.session_state.get("ghost")
 
 
 def asked() -> bool:
-    """Whether what the pictures show waits for the reader's answer."""
+    """Tell whether the content of the pictures waits for the reader's answer."""
     return st.session_state.get("asked", False)
 
 
 def empty() -> bool:
-    """Whether pictures show only their axes, since their data are the answer."""
+    """Tell whether pictures show only their axes, because their data are the answer."""
     return st.session_state.get("empty", False)
 
 
 def kept() -> Collection[str]:
-    """The names of the traces that an empty picture shows, since they do not tell the answer."""
+    """Return the names of the traces that an empty picture shows, because they do not give away the answer."""
     return st.session_state.get("kept_traces", ())
 
 
 def to_be_answered() -> bool:
-    """Whether answers to choose from are still to come, under the next picture."""
+    """Tell whether answers to choose from will still be drawn, under the next picture."""
     return st.session_state.get("answers") is not None
 
 
 def answers() -> None:
-    """What can be answered, once a run: under the first picture, or where that would be."""
+    """Draw the answers to choose from, once per run: under the first picture, or where it would be."""
     draw, st.session_state["answers"] = st.session_state.get("answers"), None
     if draw is not None:
         draw()
 
 
 def heading(text: object, anchor: Any = False) -> None:
-    """Above a chart or a table: of the level that is next here."""
+    """Draw a heading above a chart or table, of the level that comes next here."""
     write = st.subheader if st.session_state.get("in_a_part") else st.header
     write(plain(text), anchor=anchor)
 
 
 def finding(beside: bool = True) -> FindingPlaces:
-    """The sentence, below it the picture, and beside that its numbers and words; on a phone below it.
+    """Make the places of a finding: the sentence, the picture below it, and its numbers and words beside the picture.
 
-    In a room all words stand beside the page; without ``beside`` they stand below a picture that needs the width.
+    On a phone the words are below the picture, as they are if ``beside`` is False, for a picture that needs the
+    width. In presenter view all words are beside the page.
     """
     block = st.container(key="finding")
     if room := stage.beside_the_page():
@@ -131,5 +132,5 @@ def finding(beside: bool = True) -> FindingPlaces:
 
 
 def rows() -> Any:
-    """A container whose metrics are rows: label, value and change in one line each (frame.NARROW)."""
+    """Return a container in which each metric takes one line: label, value and change (frame.NARROW)."""
     return st.container(gap=None, key="headline")

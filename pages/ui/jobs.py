@@ -1,7 +1,7 @@
-"""Long work in the background, with progress and Cancel; what a session has computed is kept, the latest of each kind.
+"""Run long work in the background, with progress and Cancel; each session keeps its latest results of each kind.
 
-A job is also the cache of its result: the same work asked for twice is one job. What is worked on is not
-known here.
+A job is also the cache of its result: requesting the same work twice gives one job. This module does not know what
+the jobs compute.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pages.ui import server, session_cache, stage
 from pages.ui.text import plain
 from pages.ui.turns import Owner, Ticket, Turns, processors
 
-MOST_JOBS = 6  # of one kind
-AT_ONCE = 0.6  # seconds a page waits before it shows progress: short work never flickers
-UNASKED = 10.0  # seconds that work beside the page's own may be expected to take without being asked for
+MOST_JOBS = 6  # jobs of one kind
+AT_ONCE = 0.6  # seconds that a page waits before it shows progress, so that short work does not flicker
+UNASKED = 10.0  # expected seconds up to which work may begin without a click
 PAGE = "fits"  # the kind of work that the page itself waits for
 
 
 def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
-    """The session's result of this key, made where there is none."""
+    """Return the session's result of this key, computed if missing."""
     results = session_cache.cache(name, size)
     if key not in results:
         results[key] = make()
@@ -37,7 +37,7 @@ def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
 
 
 class Job(Ticket):
-    """A call in the background that reports its progress and can be called off."""
+    """Call in the background that reports its progress and can be cancelled."""
 
     def __init__(self, kind: str, what: str, call: Callable[[Watch], Any]) -> None:
         super().__init__(_owner(), lambda: call(self.watch), beside=kind != PAGE)
@@ -49,7 +49,7 @@ class Job(Ticket):
     def _report(self, share: float, doing: str) -> None:
         self.share, self.doing = share, doing
         turns().give_way(self)
-        if self.cancelled:  # while others were before it
+        if self.cancelled:  # while it waited for others
             raise Cancelled(doing)
 
     def called_off(self) -> None:
@@ -60,7 +60,7 @@ class Job(Ticket):
         turns().cancel(self)
 
     def wait(self) -> None:
-        """A moment, so that short work is there at once; not for what stands in the queue."""
+        """Wait for a moment, so that short work needs no progress bar; not while the job is queued."""
         if not turns().place(self):
             wait([self.future], timeout=max(0.0, AT_ONCE - self.seconds))
 
@@ -70,7 +70,7 @@ class Job(Ticket):
 
     @property
     def finished(self) -> bool:
-        """Whether there is a result, or a reason why there is none; not after a Cancel."""
+        """Whether there is a result, or a reason why there is none; False after a Cancel."""
         return self.future.done() and not self.cancelled
 
     @property
@@ -79,29 +79,29 @@ class Job(Ticket):
 
     @property
     def made(self) -> Any | None:
-        """The result, once there is one."""
+        """Result of the job, or None until there is one."""
         return self.future.result() if self.succeeded else None
 
     @property
     def seconds(self) -> float:
-        """Since it was asked for."""
+        """Seconds since the job was requested."""
         return time.monotonic() - self.asked
 
 
 @st.cache_resource
 def turns() -> Turns:
-    """The workers of all sessions: as many as processors, behind the pages; as much again is tried."""
+    """Return the workers of all sessions: one per processor with low priority, and as many trial places."""
     return Turns(processors(), tried=processors())
 
 
 def _owner() -> Owner:
-    """This session, as the one who asks for work."""
+    """Return this session as the owner of its jobs."""
     return st.session_state.setdefault("owner", Owner())
 
 
 @st.cache_resource(scope="session", on_release=lambda tab: _tab_closed(*tab), show_spinner=False)
 def _while_open(_owner: Owner, session: str) -> tuple[Owner, str]:
-    """Streamlit lets go of it when the tab is closed, or its connection lost."""
+    """Hold the owner until Streamlit releases it, when the tab is closed or its connection is lost."""
     return _owner, session
 
 
@@ -115,9 +115,9 @@ def _jobs(kind: str, size: int = MOST_JOBS) -> session_cache.Cache:
 
 
 def page_entered(page: str) -> None:
-    """Begin a run of this page: call off what another one had begun and takes up again where it stopped.
+    """Begin a run of this page: cancel the unfinished jobs of another page, which continue there later.
 
-    So it slows nothing here. And no kind of work has its place on the page yet.
+    So they slow down nothing here. The places of the kinds of work are free again.
     """
     session_cache.enter()
     _owner().gone = False  # a connection that was lost may come back
@@ -134,9 +134,9 @@ def page_entered(page: str) -> None:
 
 
 def _has_place(kind: str) -> bool:
-    """Whether this kind of work may be shown where the page is: one place a kind, the first that asks in a run.
+    """Tell whether this kind of work may be shown here: each kind has one place, the first that asks in a run.
 
-    What asks later waits; the page runs again when the work in that place is done.
+    Later requests wait; the page runs again when the work in that place is done.
     """
     placed = st.session_state.setdefault("placed", set())
     first = kind not in placed
@@ -151,21 +151,23 @@ def run(
     meanwhile: Callable[[], None] | None = None,
     says_left: bool = False,
 ) -> list[Any] | None:
-    """What each ``call(watch)`` returns, made once for its key in the background; None while one runs or was cancelled.
+    """Return the result of each ``call(watch)``, computed once per key in the background, or None while one is
+    missing.
 
-    The page ends here, with the reason, where a call is refused or fails.
+    A result is missing while its call runs or after a Cancel. If a call is refused or fails, the page ends here with
+    the reason.
 
     Parameters
     ----------
     kind
-        Jobs of one kind share a cache, and asking for other keys calls the unfinished ones off.
+        Jobs of one kind share a cache; a request for other keys cancels the unfinished jobs.
     what
-        Says on the page what is being done.
+        Names the work on the page.
     meanwhile
-        Draws what is there already, again every two seconds; such work rests while another page is open
-        (``page_entered``).
+        Draws the results so far, again every two seconds; such work pauses while another page is open
+    (``page_entered``).
     says_left
-        Whether the work itself tells how long the rest takes.
+        Whether the work itself reports the remaining time.
     """
     known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
     for key in [key for key, job in known.items() if job.dropped or (key not in calls and not job.finished)]:
@@ -187,26 +189,27 @@ def run(
 
 
 def started(kind: str, key: Any) -> bool:
-    """Whether there is a job of this kind and key, running, finished or called off."""
+    """Tell whether there is a job of this kind and key: running, finished or cancelled."""
     return key in _jobs(kind)
 
 
 def result(kind: str, key: Any) -> Any | None:
-    """What the job of this kind and key returned, if there is one that is done."""
+    """Return the result of the job of this kind and key, or None."""
     job = _jobs(kind).get(key)
     return job and job.made
 
 
 def forget(kind: str, keys: Sequence[Any]) -> None:
-    """Drop these jobs: their results are kept elsewhere, or they are to run again."""
+    """Drop these jobs, because their results are kept elsewhere or they must run again."""
     for key in keys:
         _jobs(kind).pop(key, None)
 
 
 def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, main: bool = False) -> bool:
-    """Whether work may begin: unasked where few seconds are expected, else after one press beside ``cost``.
+    """Tell whether work may begin: at once if few seconds are expected, else after a click on a button beside
+    ``cost``.
 
-    ``main`` work is what the page is for, and its button says so.
+    ``main`` work is the purpose of the page, and its button is the primary one.
     """
     pressed = st.session_state.setdefault("pressed", set())
     if seconds <= UNASKED or started(kind, key) or (kind, key) in pressed:
@@ -220,18 +223,18 @@ def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, main: b
 
 
 def price(calls: int, seconds: float) -> str:
-    """What many fits cost, in words."""
+    """Return the cost of many model fits in words."""
     return f"{calls:,} model fits take about {duration(seconds)}. They run in the background, and you can cancel them."
 
 
 def _result(kind: str, key: Any, job: Job) -> Any:
-    """A finished job's result; a refusal or a failure ends the page."""
+    """Return a finished job's result; a refusal or a failure ends the page."""
     try:
         return job.future.result()
     except InputError as error:
         with stage.on_picture():
             st.error(plain(error))
-    except BaseException as error:  # also what would end a program: here it ended one piece of work
+    except BaseException as error:  # also those that would end a program: here they ended one job
         with stage.on_picture():
             st.error(plain(_failure(job.what, error)))
             st.button("Try again", key=f"try_again_{kind}", on_click=partial(forget, kind, [key]))
@@ -245,7 +248,7 @@ def _log_failure(future: Future) -> None:
 
 
 def _failure(what: str, error: BaseException) -> str:
-    """What happened to the work, that nothing is lost, and what to do."""
+    """Return a message: what failed, that nothing is lost, and what to do."""
     safe = "Your data and settings are safe:"
     if isinstance(error, MemoryError):
         return f"{what} needs more memory than the server has. {safe} choose fewer rows, fewer trees or another model."
@@ -258,11 +261,11 @@ def _failure(what: str, error: BaseException) -> str:
 
 
 def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | None, says_left: bool) -> None:
-    """How far the jobs are, with Cancel; or that they were called off, and a way to begin again."""
+    """Draw the progress of the jobs with Cancel; after a Cancel, a button that starts them again."""
     if not any(job.cancelled for job in jobs.values()):
         _progress(kind, list(jobs.values()), meanwhile, says_left)
         return
-    # One job shows what it has got by itself; of many those are shown that are finished
+    # One job shows its own partial results; of several jobs, the finished ones are shown
     partly = meanwhile is not None and (len(jobs) == 1 or any(job.finished for job in jobs.values()))
     _offer_again(kind, [key for key, job in jobs.items() if not job.finished], partly)
     if meanwhile:
@@ -270,10 +273,10 @@ def _show(kind: str, jobs: Mapping[Any, Job], meanwhile: Callable[[], None] | No
 
 
 def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
-    """After a cancel: what the page shows now, and a button that starts the jobs again."""
+    """Say after a Cancel what the page shows now, and offer a button that starts the jobs again."""
     with st.container(horizontal=True, vertical_alignment="center"):
         before = "The picture below, if any, belongs to the previous settings."
-        # Work beside the page's own leaves the picture as it is
+        # Other work than the page's own leaves the picture as it is
         own = partly or kind == PAGE or kind.startswith("learn_")
         below = "Results so far are shown below." if partly else before
         st.info(f"Cancelled. {below}" if own else "Cancelled.")
@@ -285,7 +288,7 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
 
 
 def _standing(running: Sequence[Job], share: float, says_left: bool) -> str:
-    """What is being done and how long it takes; or, while others' work goes before, the place in the queue."""
+    """Return the current step and its time, or the place in the queue while other users' jobs run."""
     seconds = max(job.seconds for job in running)
     places = [turns().place(job) for job in running]
     if all(places):

@@ -1,7 +1,6 @@
-"""What a fresh server shows while its libraries load, a second or two: the axes of the diagram to come.
+"""Show empty axes of the first diagram while a fresh server loads its libraries for a second or two.
 
-The browser uses the same time to load what it draws charts with, so that the first picture comes a second
-sooner.
+Meanwhile the browser loads its charting library, so the first picture appears a second sooner.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ DIAGONAL = {
 AXES = {"data": [DIAGONAL], "layout": {"height": 640, "xaxis": AXIS, "yaxis": AXIS | {"scaleanchor": "x"}}}
 
 for name in ("plotly.io", "plotly.tools", "plotly.graph_objs._figure"):
-    import_module(name)  # what drawing them loads, before another session may begin to (everything.py)
+    import_module(name)  # drawing loads them; loaded here before another session can begin to (everything.py)
 
 
 @contextmanager
 def empty_axes() -> Iterator[None]:
-    """Empty axes in a place of their own while the block is the first to load ``calib``; else nothing."""
+    """Show empty axes while the block is the first to load ``calib``; otherwise show nothing."""
     place = st.empty()
     loading = "calib" not in sys.modules
     if loading:

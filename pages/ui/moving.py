@@ -1,4 +1,4 @@
-"""A reliability diagram drawn in the page, in which marks move; Plotly draws it until the script is there."""
+"""Draw a reliability diagram whose marks move; Plotly draws it until the script is loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calib.export.playground import CALIBRATED, STYLE, marks_of, pinned, script
 from calib.lessons import place
 from pages.ui import headings, placing, state
 
-LOW = 40  # units of the histogram's height, so that a room sees a diagram as large as possible
+LOW = 40  # units of the histogram's height, low so that the diagram is large
 # Another run of the page leaves the picture as it is. Plotly's is hidden, also from the keyboard (styles/page.css).
 BEGIN = """
 const OPEN = new WeakMap()
@@ -38,12 +38,12 @@ def _component():
 
 
 def over_the_chart(told: dict[str, Any]) -> None:
-    """Draw what ``calibrated.js`` is told in place of the chart in the same container of the key "moving"."""
+    """Draw the arguments of ``calibrated.js`` over the chart in the container with the key "moving"."""
     _component()(key="calibrated", data=told)
 
 
 def axes(label: str) -> None:
-    """Draw the axes alone, which no model must be fitted for, where ``chart.show`` later draws the picture."""
+    """Draw empty axes, which need no fitted model, where ``chart.show`` later draws the picture."""
     if not state.presenter():
         headings.heading(label)
     with st.container(key="moving"):
@@ -52,7 +52,9 @@ def axes(label: str) -> None:
 
 
 def in_step(evaluation: Evaluation, alt: str) -> None:
-    """Draw the marks of the model, and by a switch those of its calibrator, in a lesson's step.
+    """Draw the marks of the model in a lesson's step, and with a switch those of its calibrator.
+
+    While the question is open, only what it shows is drawn. If it shows the model, the calibrator is the answer.
 
     While the question is open, only what it shows is drawn. If the model is shown then, the calibrator is the answer.
     """

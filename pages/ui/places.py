@@ -1,7 +1,7 @@
-"""Tables that stay where they are: those of the server's folder and of its databases.
+"""Tables of the server's folder and of its databases, which are not uploaded.
 
-They are opened when an address or a choice names them, and kept as an upload is, under the digest of their content. A
-file is looked at again on every run, and a database when it is asked for again; a table that has changed is said.
+A table is opened when an address or a choice names it, and is kept like an upload, under the digest of its content. A
+file is checked on every run, a database only on request; a message says if a table has changed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def folder() -> Folder | None:
 
 
 def look_again() -> bool:
-    """Open what the settings name and is not open, or has changed; say what cannot be opened.
+    """Open the tables that the settings name if they are not open or have changed; report those that cannot be
+    opened.
 
     Returns
     -------
@@ -82,17 +83,17 @@ def look_again() -> bool:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two data fields name one table, whatever was seen in it."""
+    """Tell whether two data fields name one table, whatever the version."""
     return (sources.place(one) or ())[:2] == (sources.place(other) or (other,))[:2]
 
 
 def want(data: str) -> None:
-    """Open a table at the beginning of the next run, and continue with it."""
+    """Open a table at the beginning of the next run, and switch to it."""
     st.session_state[WANTED] = data
 
 
 def _or_said(data: str, still: str = "") -> str | None:
-    """Open a table; None if it cannot be opened, which the page says with what is ``still`` used."""
+    """Open a table and return its field; if that fails, say why and what is ``still`` used, and return None."""
     kind, name, key = sources.place(data) or ("", "", "")
     try:
         return _of_folder(name) if kind == "folder" else _of_database(name, key)
@@ -105,7 +106,7 @@ def _or_said(data: str, still: str = "") -> str | None:
 
 
 def _of_folder(name: str) -> str:
-    """Open a table of the folder, unless it is open as it is now; the ``data`` field that names it."""
+    """Open a table of the folder unless its current version is open; return the ``data`` field that names it."""
     if (place := folder()) is None:
         raise InputError(NO_FOLDER)
     table = place.find(name)
@@ -120,7 +121,7 @@ def _of_folder(name: str) -> str:
 
 
 def _of_database(name: str, seen: str) -> str:
-    """Read a table or a named query, unless it is open; the ``data`` field that names it."""
+    """Read a table or a named query unless it is open; return the ``data`` field that names it."""
     if seen and seen in state.held():
         return f"database:{name}@{seen}"
     which, _, query = name.partition("/")
@@ -132,7 +133,7 @@ def _of_database(name: str, seen: str) -> str:
 
 
 def _waited_for(database: Connection, query: str) -> Any:
-    """Run a query beside the page, which a press on Cancel, or on anything else, calls off."""
+    """Run a query in the background; a click on Cancel, or on anything else, cancels it."""
     watch, place = Watch(), st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         said = st.empty()
@@ -161,7 +162,7 @@ def _into(found: Future[Any], database: Connection, query: str, watch: Watch) ->
 
 
 def _give_up() -> None:
-    """After Cancel: what was shown before is shown again, or the first data set."""
+    """After Cancel, show the previous data again, or the first data set."""
     if sources.file_key(state.recipe().data) not in state.held() and sources.place(state.recipe().data):
         controls.choose_data(DEFAULT_DATA)
     state.say("The query was cancelled.")

@@ -1,4 +1,4 @@
-"""A guess that the reader places in the picture: a mark, a curve or a panel; and that guess beside the data later."""
+"""Let the reader place a guess in the picture (a mark, a curve or a panel), and draw it beside the data later."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pages.ui import browser
 HTML = '<p></p><button type="button" disabled>Show the data</button>'
 LABEL, ANSWER = "your guess", "the answer"
 HALF = 0.5
-WIDE = 0.08  # gap between a guess and the truth that has room for words
-# What to do, by touch and, where there are keys, by keys
+WIDE = 0.08  # smallest gap between a guess and the truth in which words fit
+# Instructions for touch, and for keys if there are any
 HOW = {
     "mark": ("Drag the mark in the picture", "or select it and press the arrow keys"),
     "curve": ("Draw across the shaded part", "or select it and press the arrow keys"),
@@ -26,13 +26,13 @@ HOW = {
 
 @dataclass(frozen=True)
 class Ghost:
-    """A guess that stays in the picture."""
+    """Guess that stays in the picture."""
 
     question: Question
     guess: Any
 
     def is_answer(self, panel: int) -> bool:
-        """Whether this panel, from 1, is the right answer."""
+        """Tell whether this panel, from 1, is the right answer."""
         return self.question.kind == "panel" and panel == self.question.right
 
 
@@ -43,7 +43,7 @@ def place(key: str, question: Question, placed: Callable[[Any], None]) -> None:
         if (guess := st.session_state[key].guess) is not None:
             placed(guess)
 
-    # Not the truth: it stays on the server until the guess is there
+    # Without the truth, which stays on the server until the guess is placed
     names = ("kind", "at", "begin", "over")
     data = {name: getattr(question, name) for name in names} | {"how": HOW[question.kind], "label": LABEL}
     browser.component("guess", HTML)(key=key, data=data, on_guess_change=given, height="content")
@@ -54,7 +54,7 @@ def with_ghost(
 ) -> dict[str, Any]:
     """Return a figure, one of ``panels`` figures of the picture, with the reader's guess in it.
 
-    ``scale`` is that of its type and lines, which are larger for a room.
+    ``scale`` is that of its type and lines, which are larger in presenter view.
     """
     layout, kind = dict(figure["layout"]), ghost.question.kind
     line = {"color": ink, "width": 2 * scale, "dash": "dash"}
@@ -74,7 +74,7 @@ def with_ghost(
             data += area
             words += gap
         data.append({"x": list(x), "y": list(y), **style})
-        side = "right" if x[-1] > HALF else "left"  # beyond the end of the curve there is room for words
+        side = "right" if x[-1] > HALF else "left"  # the words fit beside the end of the curve
         words.append({"x": x[-1], "y": y[-1], "xanchor": side, "yanchor": "bottom", "xref": "x", "yref": "y"})
     elif panel == 0 and ghost.question.at is None:
         upright = {"xref": "x", "yref": "y domain"}
@@ -114,7 +114,7 @@ def with_ghost(
 
 
 def drawn(ghost: Ghost) -> dict[str, Any]:
-    """Return a guess of a mark or a curve as ``calibrated.js`` takes it."""
+    """Return the guess of a mark or a curve as an argument of ``calibrated.js``."""
     if ghost.question.kind == "mark":
         return {"at": ghost.question.at, "value": ghost.guess, "label": LABEL}
     told = {"curve": ghost.guess, "area": [], "gap": None, "label": LABEL}
@@ -128,7 +128,7 @@ def drawn(ghost: Ghost) -> dict[str, Any]:
 def _gap(
     ghost: Ghost, ink: str, style: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The area between the guess and the truth, and the words in it."""
+    """Return the area between the guess and the truth, and the words in it."""
     x, guess, truth = ghost.question.between(ghost.guess)
     edge = {"x": x, **style, "line": {"width": 0}}
     area = [edge | {"y": truth}, edge | {"y": guess, "fill": "tonexty", "fillcolor": rgba(ink, 0.12)}]
@@ -137,7 +137,9 @@ def _gap(
 
 
 def _widest(x: Sequence[float], guess: Sequence[float], truth: Sequence[float]) -> dict[str, Any] | None:
-    """Where a guess is furthest from the truth, and in words whether it is too high; None if words do not fit."""
+    """Return the place where a guess is furthest from the truth, with "too high" or "too low"; None if words do not
+    fit.
+    """
     at = max(range(len(x)), key=lambda i: abs(guess[i] - truth[i]))
     if abs(guess[at] - truth[at]) <= WIDE:
         return None
@@ -146,7 +148,7 @@ def _widest(x: Sequence[float], guess: Sequence[float], truth: Sequence[float]) 
 
 
 def _framed(ghost: Ghost) -> list[tuple[int, str, str]]:
-    """The numbers of the panels with a frame, the words in it and its dash: the answer's, and that of the guess."""
+    """Return the panels with a frame, each with its words and its dash: the answer's, and the guess's."""
     right = ghost.question.right
     if ghost.guess == right:
         return [(right, f"{LABEL}: right", "solid")]
@@ -154,7 +156,7 @@ def _framed(ghost: Ghost) -> list[tuple[int, str, str]]:
 
 
 def _frame(chosen: int, panel: int, panels: int) -> dict[str, str]:
-    """The whole of the chosen figure, or in a figure of several panels the chosen panel."""
+    """Return the axes of the whole chosen figure, or of the chosen panel of a figure of several panels."""
     if panels > 1:
         return {"xref": "paper", "yref": "paper"} if panel == chosen else {}
     number = str(chosen + 1) if chosen else ""

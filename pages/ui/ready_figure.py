@@ -1,4 +1,4 @@
-"""A figure that is sent as it is: neither copied nor looked into."""
+"""Send a figure to the browser as it is, without copying or validating it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from plotly.basedatatypes import BaseFigure
 
 
 class ReadyFigure(BaseFigure):
-    """A figure as its dictionary, which Plotly would check and copy whenever it is shown. Nobody may change it.
+    """Figure given by its dictionary, which Plotly would otherwise check and copy on every display. Nobody may change
+    it.
 
-    To check it Plotly also asks what numpy and pandas are, where something has begun to load them: on a fresh server
-    another session may not be done with that.
+    Plotly's check also inspects numpy and pandas if they have begun to load; on a fresh server another session may
+    still be loading them.
     """
 
     def __init__(self, content: dict[str, Any]) -> None:
@@ -26,11 +27,11 @@ class ReadyFigure(BaseFigure):
 
     @property
     def square_above(self) -> bool:
-        """Whether it is a square diagram above a histogram."""
+        """Whether the figure is a square diagram above a histogram."""
         axes = self._content["layout"]
         return "scaleanchor" in axes.get("yaxis", {}) and "yaxis2" in axes
 
     @property
     def has_legend(self) -> bool:
-        """Whether a legend takes room below the axes."""
+        """Whether a legend takes space below the axes."""
         return self._content["layout"].get("showlegend", True)

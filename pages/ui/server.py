@@ -1,8 +1,8 @@
-"""What the server under the pages would do by itself, and here does not (SECURITY.md).
+"""Change four behaviours of the server that have no setting (SECURITY.md).
 
-Starlette puts uploads above a megabyte on disk; a logged error quotes its message, and that may quote a cell;
-asked by a page of another origin, Streamlit asks a server of Amazon for its own address; and it keeps the sessions of
-closed tabs, with all that they hold, until another tab is closed long after. None of the four has a setting.
+Starlette writes uploads above one megabyte to disk. A logged error quotes its message, which may quote a cell of the
+data. If a page of another origin connects, Streamlit asks an Amazon server for its own address. It also keeps the
+sessions of closed tabs, with all their data, until another tab is closed much later.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from calib.kernel.memory import give_back
 
 OURS = "calibration_explorer"
-LOGGERS = (OURS, "streamlit.error_util")  # of failed jobs, and of what a page's script raised
+LOGGERS = (OURS, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
 
 
 class _WithoutMessages(logging.Filter):
@@ -40,7 +40,7 @@ WITHOUT_MESSAGES = _WithoutMessages()
 
 
 def _places(error: BaseException) -> list[str]:
-    """Where an error came from and what caused it, in the order of a traceback."""
+    """Return the origin of an error and of its causes, in the order of a traceback."""
     before = error.__cause__ or error.__context__
     lines = [*_places(before), "\nThen:\n\n"] if before else []
     return [*lines, *traceback.format_tb(error.__traceback__), f"{type(error).__name__}\n"]
@@ -51,14 +51,14 @@ def keep_in() -> None:
     MultiPartParser.spool_max_size = sys.maxsize  # bytes; server.maxUploadSize ends an upload before
     net_util.get_external_ip = lambda: None
     for name in LOGGERS:
-        logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # the same one is added once
+        logging.getLogger(name).addFilter(WITHOUT_MESSAGES)  # adding it again has no effect
 
 
 SEARCH_EVERY = 10.0  # seconds
 
 
 class _Searches:
-    """When garbage was last searched for."""
+    """Time of the last garbage collection."""
 
     def __init__(self) -> None:
         self.last = time.monotonic()
@@ -66,14 +66,14 @@ class _Searches:
 
 @st.cache_resource(show_spinner=False)
 def _searches() -> _Searches:
-    """Once for the server."""
+    """Return the server's one record of garbage collections."""
     return _Searches()
 
 
 def search_for_garbage() -> None:
-    """Now and then; Python by itself searches when much has been made.
+    """Collect garbage at most every ``SEARCH_EVERY`` seconds; Python also collects after many allocations.
 
-    Streamlit would search after every run of a page or a fragment: with twenty clients that was most of the
+    Streamlit would collect after every run of a page or a fragment: with twenty clients that was most of the
     processor's time.
     """
     searches = _searches()
@@ -83,9 +83,9 @@ def search_for_garbage() -> None:
 
 
 def lost_its_session() -> bool:
-    """Whether a browser that had drawn a page already comes as a new one: the server was started again, or forgot it.
+    """Tell whether a browser with a drawn page has a new session, because the server was restarted or forgot it.
 
-    It tells then what its widgets stood at, of which this session knows none.
+    The browser then sends the values of widgets that this session does not know.
     """
     context: Any = get_script_run_ctx()
     return context is not None and bool(context.session_state._state._new_widget_state.states)
@@ -98,10 +98,10 @@ def session_id() -> str:
 
 
 def forget_older(key: str) -> None:
-    """Forget what clicks on earlier pictures of a chart would need; only the latest is on the page.
+    """Forget the callbacks of earlier pictures of a chart, because only the latest is on the page.
 
-    Streamlit names each by what it shows, and keeps the callbacks of all as long as the session lasts. One that keeps
-    them in another place is left alone.
+    Streamlit names each widget by its content, and keeps all callbacks as long as the session lasts. A Streamlit
+    version that keeps them elsewhere is left alone.
     """
     context: Any = get_script_run_ctx()
     with suppress(AttributeError):
@@ -112,7 +112,7 @@ def forget_older(key: str) -> None:
 
 
 def forget_when_closed(session_id: str) -> None:
-    """A tab was closed: forget its session as soon as it is sure not to come back, and what it held."""
+    """Delete the session of a closed tab, with its data, once the tab can no longer come back."""
     if not runtime.exists():
         return
     manager: Any = runtime.get_instance()._session_mgr
@@ -124,14 +124,14 @@ def forget_when_closed(session_id: str) -> None:
 
 
 def _forget(manager: Any, session: Any) -> None:
-    """Empty it too: the first session was there when all was loaded, and Streamlit's loop keeps hold of the last."""
+    """Delete a session and empty it, because modules hold the first session, and Streamlit's loop the last one."""
     manager._session_storage._cache.expire()
     if session.id in {info.session.id for info in manager.list_sessions()}:  # it came back
         return
     session.shutdown()
     session.session_state.clear()
     with suppress(AttributeError):
-        session.session_state._new_widget_state.widget_metadata.clear()  # which keeps what callbacks refer to
+        session.session_state._new_widget_state.widget_metadata.clear()  # it references the callbacks' objects
     session._fragment_storage.clear()
     gc.collect()
     give_back()

@@ -1,7 +1,7 @@
-"""What has been computed and is kept, within bounds in number and in bytes; what had to go is computed again.
+"""Caches of computed results, limited in number and in bytes; evicted results are computed again.
 
-A session keeps its own, and what was used longest ago goes first, whichever cache it is in. What may serve everybody
-(a figure of a sample, a forest of a lesson) is kept once for all.
+Each session has its own caches; the least recently used result is evicted first, whichever cache it is in. Results
+that all sessions can use (a figure of a sample, a forest of a lesson) are kept once for all.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from cachetools import LRUCache, cached
 from calib.kernel.cache import once
 from calib.kernel.memory import held, size, total
 
-# The bounds, in bytes. What the page that is open needs is kept in any case: it would be computed in every run.
-OF_SESSION = 400_000_000  # what one session has computed
-OF_ALL_SESSIONS = 2_000_000_000  # where more sessions are open than fit, each has an equal share
-OF_UPLOADS = 600_000_000  # files that one session uploaded: they cannot come again by themselves
+# The bounds, in bytes. Results of the open page are kept in any case, or every run would compute them again.
+OF_SESSION = 400_000_000  # results of one session
+OF_ALL_SESSIONS = 2_000_000_000  # if more sessions are open than fit, each has an equal share
+OF_UPLOADS = 600_000_000  # files that one session uploaded; the server cannot restore them
 FOR_ALL = 64_000_000  # each of the caches that all sessions share
-IDLE = 60.0  # seconds without a run after which a session gives way to others
+IDLE = 60.0  # seconds without a run after which the limits apply to a session
 
 
 class SessionCache:
-    """What a session has computed, by the name of a cache and a key."""
+    """Results that a session has computed, by the name of a cache and a key."""
 
     def __init__(self) -> None:
-        self._things: OrderedDict[tuple[str, Hashable], Any] = OrderedDict()  # in the order of their use
-        self._used: set[tuple[str, Hashable]] = set()  # in the run that goes on, or in the last one
+        self._things: OrderedDict[tuple[str, Hashable], Any] = OrderedDict()  # least recently used first
+        self._used: set[tuple[str, Hashable]] = set()  # in the current run, or in the last one
         self._counted: dict[tuple[str, Hashable], dict[int, int]] = {}
-        self._most: dict[str, int] = {}  # of each cache: what was asked for at most
+        self._most: dict[str, int] = {}  # of each cache: the largest number requested
         self._alone = threading.Lock()
         self.entered = time.monotonic()
 
@@ -45,7 +45,7 @@ class SessionCache:
         return Cache(self, name, self._most[name])
 
     def things(self) -> list[Any]:
-        """All of them, whichever cache they are in."""
+        """Return all results of all caches."""
         return list(self._things.values())
 
     @property
@@ -57,18 +57,18 @@ class SessionCache:
         return total(counted.values())
 
     def _count(self, place: tuple[str, Hashable], thing: Any) -> dict[int, int]:
-        """Counted once, but what is still growing."""
+        """Return the memory of a result, measured once unless it is still growing."""
         grows = isinstance(thing, dict) or getattr(thing, "made", thing) is None
         return _held(thing) if grows or place not in self._counted else self._counted[place]
 
     def enter(self, bound: int) -> None:
-        """A run begins: what the last one did without is kept within the bound."""
+        """Begin a run: evict results that the last run did not use until they fit into the limit."""
         self.entered = time.monotonic()
         self.trim(bound)
         self._used.clear()
 
     def trim(self, bound: int) -> None:
-        """Let what was used longest ago go, but for what the last run used, until the rest is within the bound."""
+        """Evict the least recently used results, except those of the last run, until the rest fits into the limit."""
         with self._alone:
             for place in [place for place in list(self._things) if place not in self._used]:
                 if self.bytes <= bound:
@@ -77,7 +77,7 @@ class SessionCache:
 
 
 class Cache(MutableMapping):
-    """One cache of a session: the last ``most`` things."""
+    """One cache of a session: the last ``most`` results."""
 
     def __init__(self, kept: SessionCache, name: str, most: int) -> None:
         self._things, self._used, self._counted = kept._things, kept._used, kept._counted
@@ -111,21 +111,21 @@ class Cache(MutableMapping):
 
 
 def _held(thing: Any) -> dict[int, int]:
-    """What a thing holds, counted once where it is a record; what is still growing is counted part by part."""
+    """Return the memory that a result holds; a record is measured once, a growing collection part by part."""
     if isinstance(thing, dict | list | tuple):
         parts: dict[int, int] = {}
         for part in list(thing.values() if isinstance(thing, dict) else thing):
             parts |= _held(part)
         return parts
-    thing = getattr(thing, "made", thing)  # what a job made
+    thing = getattr(thing, "made", thing)  # the result of a job
     try:
         return once(thing, _held, partial(held, thing))
-    except TypeError:  # nothing that can be referred to weakly, hence nothing large but an array or a table
+    except TypeError:  # no weak reference possible, so nothing large except an array or a table
         return held(thing)
 
 
 def session() -> SessionCache:
-    """What this session keeps."""
+    """Return the cache of this session."""
     if "kept" not in st.session_state:
         st.session_state["kept"] = SessionCache()
         _sessions().add(st.session_state["kept"])
@@ -133,7 +133,7 @@ def session() -> SessionCache:
 
 
 def cache(name: str, most: int) -> Cache:
-    """The session's results under this name, the last ``most`` of them at least."""
+    """Return the session's cache of this name, which holds at least the last ``most`` results."""
     return session().cache(name, most)
 
 
@@ -143,7 +143,7 @@ def _sessions() -> WeakSet[SessionCache]:
 
 
 def enter() -> None:
-    """A run of this session begins: bounds hold in it, and in those in which nothing has run for a while."""
+    """Begin a run of this session: apply the limits to it, and to sessions that have been idle for a while."""
     own, others = session(), list(_sessions())
     bound = min(OF_SESSION, OF_ALL_SESSIONS // max(1, len(others)))
     own.enter(bound)
@@ -153,13 +153,13 @@ def enter() -> None:
 
 
 def latest(things: dict[Any, Any], most: int) -> None:
-    """Let the oldest things go until there are at most so many."""
+    """Remove the oldest entries until at most ``most`` are left."""
     for oldest in list(things)[:-most]:
         del things[oldest]
 
 
 def within(things: dict[Any, Any], bound: int, needed: set) -> None:
-    """Let the oldest things go, but for those needed, until the rest is within the bound."""
+    """Remove the oldest entries, except the needed ones, until the rest fits into the limit."""
     for key in [key for key in things if key not in needed]:
         if total(map(_held, things.values())) <= bound:
             return
@@ -168,12 +168,12 @@ def within(things: dict[Any, Any], bound: int, needed: set) -> None:
 
 @st.cache_resource(show_spinner=False)
 def of_lessons() -> ForAll:
-    """What the steps of lessons have computed: it is the same for every reader."""
+    """Return the results of lesson steps, which are the same for every reader."""
     return ForAll()
 
 
 class ForAll:
-    """What one session has computed, for the others: the latest, by their bytes."""
+    """Results of one session that serve the others: the latest, limited in bytes."""
 
     def __init__(self) -> None:
         self._things: LRUCache = LRUCache(FOR_ALL, getsizeof=size)
@@ -189,7 +189,7 @@ class ForAll:
 
 
 def for_all(call: Callable[..., Any] | None = None, key: Callable[..., Hashable] | None = None) -> Any:
-    """A function that remembers what it returned to any session: the latest, by their bytes."""
+    """Decorate a function to remember its latest results for all sessions, limited in bytes."""
     if call is None:
         return partial(for_all, key=key)
     named = {} if key is None else {"key": key}

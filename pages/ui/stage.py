@@ -1,4 +1,4 @@
-"""Where a lesson's step shows the one chart that it names: beside its text, above the page that is folded away."""
+"""Stage of a lesson's step: the one chart that the step names, beside its text, above the folded page."""
 
 from __future__ import annotations
 
@@ -8,44 +8,46 @@ from typing import Any
 
 import streamlit as st
 
-# Parts of a stage other than charts: what is asked, what plays, the controls that matter most, the others, a table
-# of the numbers that the step names, the advice, the words of a room, what is being read, and that marks move
+# Parts of a stage other than charts: the question, the player, the main controls, the others, the table of numbers
+# that the step names, the advice, the words in presenter view, the reading message, and a chart whose marks move
 RESERVED = (
     *("words", "player", "controls", "more", "numbers", "advice", "room", "reading", "moving"),
-    "under",  # what belongs to the chart of a step, below it
+    "under",  # below the chart of a step
 )
 
-# In a room: how much of the page the words have, over which its drawer opens, and the picture beside them
+# In presenter view: shares of the words, over which the drawer opens, and of the picture beside them
 ROOM = (0.32, 0.68)
 
 
 def set_up(places: Mapping[str, Any]) -> None:
-    """Until the page's next run: where the parts of these names go, charts and those that are none."""
+    """Register the containers of these parts, charts or others, until the page's next run."""
     st.session_state["stage"] |= places
 
 
 def beside_the_page() -> Any | None:
-    """In a room, outside of lessons: the column for words, over which the drawer opens; the page is at its right."""
+    """Return the column for words beside the page in presenter view, outside of lessons, else None."""
     return st.session_state.get("stage", {}).get("room")
 
 
 def words() -> AbstractContextManager:
-    """That column, so that one window holds what is asked and the picture; elsewhere where the page is."""
+    """Return that column as a context, so that one window shows controls and picture; otherwise a null context."""
     return beside_the_page() or nullcontext()
 
 
 def side_by_side(shares: Sequence[float]) -> Sequence[Any]:
-    """Columns of these shares; one below the other in a room, where each needs the width."""
+    """Return columns of these shares; in presenter view, containers one below the other, because each needs the
+    width.
+    """
     return [st.container() for _ in shares] if beside_the_page() else st.columns(shares, gap="medium")
 
 
 def reading() -> AbstractContextManager:
-    """The head of the page, which says that data are being read."""
+    """Return the place at the head of the page that says that data are being read."""
     return st.session_state.get("stage", {}).get("reading") or nullcontext()
 
 
 def has(part: str) -> bool:
-    """Whether this part would go on the stage."""
+    """Tell whether the stage has this part."""
     return part in st.session_state.get("stage", {})
 
 
@@ -56,20 +58,20 @@ def clear() -> None:
 
 @contextmanager
 def controls(names: Sequence[str]) -> Iterator[None]:
-    """Here the controls of these fields are drawn, and nowhere else until the page's next run."""
+    """Draw the controls of these fields in this block, and nowhere else until the page's next run."""
     st.session_state["in_step"] = dict.fromkeys(names, True)
     yield
     st.session_state["in_step"] = dict.fromkeys(names, False)
 
 
 def takes(field: str) -> bool:
-    """Whether a control of this field is drawn now: not if it stands in the step already."""
+    """Tell whether a control of this field is drawn now: not if the step has drawn it already."""
     return st.session_state.get("in_step", {}).get(field, True)
 
 
 @contextmanager
 def on(part: str) -> Iterator[bool]:
-    """On the stage, once a run, where it has such a part; else where the page is. Tells which of them."""
+    """Draw on the stage, once per run, if it has this part; otherwise in place. Yield whether it is on the stage."""
     place = st.session_state.get("stage", {}).pop(part, None)
     with place or nullcontext():
         yield place is not None
@@ -77,7 +79,7 @@ def on(part: str) -> Iterator[bool]:
 
 @contextmanager
 def on_picture() -> Iterator[None]:
-    """In the place of the named chart, above it: how far its numbers are, or why there are none."""
+    """Draw above the named chart, in its place, for example progress or a reason why the chart is missing."""
     parts = st.session_state.get("stage", {})
     with next((place for part, place in parts.items() if part not in RESERVED), None) or nullcontext():
         yield

@@ -1,4 +1,4 @@
-"""The address without a path: what this is, two doors, one mark of a diagram explained, and three ways in."""
+"""Start page, at the address without a path: what the app does, two doors, one explained mark, and three ways in."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PICTURES = Path(__file__).parent / "pictures"
 
 
 class Way(NamedTuple):
-    """One way in: for whom, what it offers, where it leads, and its picture in words."""
+    """Way in: its audience, what it offers, where it leads, and its picture in words."""
 
     title: str
     words: str
@@ -66,7 +66,7 @@ WAYS = (
 
 
 def show() -> None:
-    """The whole page; its diagram comes when it is fitted, below what can be read and pressed at once."""
+    """Draw the whole page; the diagram appears once it is fitted, below what can be read and pressed at once."""
     with st.container(horizontal=True, vertical_alignment="center", key="invitation"):
         st.title(SENTENCE, anchor=False, width="content")
         _doors()
@@ -79,7 +79,7 @@ def show() -> None:
 
 
 def _doors() -> None:
-    """One's own data, or the first lesson."""
+    """Draw the buttons to the reader's own data and to the first lesson."""
     with st.container(horizontal=True, width="content", key="doors"):
         if st.button("Use my data", key="door_data", type="primary"):
             st.switch_page("pages/explore_data.py", query_params=state.here())
@@ -89,7 +89,7 @@ def _doors() -> None:
 
 
 def _diagram(evaluation: Evaluation) -> None:
-    """The sample's model before and after the recommended method, with one mark ringed and explained."""
+    """Draw the sample's model before and after the recommended method, with one mark ringed and explained."""
     mark, choice = telling_mark(evaluation), recommend(evaluation).choice
     shown = list(dict.fromkeys(["none", choice or "none"]))
     ringed = {"selection": mark.selection} if mark else {}
@@ -119,14 +119,14 @@ def _with_names_alone(record: Reliability, theme: Theme) -> go.Figure:
 
 
 def explain(found: MarkedBin) -> None:
-    """The ringed mark beside the diagram."""
+    """Explain the ringed mark of the diagram."""
     with st.container(key="mark"):
         headings.heading("How to read one point")
         st.markdown(f"{plain(found.sentence)} On the diagonal, prediction and outcome agree.")
 
 
 def _ways() -> None:
-    """Three ways in, for three kinds of people, with a picture each."""
+    """Draw three ways in, for three audiences, each with a picture."""
     shade = "dark" if current.theme() is DARK else "light"
     with st.container(key="ways"):
         for place, way in zip(st.columns(len(WAYS), gap="medium"), WAYS, strict=True):

@@ -1,7 +1,7 @@
 """The one Recipe of a session, shared by all pages, and its way into and out of the page's address.
 
-Beside the Recipe the address holds where the reader stands in the app: the open step of a lesson, the view for a
-room, and whether lessons ask before they show. None of them is part of what is computed.
+The address also holds the open step of a lesson, presenter view, and whether lessons ask before they show. None of
+them affects what is computed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from calib.synthetic import SYNTHETIC
 from pages.ui import stage
 from pages.ui.widget import page_entered, shown
 
-TOKEN = "token"  # in an address: what opens the server of a notebook (``admission``); no setting
+TOKEN = "token"  # query parameter that opens the server of a notebook (``admission``); not a setting
 
 
 def recipe() -> Recipe:
@@ -34,9 +34,9 @@ def recipe() -> Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Upload:
-    """A file of this session, parsed once: its table, and what it seems to be; the file to read otherwise.
+    """File of this session, parsed once: its table, its guessed label and content, and the file to read it otherwise.
 
-    ``data`` is the Recipe's field of a table that stays where it is, and ``said`` holds further fields.
+    ``data`` is the Recipe's field of a table that is not uploaded, and ``said`` holds further fields of the Recipe.
     """
 
     name: str
@@ -50,41 +50,41 @@ class Upload:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """An ONNX file uploaded in this session."""
+    """ONNX file uploaded in this session."""
 
     name: str
     file: bytes
 
 
 def held() -> dict[str, Upload | Model]:
-    """Digest → file, of the last few uploads of this session; never written to disk."""
+    """Return the last few uploads of this session, digest → file; they are never written to disk."""
     return st.session_state.setdefault("uploads", {})
 
 
 def uploads() -> dict[str, Upload]:
-    """The tables among them."""
+    """Return the tables among the uploads."""
     return {digest: file for digest, file in held().items() if isinstance(file, Upload)}
 
 
 def missing_uploads() -> dict[str, str | None]:
-    """Digest → name of the files that the settings were made with and that were not uploaded in this session."""
+    """Return the files that the settings need and this session does not have, digest → name."""
     asked = sources.missing(recipe(), held())
     placed = [sources.file_key(data) for data in (recipe().data, recipe().judge_on) if sources.place(data)]
     return {key: name for key, name in asked.items() if key not in placed}
 
 
 def files() -> dict[str, str]:
-    """Digest → name of the files uploaded in this session."""
+    """Return the names of the files uploaded in this session, digest → name."""
     return {digest: file.name for digest, file in held().items()}
 
 
 def frames() -> dict[str, TableFile | pd.DataFrame | bytes]:
-    """Digest → file, as ``calib.sources`` takes them."""
+    """Return the files of this session, digest → file, as ``calib.sources`` takes them."""
     return {digest: each.file for digest, each in held().items()}
 
 
 def data_choices(recipe: Recipe) -> dict[str, str]:
-    """Data field → label of every data set at hand: no two are equal, since a browser knows them by nothing else."""
+    """Return every data set at hand, data field → label; labels are unique, because a browser knows only labels."""
     choices = {f"sample:{key}": sample.label for key, sample in SAMPLES.items()}
     choices |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
     own = {recipe.data: recipe.file or recipe.data} if recipe.data not in choices else {}
@@ -97,13 +97,15 @@ def data_choices(recipe: Recipe) -> dict[str, str]:
 
 
 def data_name(recipe: Recipe) -> str:
-    """The name of a Recipe's data set, as the sidebar shows it, and of the file it is judged on."""
+    """Return the name of a Recipe's data set as in the sidebar, with that of the file it is evaluated on."""
     name = data_choices(recipe)[recipe.data]
     return name if recipe.judge_on is None else f"{name}, evaluated on {recipe.judge_file or recipe.judge_on}"
 
 
 def say(message: str | None, **refused: Any) -> None:
-    """Put a message (a refused value, a broken link) at the head of the page, until a change succeeds or it is left."""
+    """Show a message (a refused value, a broken link) at the head of the page until a change succeeds or the page is
+    left.
+    """
     st.session_state["message"], st.session_state["refused"] = message, refused
 
 
@@ -114,8 +116,8 @@ def message() -> str | None:
 def update(and_then: Mapping[str, Any] | None = None, **changes: Any) -> None:
     """Change fields of the Recipe, or single settings of them, named "params.name" or "page.setting".
 
-    A refused value leaves it as it was, with the reason on the page, where settings are called as their controls are.
-    ``and_then`` are fields that have to change with them; what was stated there and is gone is said.
+    A refused value leaves the Recipe as it was; the page shows the reason, with settings named by the labels of their
+    controls. ``and_then`` holds fields that must change too; a message lists the settings that this removes.
     """
     st.session_state["changed"] = True
     before = recipe()
@@ -131,7 +133,7 @@ def update(and_then: Mapping[str, Any] | None = None, **changes: Any) -> None:
 
 
 def _gone(before: Recipe, lost: Mapping[str, Any]) -> str | None:
-    """What was stated before and does not apply any more, called as its controls are."""
+    """Return a message that lists the settings removed by a change, by the labels of their controls."""
     named = [
         f"{before.label(name)} ({in_words(before, name, value)})"
         for name, value in lost.items()
@@ -147,7 +149,7 @@ UNSAID = {"file", "judge_file", "onnx_file", "content", "target", "weight_as"}
 
 
 def in_words(recipe: Recipe, name: str, value: Any) -> str:
-    """A field's or setting's value as its control shows it."""
+    """Return a field's or setting's value as its control shows it."""
     return (
         percent(value)
         if name.partition(".")[0] in ("base_rate", "base_rates")
@@ -156,18 +158,18 @@ def in_words(recipe: Recipe, name: str, value: Any) -> str:
 
 
 def typed(field: str, value: Any) -> Any:
-    """Return what was typed into a field and refused, to be corrected there; else its value."""
+    """Return what was typed into a field and refused, so that it can be corrected there; else the field's value."""
     return st.session_state.get("refused", {}).get(field, value)
 
 
 def replace(new: Recipe, lesson: str | None = None) -> None:
-    """Go on with another Recipe, in this step of a lesson or in none."""
+    """Continue with another Recipe, in this step of a lesson or in none."""
     st.session_state["changed"] = True
     _take(new, lesson, presenter(), guesses_first())
 
 
 def _take(new: Recipe, lesson: str | None, presenter: bool, guesses_first: bool) -> None:
-    """Go on with it; while a lesson is open, what the reader worked with before is kept."""
+    """Continue with another Recipe; when a lesson opens, keep the reader's previous Recipe."""
     if lesson and not lesson_open():
         st.session_state["own"] = recipe()
     st.session_state["recipe"] = new
@@ -177,12 +179,12 @@ def _take(new: Recipe, lesson: str | None, presenter: bool, guesses_first: bool)
 
 
 def lesson_open() -> str | None:
-    """The step of a lesson that is open, as lesson:step."""
+    """Return the open step of a lesson as "lesson:step", or None."""
     return st.session_state.get("lesson_open")
 
 
 def presenter() -> bool:
-    """Whether the page is in presenter view: large type and no sidebar."""
+    """Tell whether the page is in presenter view: large type and no sidebar."""
     return st.session_state.get("for_a_room", False)
 
 
@@ -191,7 +193,7 @@ def present(on: bool) -> None:
 
 
 def guesses_first() -> bool:
-    """Whether the pictures of lessons wait for the reader's guess."""
+    """Tell whether the pictures of lessons wait for the reader's guess."""
     return st.session_state.get("guesses_first", True)
 
 
@@ -200,36 +202,36 @@ def ask_first(on: bool) -> None:
 
 
 def own() -> Recipe:
-    """What the reader worked with before the lesson that is open."""
+    """Return the reader's Recipe from before the open lesson."""
     return st.session_state["own"]
 
 
 def address(recipe: Recipe, lesson: str | None) -> dict[str, str]:
-    """The parameters of a page with this Recipe, in this step of a lesson or in none."""
+    """Return the query parameters of a page with this Recipe, in this step of a lesson or in none."""
     place = {"lesson": lesson} if lesson else {}
     place |= {"presenter": "true"} if presenter() else {}
     return recipe.to_query() | place | ({} if guesses_first() else {"guess": "off"})
 
 
 def here() -> dict[str, str]:
-    """The parameters of the page as it stands."""
+    """Return the query parameters of the current page."""
     return address(recipe(), lesson_open())
 
 
 def has_upload() -> bool:
-    """Whether the page shows a file, which a link does not contain."""
+    """Tell whether the page shows a file, which a link does not contain."""
     now = recipe()
     return any(map(sources.file_key, (now.data, now.judge_on, now.onnx))) or "upload:" in str(here().values())
 
 
 def asked() -> dict[str, str | list[str]]:
-    """The parameters of the address; several values of one name as a list, where Streamlit would give the last."""
+    """Return the query parameters of the address, with several values of one name as a list."""
     given = {name: st.query_params.get_all(name) for name in st.query_params if name != TOKEN}
     return {name: values[0] if len(values) == 1 else values for name, values in given.items()}
 
 
 def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, bool, bool]:
-    """What ``_take`` takes, from an address; refused by name where there is no such thing."""
+    """Read the arguments of ``_take`` from query parameters; refuse unknown ones by name."""
     fields = {name: one_value(name, value) for name, value in query.items()}
     lesson, presenter = fields.pop("lesson", None), fields.pop("presenter", "false")
     guesses = checks.one_of(fields.pop("guess", "on"), ("on", "off"), "guess") == "on"
@@ -247,11 +249,11 @@ def _read(query: Mapping[str, str | list[str]]) -> tuple[Recipe, str | None, boo
 
 
 def follow_address(script: str) -> None:
-    """Take the Recipe from the address when that is new (a link, the back button), else write it there.
+    """Take the Recipe from the address if that is new (a link, the back button), else write it there.
 
-    After a change on the page the address is not asked: the browser may not yet have heard of the change
-    before. The navigation's links carry no settings: the bare address of a page stands for the settings it
-    was last entered with, also when the back button leads there.
+    After a change on the page the address is not read, because the browser may not have received the last change yet.
+    The navigation's links carry no settings: the bare address of a page stands for the settings with which the page
+    was last entered, also when the back button leads there.
     """
     st.session_state["page"] = path = script
     query = asked()
@@ -277,7 +279,7 @@ def follow_address(script: str) -> None:
 
 
 def stand_aside(script: str) -> None:
-    """Enter a page whose address is not the Recipe's, which waits as it is."""
+    """Enter a page whose address does not hold the Recipe; the Recipe stays as it is."""
     if st.session_state.get("path") != script:
         page_entered()
     st.session_state["page"] = st.session_state["path"] = script
@@ -295,12 +297,12 @@ def control(
     and_then: Callable[[Any], Mapping[str, Any]] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """A widget that shows a Recipe's value and changes it.
+    """Draw a widget that shows a Recipe's value and changes it.
 
-    The Recipe is the truth: links, presets and other pages move the widget too. ``store`` turns the widget's
-    value into the field's, named as for ``update``; ``key`` is the widget's own, where several show one
-    field; ``and_then`` gives, for the field's new value, the fields that have to change with it. A control that
-    stands in a lesson's step is not drawn again on its page.
+    The Recipe is the single source: links, presets and other pages change the widget too. ``store`` converts the
+    widget's value into the field's, named as for ``update``; ``key`` is the widget's own if several widgets show one
+    field; ``and_then`` returns, for the field's new value, the fields that must change with it. A control that stands
+    in a lesson's step is not drawn again on its page.
     """
     if not stage.takes(field):
         return value

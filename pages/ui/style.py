@@ -1,4 +1,4 @@
-"""The stylesheets of the pages: each is a file in ``styles/``, and the theme's colours are its variables."""
+"""Stylesheets of the pages: files in ``styles/``, with the theme's colours as CSS variables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add(sheet: str) -> None:
 
 
 def begin(theme: Theme) -> None:
-    """Add what every page has."""
+    """Add the stylesheets of every page."""
     sheets = ("page", "legible", "dark") if theme is DARK else ("page", "legible")
     st.html(f"<style>{_variables(theme)}{''.join(map(rules, sheets))}</style>")
 

@@ -1,4 +1,4 @@
-"""Numbers on a page: the headline, the metric table, diagrams side by side."""
+"""Numbers on a page: the headline, the metric table, and diagrams side by side."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ MAIN = (*EVERYDAY, "lower", "upper", "width", "tce")
 
 
 def rows_from_1(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose index counts from 0, with its rows called by their numbers."""
+    """Return a table with row numbers that begin at 1 instead of 0."""
     return table.set_axis((table.index + 1).rename("row"), axis=0)
 
 
 def headline(evaluation: Evaluation, choice: str | None, found: Differences | None) -> None:
-    """The person's own model in four numbers, and what the recommended method makes of them, with intervals.
+    """Draw four metrics of the person's own model, and their change under the recommended method, with intervals.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     other = None if choice in (None, own) else choice
     found = found or differences(evaluation, PER_ROW)
     with headings.rows():
-        for name in HEADLINE[: 3 if evaluation.of_confidence else None]:  # whose accuracy is not the model's
+        for name in HEADLINE[: 3 if evaluation.of_confidence else None]:  # "accuracy" of a confidence is not the model's
             keys = [key for key in (own, other) if key is not None]
             texts = briefly(*(float(table[name][key]) for key in keys))
             values = [with_clipped(text, beside[name][key]) for text, key in zip(texts, keys, strict=True)]
@@ -82,9 +82,9 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
 
 
 def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> dict[str, Any]:
-    """A difference with its interval beside a headline number: green if better and the interval excludes 0.
+    """Return a difference with its interval for a headline number: green if better and the interval excludes 0.
 
-    Against an infinite log loss it is that of the clipped ones, which has no interval.
+    If the log loss is infinite, the difference is between the clipped values, and has no interval.
     """
     if line is None:
         return {}
@@ -99,7 +99,7 @@ def _changed(line: pd.Series | None, evaluation: Evaluation, reference: str) -> 
 
 
 def changed(value: float, lower: float, upper: float, up_is_good: bool) -> dict[str, Any]:
-    """The part of a headline number that is a difference with its interval: grey where that may be chance."""
+    """Return the arguments of ``st.metric`` for a difference with its interval; grey if the interval includes 0."""
     sure = lower > 0 or upper < 0
     color: Any = ("green" if (value > 0) == up_is_good else "red") if sure else "gray"
     return {
@@ -110,7 +110,7 @@ def changed(value: float, lower: float, upper: float, up_is_good: bool) -> dict[
 
 
 def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
-    """One metric of one calibrator as a headline number, with its difference to the uncalibrated model.
+    """Draw one metric of one calibrator as a headline number, with its difference from the uncalibrated model.
 
     Parameters
     ----------
@@ -131,16 +131,16 @@ def against_uncalibrated(evaluation: Evaluation, metric: str, key: str) -> None:
 
 
 def difference(change: float) -> dict[str, Any]:
-    """The part of a headline number that says by how much it differs from what no method is to be praised for."""
+    """Return the arguments of ``st.metric`` for a difference that is neither good nor bad, in grey."""
     told = f"{change:+.2g}".replace("-", "−") if isfinite(change) and change else None
     return {"delta": told, "delta_color": "gray", "delta_arrow": "off"}
 
 
 def metrics(evaluation: Evaluation) -> None:
-    """Every metric of every calibrator; the best of each column marked."""
+    """Draw the table of every metric of every calibrator, with the best value of each column marked."""
     headings.heading("Metrics on the test rows")
     every = toggle("reliability.all_metrics", evaluation.recipe)
-    asked = _more(evaluation)  # first: at the end they would lie out of sight
+    asked = _more(evaluation)  # first: the last columns are out of sight
     shown = [*asked, *(evaluation.metrics if every else MAIN)]
     grid(
         formatted_metrics(evaluation, shown),
@@ -167,13 +167,13 @@ def metrics(evaluation: Evaluation) -> None:
 
 
 def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
-    """Let the rows that are chosen in the metric table be the lines in colour, as in the legend of a chart."""
+    """Return options that let the selected rows of the metric table be the coloured lines of the charts."""
     keys = list(evaluation.predictions)
     if len(keys) <= MOST:
         return {"key": "metrics"}
     asked = set(evaluation.recipe.setting("reliability.lines")) & set(keys)
     here = [key for key in keys if key in (asked or leading(evaluation, keys))]
-    name = f"metrics_{'_'.join(map(slug, here))}"  # another table where the lines were chosen elsewhere
+    name = f"metrics_{'_'.join(map(slug, here))}"  # a new table if the lines were chosen elsewhere
 
     def chosen() -> None:
         rows = st.session_state[name].selection.rows
@@ -184,7 +184,7 @@ def _lines_in_colour(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def named(evaluation: Evaluation) -> None:
-    """The metrics that the open step of a lesson names, beside its chart."""
+    """Draw the metrics that the open step of a lesson names, beside its chart."""
     with stage.on("numbers") as on_stage:
         if on_stage:
             lesson, number = place(state.lesson_open())
@@ -203,7 +203,7 @@ def _chosen(evaluation: Evaluation) -> list[str]:
 
 
 def _more(evaluation: Evaluation) -> list[str]:
-    """The metrics that are shown when they are asked for."""
+    """Draw the choice of further metrics, and return those chosen."""
     name = "reliability.more_metrics"
     parameter = SETTINGS[name]
     return state.control(
@@ -219,23 +219,23 @@ def _more(evaluation: Evaluation) -> list[str]:
 
 
 def toggle(name: str, recipe: Recipe) -> bool:
-    """A page's own setting "page.setting" that is on or off."""
+    """Draw a page's own setting "page.setting" as a switch, and return whether it is on."""
     return state.control(st.toggle, name, recipe.setting(name), SETTINGS[name].label)
 
 
 def _platt(evaluation: Evaluation) -> str:
-    """What Platt scaling was fitted on, which decides much of what it is worth."""
+    """Return which scores Platt scaling was fitted on, because its results depend on them."""
     fitted = evaluation.calibrators.get("platt")
     return f" Platt scaling is {fitted[0].notes_[0]}" if fitted else ""
 
 
 def download(label: str, make: Callable[[], bytes], name: str, mime: str = "text/csv") -> None:
-    """A button that computes its file when it is pressed, without a rerun."""
+    """Draw a button that computes its file when pressed, without a rerun."""
     st.download_button(label, make, name, mime, on_click="ignore", key=f"download_{name}")
 
 
 def side_by_side(evaluation: Evaluation, **options) -> None:
-    """One diagram a calibrator, the uncalibrated model behind each."""
+    """Draw one diagram per calibrator, with the uncalibrated model behind each."""
     raw = ["none"] if "none" in evaluation.predictions else []
     keys = [key for key in evaluation.predictions if key != "none"] or raw
     diagrams(
@@ -250,7 +250,7 @@ def diagrams(
     calibrators: Sequence[Sequence[str] | None] | None = None,
     **options,
 ) -> None:
-    """A reliability diagram for each evaluation under its name, three in a row, two in a room, one on a phone.
+    """Draw a reliability diagram per evaluation under its name, three per row, two in presenter view, one on a phone.
 
     Parameters
     ----------
@@ -272,6 +272,8 @@ def diagrams(
 
 
 def slug(name: str) -> str:
-    """A name as part of a key: letters and digits stay, all else becomes a dash, with a digest to tell names apart."""
+    """Return a name as part of a key: letters and digits stay, other characters become dashes, a digest keeps it
+    unique.
+    """
     plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name)
     return plain if plain == name else f"{plain[:40]}-{digest(name.encode())[:6]}"

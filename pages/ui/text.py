@@ -1,4 +1,4 @@
-"""Words that come from a file are shown as text."""
+"""Show text from files literally, without Markdown."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import re
 from calib.kernel.wording import in_order
 
 SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
-# What Streamlit makes of bare text in spite of escapes: links, addresses, icons, arrows and dashes. An
+# Streamlit turns bare text into links, addresses, icons, arrows and dashes in spite of escapes. An
 # invisible word joiner between their signs leaves them as they are.
 JOINED = re.compile(r"(?<=:)(?=/|material)|(?<=www)(?=\.)|(?<=@)|(?<=-)(?=[->])|(?<=<)(?=-)", re.IGNORECASE)
 
 
 def plain(text: object) -> str:
-    """Markdown that reads as ``text`` itself: no emphasis, link, formula, colour, icon, HTML or turned direction."""
+    """Return Markdown that shows ``text`` literally: no emphasis, link, formula, colour, icon, HTML or reversed
+    direction.
+    """
     return SIGNS.sub(r"\\\1", JOINED.sub("\u2060", in_order(str(text))))
 
 
 def about_file(name: str, error: Exception) -> str:
-    """What is wrong with a file, in one message that names it."""
+    """Return an error message that names the file."""
     return str(error) if name in str(error) else f"{name}: {error}"

@@ -1,8 +1,8 @@
-"""A server's workers, which sessions take in turns: however much one of them asks for, the others come to theirs.
+"""Workers of a server, which sessions take in turns, so that no session's requests block the others.
 
-Next is who has the fewest workers, and of those who had one longest ago. Work that takes long gives its worker on
-whenever others wait, at its next step, and goes on when it is its turn again. What has just begun may be short: beside
-the workers as many pieces of work are tried for a moment, so that nothing short waits behind what is long.
+The next session is the one with the fewest workers; among equals, the one served longest ago. Long work gives up its
+worker between two steps if others wait, and continues when it is its turn again. New work may be short: beside the
+workers, a few jobs are tried for a moment, so that nothing short waits behind something long.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-TURN = 2.0  # seconds of work after which others come first
-TRIAL = 0.5  # seconds in which most work that is short ends
-NICE = 10  # how far the system puts work behind the pages that people wait for, where it can for a thread
+TURN = 2.0  # seconds of work after which waiting work goes first
+TRIAL = 0.5  # seconds in which most short work ends
+NICE = 10  # nice value of work, so that pages go first; only where a thread can have one
 
 
 class Owner:
-    """A session. What it asks for after it is gone never begins."""
+    """Session that requests work. After it is gone, its waiting work never begins."""
 
     gone = False
 
 
 class Ticket:
-    """One piece of work: who asked for it, in which order, and what came of it.
+    """Request for work: its owner, its place in the order, and its result.
 
     Attributes
     ----------
     beside
-        Whether the owner's page can be shown without it, so that other work of this owner goes first.
+        Whether the owner's page can be shown without it, so that the owner's other work goes first.
     off
-        Whether it is called off.
+        Whether it is cancelled.
     dropped
-        Whether that is because its owner was gone.
+        Whether it is cancelled because its owner is gone.
     """
 
     def __init__(self, owner: Owner, call: Callable[[], Any], beside: bool = False) -> None:
@@ -50,11 +50,11 @@ class Ticket:
         self.may_go_on = threading.Event()
 
     def called_off(self) -> None:
-        """It is to stop at its next step."""
+        """Ask the work to stop at its next step."""
 
 
 class Turns:
-    """The workers, what they work on and what waits; ``tried`` pieces of work may be tried beside them."""
+    """Workers with their running and waiting work; ``tried`` further jobs may run on trial."""
 
     def __init__(self, workers: int, seconds: float = TURN, tried: int = 0, trial: float = TRIAL) -> None:
         self.workers, self.seconds, self.tried, self.trial = workers, seconds, tried, trial
@@ -66,7 +66,7 @@ class Turns:
         self._count = itertools.count(1)
 
     def submit(self, ticket: Ticket) -> None:
-        """Have it done when it is its turn; ``ticket.future`` has the result then."""
+        """Queue the work; its result will be in ``ticket.future``."""
         with self._lock:
             ticket.number = next(self._count)
             self._waiting.append(ticket)
@@ -75,13 +75,15 @@ class Turns:
             self._fill()
 
     def place(self, ticket: Ticket) -> int:
-        """1 for the one that begins next, 2 for the one after; 0 where it does not wait."""
+        """Return the place in the queue: 1 for the next one to begin; 0 if it does not wait."""
         with self._lock:
             order = self._order()
         return order.index(ticket) + 1 if ticket in order else 0
 
     def give_way(self, ticket: Ticket) -> None:
-        """Called between steps of the work: after a while others come first, and this call lasts until it goes on."""
+        """Let others go first after a while; called between steps of the work, it returns when the work may
+        continue.
+        """
         with self._lock:
             on = next((those for those in (self._running, self._on_trial) if ticket in those), None)
             turn = self.trial if on is self._on_trial else self.seconds
@@ -95,7 +97,7 @@ class Turns:
         _after_the_pages()
 
     def cancel(self, ticket: Ticket) -> None:
-        """What has not begun never will; what has wakes up, and ends at its next step."""
+        """Cancel work: if it has not begun it never will, else it wakes up and ends at its next step."""
         with self._lock:
             ticket.off = True
             ticket.future.cancel()
@@ -104,7 +106,7 @@ class Turns:
             ticket.may_go_on.set()
 
     def end(self, owner: Owner) -> None:
-        """The session is gone: so is all that it asked for."""
+        """Cancel all work of a session that is gone."""
         with self._lock:
             owner.gone = True
             for ticket in (*self._waiting, *self._running, *self._on_trial):
@@ -129,7 +131,7 @@ class Turns:
         return order
 
     def _fill(self) -> None:
-        """Give the free workers to those who are next, and try those who are new."""
+        """Give the free workers to the next tickets, and try new ones."""
         for ticket in self._order()[: max(0, self.workers - len(self._running))]:
             self._let(ticket, self._running)
         new = [ticket for ticket in self._order() if not ticket.begun]
@@ -137,7 +139,7 @@ class Turns:
             self._let(ticket, self._on_trial)
 
     def _let(self, ticket: Ticket, on: list[Ticket]) -> None:
-        """Let it begin, or go on."""
+        """Let a ticket begin or continue."""
         self._waiting.remove(ticket)
         on.append(ticket)
         self._served[ticket.owner], ticket.since = next(self._count), time.monotonic()
@@ -154,7 +156,7 @@ class Turns:
         try:
             if ticket.future.set_running_or_notify_cancel():
                 ticket.future.set_result(ticket.call())
-        except BaseException as error:  # whatever ends the work, whoever waits for it hears of it
+        except BaseException as error:  # whatever ends the work is passed on to whoever waits for it
             ticket.future.set_exception(error)
         finally:
             with self._lock:
@@ -165,11 +167,11 @@ class Turns:
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
 
 
 def _after_the_pages() -> None:
-    """Put this thread behind those of the pages: a slider is answered while others' models are fitted."""
+    """Lower this thread's priority, so that sliders are answered while other users' models are fitted."""
     if sys.platform == "linux":  # elsewhere it would be the whole process
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

@@ -1,4 +1,4 @@
-"""Uploaded files: read once, when they come, and named in messages about them."""
+"""Read uploaded files once, when they arrive, and name them in messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGE = 20_000_000  # bytes, of which reading takes a second or more
 
 
 def keep_table(content: bytes, name: str) -> str:
-    """Read a table and keep it with its file; its digest."""
+    """Read a table, keep it with its file, and return its digest."""
     file, key = TableFile(name, content), sources.digest(content)
     table = file.read()
     keep_file(key, state.Upload(name, table, guess_target(table), looks_like_predictions(table), file))
@@ -27,7 +27,7 @@ def keep_table(content: bytes, name: str) -> str:
 
 
 def keep_file(key: str, file: state.Upload | state.Model) -> None:
-    """Keep it beside the last few, within their bounds; what the settings need stays in any case."""
+    """Keep a file with the latest few, within the limits; files that the settings need always stay."""
     files, needed = state.held(), {key, *sources.missing(state.recipe(), ())}
     files[key] = file
     for other in [one for one in files if one not in needed][: max(0, len(files) - KEPT_FILES)]:
@@ -36,7 +36,9 @@ def keep_file(key: str, file: state.Upload | state.Model) -> None:
 
 
 def received(widget: str, read: Callable[[bytes, str], Found], instead: str = "") -> Found | None:
-    """What ``read(content, name)`` makes of the file that a picker got; None where there is none.
+    """Return ``read(content, name)`` of the file in a picker, or None.
+
+    An error message appears at the head of the page, and says what is still in use (``instead``).
 
     What is wrong with it stands at the head of the page, with what is in use ``instead``.
     """
@@ -54,7 +56,7 @@ def received(widget: str, read: Callable[[bytes, str], Found], instead: str = ""
 
 
 def remember(widget: str, read: Callable[[bytes, str], Any]) -> None:
-    """What ``read(content, name)`` makes of the file that a picker got: the picker forgets it on another page."""
+    """Keep ``read(content, name)`` of the picker's file, because the picker forgets it on another page."""
     file = st.session_state[widget]
     found = None
     if file is not None:
@@ -66,7 +68,7 @@ def remember(widget: str, read: Callable[[bytes, str], Any]) -> None:
 
 
 def remembered(widget: str) -> Any:
-    """What the picker's last file held; a refusal is said, and then there is nothing."""
+    """Return what ``remember`` kept; if the file was refused, show the reason and return None."""
     found = st.session_state.get(f"{widget}_read")
     if isinstance(found, str):
         st.error(plain(found))

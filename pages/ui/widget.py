@@ -1,10 +1,10 @@
-"""Widgets that show a value which lives elsewhere, and report nothing but what a person chose.
+"""Widgets that show a value stored elsewhere, and report only what a person chose.
 
-Streamlit sends a value that was set through ``st.session_state`` once, with the run that set it; where
-another run begins before the browser heard of it, the widget stands at its lowest value, or empty, and may
-send that back. So here nothing is set: the value is the widget's default, and a widget whose value was
-changed elsewhere is drawn as another one, under a new name, with the new default. That holds in whichever run
-the browser gets to see first. So is one whose value is called otherwise now, since the browser keeps its labels.
+Streamlit sends a value set through ``st.session_state`` once, with the run that set it. If another run begins before
+the browser received it, the widget shows its lowest value, or is empty, and may send that back. So nothing is set
+here: the value is the widget's default, and if the value was changed elsewhere, a new widget with a new name and the
+new default replaces the old one. This is correct whichever run the browser gets to see first. A widget is also
+replaced if the label of its value changes, because the browser keeps its labels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MARK = "__"  # between a widget's key and the number of its name
 
 @dataclass(eq=False)
 class OpenWidget:
-    """A widget on the page: its name, and the value and its labels that page and browser agree on."""
+    """Widget on the page: its name, and the value and labels that page and browser agree on."""
 
     name: str
     value: Any
@@ -36,10 +36,10 @@ def shown(
     options: Sequence[Any] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """A widget that shows ``value``; ``change`` is called with another one when a person chooses it.
+    """Draw a widget that shows ``value``; call ``change`` with the new value when a person chooses one.
 
-    Some reports are not choices: the value that it has, and nothing at all (which a widget reports that was not
-    on the page for a while), unless nothing is among its options.
+    Two reports are ignored: the value that the widget already has, and None, which a widget reports after it was off
+    the page for a while. None counts only if it is among the options.
     """
 
     def labels(of: Any) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def shown(
 
 
 def page_entered() -> None:
-    """Every widget of a page that is entered is a new one."""
+    """Replace every widget when a page is entered."""
     st.session_state["widgets"] = {}
 
 
@@ -72,7 +72,7 @@ def _widgets() -> dict[str, OpenWidget]:
 
 
 def _drawn(key: str, value: Any, labels: tuple[str, ...]) -> OpenWidget:
-    """The widget as it was drawn before where it still has this value; else a new one, under a name never used."""
+    """Return the widget as drawn before if it still has this value, else a new one with a name never used before."""
     drawn = _widgets().get(key)
     if (
         drawn is None
@@ -87,12 +87,12 @@ def _drawn(key: str, value: Any, labels: tuple[str, ...]) -> OpenWidget:
 
 
 def _set(value: Any) -> Any:
-    """What is chosen, in whichever order it was: a new widget for another order would take the keyboard's place."""
+    """Return the chosen values sorted, because a new widget for another order would lose the keyboard focus."""
     return sorted(map(repr, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _default(widget: Callable, value: Any, options: Sequence[Any] | None) -> dict[str, Any]:
-    """The value as the argument that a widget of this kind takes it by."""
+    """Return the value as the keyword argument by which a widget of this kind takes its default."""
     if widget.__name__ == "selectbox":
         places = list(options or ())
         return {"index": places.index(value) if value in places else None}

@@ -1,4 +1,4 @@
-"""Another base rate on the Reliability page: before and after, and its estimate from rows without labels."""
+"""Deployment base rate on the Reliability page: the scores before and after, and an estimate from unlabelled rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REMEDY = (
 
 
 def show(evaluation: Evaluation) -> None:
-    """What a deployment base rate changes, and an estimate of it."""
+    """Draw the effect of a deployment base rate, and an estimate of it."""
     if evaluation.joint is not None:
         _shares(evaluation)
         _from_a_sample(evaluation)
@@ -66,7 +66,9 @@ def show(evaluation: Evaluation) -> None:
 
 
 def _shares(evaluation: Evaluation) -> None:
-    """The share of each class in deployment, and the scores of all classes at the table's shares and at these."""
+    """Draw the share of each class in deployment, and the scores of all classes at the table's and at these
+    shares.
+    """
     joint, recipe = evaluation.joint, evaluation.recipe
     headings.heading("Adjust the shares of the classes")
     here = (joint.before or joint).shares
@@ -118,7 +120,7 @@ def _shares(evaluation: Evaluation) -> None:
 
 
 def _from_a_sample(evaluation: Evaluation) -> None:
-    """The rate of a table without labels, taken by a click."""
+    """Draw the estimated base rate of an unlabelled table, with a button that applies it."""
     what = "base rate" if evaluation.joint is None else "shares"
     headings.heading(f"Estimate the {what} from unlabelled rows")
     st.file_uploader(
@@ -153,7 +155,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
 
 
 def _take(estimate: EstimatedRates) -> None:
-    """The estimated shares, and a button that states them."""
+    """Draw the estimated shares, and a button that applies them."""
     grid(
         estimate.table.map(percent).rename(columns=ESTIMATED).rename_axis("Class"),
         key="estimated_shares",
@@ -165,7 +167,7 @@ def _take(estimate: EstimatedRates) -> None:
 
 
 def _counted(weight: str | None, rows: pd.DataFrame) -> str:
-    """What a row of a table without labels counts, where those with labels have weights."""
+    """Return how the rows of an unlabelled table are weighted, if the labelled rows have weights."""
     if weight is None:
         return ""
     name = plain(weight)
@@ -177,7 +179,7 @@ def _counted(weight: str | None, rows: pd.DataFrame) -> str:
 
 
 def _estimate(evaluation: Evaluation, key: str, name: str, table) -> EstimatedRate | EstimatedRates:
-    """Kept, since the rows have to be scored."""
+    """Return the estimate from the cache, because the rows must be scored."""
     known = (name, evaluation.dataset.digest, evaluation.recipe.digest("fit"), evaluation.recipe.options, key)
     fitted = evaluations.fit_of(evaluation)
     return jobs.cached(

@@ -1,4 +1,4 @@
-"""With three or more classes: the scores of all together, one line per class, and the diagrams of the worst."""
+"""Three or more classes: the scores of all together, one line per class, and the diagrams of the worst."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pages.ui.widget import shown
 
 
 def show(evaluation: Evaluation) -> None:
-    """All classes together, then each of them; a click on a class makes every page that class's."""
+    """Draw the scores of all classes together, then those of each; a click shows one class on every page."""
     if evaluation.joint is None:
         return
     joint = evaluation.joint
@@ -61,7 +61,7 @@ def show(evaluation: Evaluation) -> None:
 
 
 def _scores(table: Any) -> None:
-    """The scores of one calibrator with their intervals, and what they mean."""
+    """Draw the scores of one calibrator with their intervals and explanations."""
     with st.expander("Scores with 95 % intervals, and what they mean"):
         grid(
             formatted_intervals(table),
@@ -80,7 +80,7 @@ def _scores(table: Any) -> None:
 
 
 def _advised(evaluation: Evaluation) -> None:
-    """Which method to use for all classes together; the one that lost least on other data is offered."""
+    """Draw the recommended method for all classes, and offer the best method of our benchmark if it is not chosen."""
     found, keys = advise_joint(evaluation.joint), tuple(evaluation.recipe.calibrators)
     if set(keys) - {"none"}:
         st.markdown(f"**{plain(found.answer)}** {plain(found.reason)}")
@@ -95,7 +95,7 @@ def _advised(evaluation: Evaluation) -> None:
 
 
 def _calibrator(evaluation: Evaluation) -> str:
-    """The calibrator whose classes are listed: the recommended one, unless another is chosen."""
+    """Draw the choice of the calibrator whose classes are listed; the recommended one by default."""
     keys = list(evaluation.predictions)
     choice = recommend(evaluation).choice
     name = "reliability.classes_of"
@@ -122,7 +122,7 @@ def _table(table: Any) -> None:
 
 
 def _worst(evaluation: Evaluation, key: str, names: list[str]) -> None:
-    """Small diagrams of the classes with the largest gaps, the uncalibrated model behind."""
+    """Draw small diagrams of the classes with the largest gaps, with the uncalibrated model behind."""
     with st.expander("Diagrams of the classes with the largest gaps"):
         if not shown(st.toggle, "worst_classes", False, lambda _: None, "Draw them"):
             return
@@ -135,7 +135,7 @@ def _worst(evaluation: Evaluation, key: str, names: list[str]) -> None:
 
 
 def note(evaluation: Evaluation) -> None:
-    """What is looked at, in one line."""
+    """Say in one line what is shown."""
     if evaluation.joint is None:
         return
     if evaluation.of_confidence:

@@ -1,4 +1,4 @@
-"""The parts of the Compare page: Recipes kept, laid side by side and taken away, and calibrators used again."""
+"""Parts of the Compare page: keep, compare and export Recipes, and apply saved calibrators."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def kept() -> dict[str, Recipe]:
 
 
 def keep(recipe: Recipe) -> None:
-    """Keep these settings, open or forget kept ones, take them to a file and back."""
+    """Draw the kept settings: keep, open, forget, save and load them."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Name",
@@ -96,7 +96,7 @@ def _suggestion(recipe: Recipe) -> str:
 
 
 def _first_score(recipe: Recipe) -> str:
-    """The column that is judged where none is chosen, if there are others."""
+    """Return the default score column if there are several, else "Scores"."""
     try:
         columns = load(recipe).scores
     except InputError:
@@ -111,7 +111,7 @@ def _keep(recipe: Recipe) -> None:
 
 
 def _differing(recipe: Recipe) -> str:
-    """The fields that differ from their defaults."""
+    """Return the fields that differ from their defaults."""
     return ", ".join(f"{name} {value}" for name, value in recipe.to_query().items()) or "all defaults"
 
 
@@ -121,7 +121,7 @@ def _load(content: bytes, file: str) -> None:
 
 
 def compared(recipe: Recipe) -> dict[str, Recipe]:
-    """Recipes to compare, by name: those chosen of the kept ones, and these settings if they are new."""
+    """Return the Recipes to compare, by name: those chosen among the kept ones, and the current one if it is new."""
     known = {one.digest("calibrate") for one in kept().values()}  # all are shown in this page's view
     fresh = {} if recipe.digest("calibrate") in known else {_free_name(recipe): recipe}
     all_kept = {_with_data(name, one): one for name, one in kept().items()}
@@ -140,13 +140,13 @@ def compared(recipe: Recipe) -> dict[str, Recipe]:
 
 
 def _free_name(recipe: Recipe) -> str:
-    """A name for these settings that no kept Recipe has."""
+    """Return a name for the current settings that no kept Recipe has."""
     name = _suggestion(recipe)
     return f"{name} (new settings)" if name in kept() else name
 
 
 def _with_data(name: str, kept_one: Recipe) -> str:
-    """The name of a kept Recipe; where it is of other data than the page, with theirs."""
+    """Return the name of a kept Recipe, with its data set if that differs from the page's."""
     if kept_one.data == state.recipe().data:
         return name
     named = f"{name} · {state.data_name(kept_one)}"
@@ -154,9 +154,9 @@ def _with_data(name: str, kept_one: Recipe) -> str:
 
 
 def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation]:
-    """Evaluations by name, all under this page's view; what has none is said.
+    """Return the Evaluations by name, all in this page's view; say which are missing.
 
-    While they are fitted those of the last settings, greyed.
+    While they are fitted, return those of the last settings, in grey.
     """
     if not recipes:
         st.info("Choose at least one of the settings that you have kept.")
@@ -176,7 +176,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
 
 
 def picture(evaluations: Mapping[str, Evaluation], view: Recipe, sentence: Any) -> None:
-    """One metric of every calibrator and Recipe; below it the recommended method, and the answer."""
+    """Draw one metric of every calibrator and Recipe, the recommended method, and the answer."""
     record = chart.show("compared", evaluations, metric=view.setting("compared.metric"), sentence=sentence)
     if record is not None and record.recommended:
         st.markdown(plain(record.recommended))
@@ -185,7 +185,7 @@ def picture(evaluations: Mapping[str, Evaluation], view: Recipe, sentence: Any) 
 
 
 def metric(view: Recipe) -> None:
-    """What the picture shows."""
+    """Draw the choice of the metric in the picture."""
     state.control(
         st.segmented_control,
         "compared.metric",
@@ -198,7 +198,7 @@ def metric(view: Recipe) -> None:
 
 
 def numbers(evaluations: Mapping[str, Evaluation]) -> None:
-    """The table, and the diagrams."""
+    """Draw the table and the diagrams."""
     grid(
         formatted_side_by_side(evaluations, tables.MAIN),
         width="stretch",
@@ -216,7 +216,7 @@ def numbers(evaluations: Mapping[str, Evaluation]) -> None:
 
 
 def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
-    """The report and all files, made when a button is pressed."""
+    """Draw the buttons of the report and of all files, which are made when a button is pressed."""
     theme, files, draws = current.theme(), state.files(), downloads.draws()
     recipes = {name: evaluation.recipe for name, evaluation in evaluations.items()}
     known, frames = at_random(evaluations), state.frames()
@@ -260,7 +260,7 @@ def everything(recipe: Recipe, evaluations: Mapping[str, Evaluation]) -> None:
 
 
 def _first_page(recipe: Recipe) -> None:
-    """What the report's first page says beside the results; all of it optional."""
+    """Draw the optional texts of the report's first page."""
     left, right = st.columns([2, 1])
     for place, name, hint in (
         (left, "title", "Optional; by default named after model and data set"),
@@ -282,7 +282,7 @@ def _first_page(recipe: Recipe) -> None:
 
 
 def at_random(evaluations: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
-    """What a random split claims, of those Recipes for which the Reliability page has computed it."""
+    """Return the Evaluations under a random split of those Recipes for which the Reliability page has computed it."""
     asked = {
         name: random_recipe(one.recipe) for name, one in evaluations.items() if one.recipe.split != "random"
     }
@@ -292,7 +292,7 @@ def at_random(evaluations: Mapping[str, Evaluation]) -> dict[str, Evaluation]:
 
 
 def calibrator(evaluations: Mapping[str, Evaluation]) -> None:
-    """One fitted calibrator, as JSON and as a program."""
+    """Offer one fitted calibrator, as JSON and as a program."""
     names = list(evaluations)
     with st.container(key="one_calibrator"):
         name = names[0]
@@ -312,7 +312,7 @@ INPUTS = {
 
 
 def saved() -> None:
-    """The calibrator, then the table, then its calibrated copy."""
+    """Apply an uploaded calibrator to an uploaded table, and offer the calibrated copy."""
     left, right = st.columns(2, gap="large")
     with left:
         st.file_uploader(
@@ -359,7 +359,7 @@ def _describe(calibrator: SavedCalibrator) -> None:
 
 
 def _columns(calibrator: SavedCalibrator, names: list[str]) -> list[str]:
-    """The score column, or as many as the calibrator needs."""
+    """Draw the choice of the score column, or of as many columns as the calibrator needs."""
     if calibrator.columns > 1:
         return st.multiselect(
             f"The {calibrator.columns} score columns, in the order that the calibrator expects",

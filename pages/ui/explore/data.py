@@ -1,4 +1,4 @@
-"""The parts of the Data page: bringing a table, its choices, its problems in plain words, its columns and rows."""
+"""Parts of the Data page: the upload, its choices, its problems in plain words, its columns and rows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FORMATS = f"CSV, TSV, Parquet, Excel, ARFF, JSON records or NumPy (.npz), also g
 
 
 def uploader(recipe) -> None:
-    """The file picker; a link to an upload waits here for its file."""
+    """Draw the file picker; if a link needs an upload, ask for its file."""
     if state.missing_uploads():
         st.warning(plain(_wanted()))
         another = st.session_state.get("another_file")
@@ -85,7 +85,9 @@ def _received() -> None:
 
 
 def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: str, help: str) -> bool:
-    """Whether a file besides the table is asked for: it is given, or the toggle is on; ``without`` takes it back."""
+    """Draw a toggle for a second file, and return whether it is on; turning it off applies the changes
+    ``without``.
+    """
     asked = f"asked_{widget}"
 
     def turned(on: bool) -> None:
@@ -99,7 +101,7 @@ def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: s
 
 
 def other_file(recipe: Recipe) -> None:
-    """Another table to judge on: this one trains and calibrates then, and all of the other is the test part."""
+    """Draw the upload of another table for evaluation; this table then trains and calibrates."""
     on = _asked_for(
         "judge_elsewhere",
         recipe.judge_on,
@@ -128,7 +130,7 @@ def _judge_on() -> None:
 
 
 def own_model(recipe: Recipe) -> None:
-    """A model that is there already, as ONNX: it scores the table, and nothing is trained."""
+    """Draw the upload of an ONNX model, which scores the table; nothing is trained."""
     on = _asked_for(
         "own_model",
         recipe.onnx,
@@ -156,7 +158,7 @@ def _judge_model(content: bytes, name: str) -> None:
 
 
 def inputs_of_model(recipe: Recipe, table: Table) -> None:
-    """What the model asks for and the columns that fit; the page ends here where they do not."""
+    """Draw the model's inputs and the columns that match; end the page if they do not."""
     if recipe.onnx is None or table.target is None:
         return
     try:
@@ -190,12 +192,12 @@ def inputs_of_model(recipe: Recipe, table: Table) -> None:
 
 
 def unscored(recipe: Recipe) -> Recipe:
-    """The Recipe without the model that scores its table, so that the choice of columns does not wait for it."""
+    """Return the Recipe without its ONNX model, so that the choice of columns does not wait for the model."""
     return recipe if recipe.onnx is None else recipe.replace(onnx=None, judge_on=None)
 
 
 def openml() -> None:
-    """A data set of OpenML by its number, fetched where there is a network."""
+    """Draw a form that fetches a data set of OpenML by its number."""
     with st.form("openml", border=False):
         number = st.number_input(
             "OpenML id", min_value=1, value=None, step=1, placeholder="for example 37", key="openml_id"
@@ -206,12 +208,12 @@ def openml() -> None:
 
 
 PREVIEW_ROWS = 200
-MOST_CHIPS = 30  # names of score columns in a control: of a thousand classes it would fill the page
+MOST_CHIPS = 30  # names of score columns in a control; those of a thousand classes would fill the page
 SHOW = {"error": st.error, "warning": st.warning, "info": st.info}
 
 
 def raw(recipe: Recipe) -> Table:
-    """The table as the file has it, or the page ends here with what is missing."""
+    """Return the table of the file, or end the page with what is missing."""
     try:
         return evaluations.table(recipe)
     except InputError as error:
@@ -220,7 +222,7 @@ def raw(recipe: Recipe) -> Table:
 
 
 def more(recipe: Recipe) -> Any:
-    """The folded rest: other sources, roles, columns; open if the settings have something of it in use."""
+    """Draw the folded part: other sources, roles, columns; open if one of them is in use."""
     used = (
         recipe.judge_on or recipe.onnx or recipe.exclude or recipe.keep or any(sources.roles(recipe).values())
     )
@@ -237,7 +239,7 @@ def more(recipe: Recipe) -> Any:
 
 
 def reading(recipe: Recipe, place: Any) -> None:
-    """Which sheet and which line of a file begin the table, proposed and open to choice; nothing for other formats."""
+    """Draw the choice of sheet and header line of a file, with proposals; nothing for other formats."""
     upload = state.uploads().get(sources.file_key(recipe.data) or "")
     if upload is None or about(upload.frame).header is None:
         return
@@ -245,7 +247,7 @@ def reading(recipe: Recipe, place: Any) -> None:
     try:
         found = about(upload.file.read(**asked))
     except InputError:
-        found = about(upload.frame)  # what is wrong is said below
+        found = about(upload.frame)  # the page shows the error below
     with place, st.expander("File reading options", expanded=bool(asked), key="reading"):
         sheets = found.sheets
         if len(sheets) > 1:
@@ -274,7 +276,7 @@ def reading(recipe: Recipe, place: Any) -> None:
 
 
 def choices(recipe: Recipe, table: Table, place: Any) -> None:
-    """Label column, positive class, and whether the table holds features or predictions; at ``place`` its columns."""
+    """Draw the label column, the positive class, and features or predictions; at ``place`` the roles of columns."""
     raw_table, target, _ = table
     columns = list(map(str, raw_table.columns))
     left, middle, right = st.columns(3)
@@ -304,7 +306,7 @@ def choices(recipe: Recipe, table: Table, place: Any) -> None:
 
 
 def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
-    """All classes together or one against the rest; of two classes, which of them is the positive one."""
+    """Draw the positive class; with K classes, all together or one against the rest."""
     raw_table, target, positive = table
     labels = list(class_counts(raw_table, target))[:MOST_PREDICTED] if target in columns else []
     if classes := evaluations.classes_together(recipe):
@@ -328,7 +330,7 @@ def _positive(recipe: Recipe, table: Table, columns: Sequence[str]) -> None:
 
 
 def _in_use(recipe: Recipe) -> str | None:
-    """The positive class as it is, also where none is chosen."""
+    """Return the positive class, chosen or by default; None if there is none."""
     try:
         return evaluations.load(recipe).classes[1]
     except InputError:
@@ -349,7 +351,7 @@ def _content(recipe: Recipe) -> None:
 
 
 def _columns(recipe: Recipe, raw_table: pd.DataFrame, target: str | None) -> None:
-    """Which columns are features, or scores."""
+    """Draw the choice of the feature or score columns."""
     columns, roles = list(map(str, raw_table.columns)), sources.roles(recipe)
     if recipe.content == "features":
         others = [name for name in columns if name not in (target, *roles.values())]
@@ -379,10 +381,10 @@ def _left_out(recipe: Recipe, raw_table: pd.DataFrame, target: str | None, help:
 
 
 def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
-    """Columns that are neither features nor scores; a column has one role, the last that it was given."""
+    """Draw the roles of columns that are neither features nor scores; a column has one role, the last one chosen."""
     given = sources.roles(recipe)
     taken = listed([f"{role} {plain(name)}" for role, name in given.items() if name is not None])
-    title = "Roles of other columns" + (f": {taken}" if taken else "")  # also where it is folded
+    title = "Roles of other columns" + (f": {taken}" if taken else "")  # visible while folded
     with st.expander(title, expanded=bool(taken), key="roles"):
         for place, role in zip(st.columns(len(ROLES)), ROLES, strict=True):
             with place:
@@ -406,7 +408,7 @@ def _roles(recipe: Recipe, raw_table: pd.DataFrame, columns: list[str]) -> None:
 
 
 def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
-    """What whole weights are; no control for other weights, which cannot be counts."""
+    """Draw the meaning of integer weights; other weights cannot be counts and get no control."""
     name = recipe.weight
     if name is not None and may_count(
         typed_frame(raw_table[[name]] if name in raw_table else raw_table), name
@@ -424,9 +426,9 @@ def _weight_as(recipe: Recipe, raw_table: pd.DataFrame) -> None:
 
 
 def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
-    """Which columns are the scores, and what they are; found out where nothing is chosen."""
+    """Draw the choice of the score columns and their meaning; both have a default."""
     scores_as = dict(recipe.data_params).get("scores_as")
-    if scores_as is not None:  # the way back
+    if scores_as is not None:  # offered only to change it back
         parameter = recipe.parameter("data_params.scores_as")
         state.control(
             st.selectbox,
@@ -441,7 +443,7 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
     try:
         data = evaluations.load(recipe)
     except InputError:
-        data, taken = None, []  # what is wrong is said below
+        data, taken = None, []  # the page shows the error below
     else:
         taken = list(data.X.columns)
     if data is not None and len(taken) > MOST_CHIPS and data.joint:
@@ -461,13 +463,13 @@ def _score_columns(recipe: Recipe, others: pd.DataFrame) -> None:
 
 
 def _columns_of(table: pd.DataFrame, *kinds: str) -> list[str]:
-    """The columns that are of one of these kinds."""
+    """Return the columns of these kinds."""
     typed = typed_frame(table) if table.shape[1] else table
     return [str(name) for name, column in typed.items() if inspect(column, str(name)).kind in kinds]
 
 
 def _labels(recipe: Recipe, target: str) -> None:
-    """Spellings to merge and labels to leave out; no control where there are none."""
+    """Draw spellings to merge and labels to leave out, if there are any."""
     chosen = dict(recipe.data_params)
     counts = class_counts(raw(unscored(recipe).replace(data_params=sources.reading(recipe)))[0], target)
     if spelt_alike(counts):
@@ -504,7 +506,7 @@ def _labels(recipe: Recipe, target: str) -> None:
 
 
 def _repeated(recipe: Recipe) -> None:
-    """A way back for rows that are left out because they repeat an earlier one."""
+    """Draw a toggle that takes repeated rows back in, if they are left out."""
     if dict(recipe.data_params).get("drop_repeated", False):
         state.control(
             st.toggle,
@@ -516,7 +518,7 @@ def _repeated(recipe: Recipe) -> None:
 
 
 def _keep(recipe: Recipe, others: pd.DataFrame) -> None:
-    """Columns that are left out unasked may be used all the same; no control where there are none."""
+    """Draw the choice of automatically excluded columns to use nevertheless, if there are any."""
     unused = evaluations.of_data(
         "unused", KEPT_SUMMARIES, recipe, lambda: _columns_of(others, "identifier", "text")
     )
@@ -575,7 +577,7 @@ def _first_rows(table: pd.DataFrame) -> None:
 
 
 def _apply(fixes: Sequence[Mapping[str, Any]]) -> None:
-    """Change the Recipe as these remedies say: names join a list, settings a group."""
+    """Change the Recipe by these remedies: names are appended to a list, settings are merged."""
     recipe, changes = state.recipe(), dict[str, Any]()
     for fix in fixes:
         for name, value in fix.items():
@@ -595,7 +597,7 @@ def _joined(held: Any, value: Any) -> Any:
 
 
 def _alike(found: list[Problem]) -> list[list[Problem]]:
-    """Problems of one message and one remedy together, whatever their columns."""
+    """Group problems of one message and one remedy, whatever their columns."""
     groups: dict[tuple[str, str], list[Problem]] = {}
     for problem in found:
         groups.setdefault((problem.message, problem.remedy), []).append(problem)
@@ -603,7 +605,7 @@ def _alike(found: list[Problem]) -> list[list[Problem]]:
 
 
 def _lines(groups: list[list[Problem]]) -> Iterator[str]:
-    """One line for each group; a remedy of several is said once, after the last of them."""
+    """Yield one line per group; a remedy that several share is stated once, after the last of them."""
     by_remedy: dict[str, list[list[Problem]]] = {}
     for group in groups:
         by_remedy.setdefault(group[0].remedy, []).append(group)
@@ -613,7 +615,7 @@ def _lines(groups: list[list[Problem]]) -> Iterator[str]:
 
 
 def _line(group: list[Problem], remedy: str | None = None) -> str:
-    """One line for problems that are alike, naming all the columns that have it."""
+    """Return one line for problems that are alike, naming all their columns."""
     names = [problem.column for problem in group if problem.column]
     remedy = group[0].remedy if remedy is None else remedy
     return f"- {f'**{plain(_some(names))}**: ' if names else ''}{plain(group[0].message)} {plain(remedy)}".rstrip()
@@ -623,12 +625,12 @@ def _some(names: list[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-LONG_NAME = 24  # letters: a longer one would push the values out of sight
+LONG_NAME = 24  # letters; a longer name would push the values out of sight
 PLAIN: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
 
 
 def overview(data: Dataset) -> None:
-    """Rows, columns and classes in numbers."""
+    """Draw the numbers of rows, columns and classes."""
     rows = or_ones(data.weight, data.n)
     size, positives = rows.sum(), rows @ data.y
     with st.container(horizontal=True, key="overview"):
@@ -662,7 +664,7 @@ def overview(data: Dataset) -> None:
 
 
 def _balance(data: Dataset) -> None:
-    """How many rows each of K classes has."""
+    """Draw the number of rows in each of K classes."""
     found = class_shares(data)
     headings.heading("Classes")
     grid(
@@ -681,7 +683,7 @@ def _balance(data: Dataset) -> None:
 
 
 def go_on(below: Sequence[Problem]) -> None:
-    """The next step of the work, and how much is said below it."""
+    """Draw the button to the next step, and the number of warnings below it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("See the diagram", key="see_diagram", type="primary"):
             st.switch_page("pages/explore_reliability.py", query_params=state.here())
@@ -695,7 +697,7 @@ def go_on(below: Sequence[Problem]) -> None:
 
 
 def tables_of(recipe: Recipe, data: Dataset) -> None:
-    """What was left out, the columns and the first rows."""
+    """Draw what was left out, the columns and the first rows."""
     frame.notes(data.notes)
     if data.joint:
         _balance(data)
@@ -721,13 +723,13 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
 
 
 def _days(column: pd.Series) -> pd.Series:
-    """Dates without a time of day where none has one."""
+    """Return dates without a time of day if none has one."""
     known = column.dropna()
     return column.dt.date if (known == known.dt.normalize()).all() else column
 
 
 def synthetic_settings(recipe: Recipe) -> None:
-    """The settings of a synthetic set; its true posteriors are known."""
+    """Draw the settings of a synthetic set, whose true posteriors are known."""
     entry = SYNTHETIC[recipe.data.removeprefix("synthetic:")]
     settings = dict(recipe.data_params)
     with st.container(horizontal=True):

@@ -1,4 +1,4 @@
-"""What the Decide page shows beside its charts: the two costs, headline numbers, and the rows left undecided."""
+"""Parts of the Decide page beside its charts: the two costs, headline numbers, and the undecided rows."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from pages.ui.widget import shown
 MOST_LISTED = 200
 MOST_EDITED = 12  # classes whose costs fit a table on the page
 DIFFERENCE = ["difference", "difference_lower", "difference_upper"]
-# A thousandth apart where events are rare; what is proposed is narrower than half of the whole range
+# A thousandth apart for rare events; a range is proposed only if narrower than half of the whole range
 STEPS = (*(1e-4, 2e-4, 5e-4), *(k / 1000 for k in range(10)), *(k / 100 for k in range(1, 101)))
 WIDEST = 0.5
 
 
 def controls(recipe: Recipe) -> None:
-    """The two costs; only their ratio moves the threshold."""
+    """Draw the two costs; only their ratio moves the threshold."""
     with st.container(horizontal=True):
         for name in ("decide.cost_false_alarm", "decide.cost_miss"):
             parameter = SETTINGS[name]
@@ -62,7 +62,7 @@ def controls(recipe: Recipe) -> None:
 
 
 def among_classes(evaluation: Evaluation) -> None:
-    """Three or more classes: a cost for each pair of classes, and what the decisions cost."""
+    """Draw the decision among three or more classes: a cost per pair of classes, and the cost of the decisions."""
     recipe = evaluation.recipe
     decision = decide_class(evaluation, **recipe.given("decide", "costs", "reject"))
     place = headings.finding()
@@ -83,7 +83,7 @@ def among_classes(evaluation: Evaluation) -> None:
 
 
 def _class_costs(decision: ClassDecision) -> None:
-    """The matrix of costs, one line per class that comes; cells can be edited."""
+    """Draw the editable matrix of costs, one line per true class."""
     names = [short_class(name) for name in decision.evaluation.joint.names]
     if len(names) > MOST_EDITED:
         st.caption(
@@ -118,7 +118,7 @@ def _class_costs(decision: ClassDecision) -> None:
 
 
 def _costs(decision: Decision | ClassDecision, realised: str) -> None:
-    """Draw what the cheapest calibrator's decisions cost and promised; ``realised`` says which cost is realised."""
+    """Draw the realised and expected costs of the cheapest calibrator; ``realised`` describes the former."""
     best = decision.cheapest
     line = decision.table.loc[best]
     st.metric(
@@ -147,7 +147,7 @@ def _class_headline(decision: ClassDecision) -> None:
 
 
 def range_of_thresholds(evaluation: Evaluation) -> None:
-    """The thresholds that the decision curve is drawn for: those that anybody would act by."""
+    """Draw the range of thresholds of the decision curve, those that people might use."""
     recipe = evaluation.recipe
     low, high = sorted(float(recipe.setting(f"decide.{end}")) for end in ("lowest", "highest"))
     if (low, high) == (0, 1):
@@ -170,7 +170,7 @@ def range_of_thresholds(evaluation: Evaluation) -> None:
 
 
 def _propose_range(evaluation: Evaluation) -> None:
-    """Offer the range of the thresholds that matter, a sliver at the left for rare events, by a click."""
+    """Offer a narrower range of thresholds if events are rare."""
     end = thresholds_in_use(evaluation)
     if end is None or end > WIDEST:
         return
@@ -184,7 +184,9 @@ def _propose_range(evaluation: Evaluation) -> None:
 
 
 def headline(decision: Decision) -> None:
-    """The threshold, the cheapest calibrator's cost, what it promised, and the share of undecided rows."""
+    """Draw the threshold, the realised and expected costs of the cheapest calibrator, and the share of undecided
+    rows.
+    """
     best, classes = decision.cheapest, decision.evaluation.dataset.classes
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
@@ -208,7 +210,7 @@ def headline(decision: Decision) -> None:
 
 
 def table(decision: Decision) -> None:
-    """Every number behind the charts."""
+    """Draw every number behind the charts."""
     headings.heading("Costs on the test rows")
     grid(formatted_costs(decision), width="stretch", key="costs_table", alt="Costs of every calibrator")
     st.caption(
@@ -230,7 +232,7 @@ def table(decision: Decision) -> None:
 
 
 def undecided(decision: Decision, recipe: Recipe) -> None:
-    """The rows whose interval holds the threshold, with their features."""
+    """Draw the rows whose interval includes the threshold, with their features."""
     headings.heading("Undecided rows")
     methods = list(decision.undecided)
     if not methods:
@@ -262,7 +264,7 @@ def undecided(decision: Decision, recipe: Recipe) -> None:
 
 
 def _method(recipe: Recipe, methods: list[str]) -> str:
-    """The method with intervals that is looked at, open to choice where there are several."""
+    """Return the method with intervals that is shown; draw a choice if there are several."""
     own = recipe.setting("decide.interval")
     method = own if own in methods else methods[0]
     if len(methods) < 2:
@@ -272,7 +274,7 @@ def _method(recipe: Recipe, methods: list[str]) -> str:
 
 
 def _rows(decision: Decision, method: str) -> None:
-    """The widest of the undecided rows, and a file of all."""
+    """Draw the undecided rows with the widest intervals, and a file of all."""
     shown = decision.undecided_frame(method, MOST_LISTED)
     digits = {"format": "%.3g"}
     columns = {

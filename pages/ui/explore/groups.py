@@ -1,4 +1,4 @@
-"""The three views of the Groups page: groups of one column, segments found by search, and the grouping loss."""
+"""Views of the Groups page: groups of one column, segments found by search, and the grouping loss."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ REPAIR = "multicalibration"
 
 
 def whole(recipe: Recipe) -> Recipe:
-    """The Recipe without a segment, because this page searches all rows."""
+    """Return the Recipe without a segment, because this page searches all rows."""
     return recipe.replace(segment=())
 
 
 def view(evaluation: Evaluation, recipe: Recipe) -> None:
-    """The view that is chosen."""
+    """Draw the chosen view."""
     controls.choice("groups.view", recipe, label_visibility="collapsed")
     {"column": by_column, "search": by_search, "loss": loss}[recipe.setting("groups.view")](
         evaluation, recipe
@@ -56,12 +56,12 @@ def view(evaluation: Evaluation, recipe: Recipe) -> None:
 
 
 def names_of(evaluation: Evaluation) -> list[str]:
-    """All columns by which rows can be grouped."""
+    """Return all columns by which rows can be grouped."""
     return [*map(str, evaluation.dataset.X), *evaluation.dataset.beside]
 
 
 def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
-    """Are the probabilities right for every group, by any column of the table?"""
+    """Draw the calibration of each group of a chosen column."""
     names, own = names_of(evaluation), recipe.setting("reliability.group")
     chosen = own if own in names else None
     help = recipe.parameter("reliability.group").help
@@ -86,7 +86,7 @@ def by_column(evaluation: Evaluation, recipe: Recipe) -> None:
 
 
 def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:
-    """What makes the group of a clicked mark the filter of every page."""
+    """Return a function that filters every page by the group of a clicked mark."""
 
     def pick(known: Any) -> None:
         group = next((each for each in known if isinstance(each, str)), None)
@@ -98,7 +98,7 @@ def _pick_group(evaluation: Evaluation, column: str) -> Callable[[Any], None]:
 
 
 def by_search(evaluation: Evaluation, recipe: Recipe) -> None:
-    """The segments that deviate by more than chance."""
+    """Draw the segments that deviate by more than chance."""
     place = headings.finding()
     with place.picture:
         found = _searched(evaluation, recipe)
@@ -125,7 +125,7 @@ def _key(evaluation: Evaluation, recipe: Recipe) -> str:
 
 
 def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
-    """The audit, made in the background; None, with the reason, if there is none yet."""
+    """Return the audit, computed in the background, or None with the reason on the page."""
     key, options = _key(evaluation, recipe), options_of(recipe)
     known = (
         evaluation.dataset.digest,
@@ -150,7 +150,7 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
 
 
 def _called(error: InputError) -> str:
-    """A refusal in which settings are called as their controls are."""
+    """Return a refusal that names settings by the labels of their controls."""
     text = str(error)
     for name in ("min_rows", "min_events", "resamples"):
         text = text.replace(f" {name}", f" “{SETTINGS[f'groups.{name}'].label}”")
@@ -165,7 +165,7 @@ def _or_why(make: Callable[[], Any]) -> Any:
 
 
 def search_controls(evaluation: Evaluation, recipe: Recipe) -> None:
-    """Whose predictions, which columns, how deep, how large."""
+    """Draw the settings of the search: predictions, columns, depth and sizes."""
     with st.expander("Settings", key="groups_settings"):
         _predictions(evaluation, recipe)
         _columns(evaluation, recipe)
@@ -194,7 +194,7 @@ def _columns(evaluation: Evaluation, recipe: Recipe) -> None:
 
 
 def headline(made: Audited) -> None:
-    """What was searched, what was found, and what could have been missed."""
+    """Draw what was searched, what was found, and which gap could have been detected."""
     found, causes = made.found, made.causes
     with headings.rows():
         st.metric(
@@ -247,7 +247,7 @@ def headline(made: Audited) -> None:
 
 
 def _repair(made: Audited) -> None:
-    """The calibrator that repairs segments, if there is one."""
+    """Offer the calibrator that repairs segments, if there is one."""
     recipe = state.recipe()
     if REPAIR not in CALIBRATORS or REPAIR in recipe.calibrators or not made.causes:
         return
@@ -257,7 +257,7 @@ def _repair(made: Audited) -> None:
 
 
 def picking(made: Audited) -> Callable[[Any], None]:
-    """What makes the segment of a clicked mark the filter of every page."""
+    """Return a function that filters every page by the segment of a clicked mark."""
 
     def pick(known: Any) -> None:
         words = next((each for each in known if isinstance(each, str)), None)
@@ -268,7 +268,7 @@ def picking(made: Audited) -> Callable[[Any], None]:
 
 
 def segments(made: Audited, recipe: Recipe) -> None:
-    """One line per cause, the chosen segment below, all segments to download."""
+    """Draw one line per cause, the chosen segment below, and the download of all segments."""
     headings.part("Segments")
     found = made.found
     lines = [each.line for each in made.causes] or list(range(min(LISTED, len(found.segments))))
@@ -323,7 +323,7 @@ FORMATS = {
 
 
 def segment(made: Audited, line: int) -> None:
-    """One segment: its reliability diagram, its cumulative differences, and the segments that have the same rows."""
+    """Draw one segment: its reliability diagram, its cumulative differences, and the segments with the same rows."""
     found, words = made.found, str(made.found.segments["segment"].iloc[line])
     headings.heading(words)
     st.markdown(plain(segment_numbers(found, line)))
@@ -361,7 +361,7 @@ def segment(made: Audited, line: int) -> None:
 
 
 def loss(evaluation: Evaluation, recipe: Recipe) -> None:
-    """How much a better model could gain, which no calibrator can."""
+    """Draw the grouping loss: the gain of a better model that no calibrator can reach."""
     key, columns = _key(evaluation, recipe), recipe.setting("groups.columns")
     known = (evaluation.dataset.digest, recipe.replace(segment=()).digest("calibrate"), key, columns)
     call = {known: lambda watch: _or_why(lambda: grouping_losses(evaluation, key, columns, watch))}

@@ -1,4 +1,4 @@
-"""The parts of the Out of bag page: the ten setups of the 2019 paper, their table, and the paper's own results."""
+"""Parts of the Out of bag page: the ten setups of the 2019 paper, their table, and the paper's own results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WITHOUT_FEATURES = (
 
 
 def needs_bagging(recipe: Recipe) -> None:
-    """For a model without bagging: what to choose, and a button that does; its held-out setups are shown."""
+    """Offer a bagged model if the Recipe's model has no out-of-bag rows; its held-out setups are shown."""
     why = no_bags(recipe, dataset(recipe))
     if why:
         st.info(f"{why} The five setups with a held-out share are shown.")
@@ -59,7 +59,7 @@ def needs_bagging(recipe: Recipe) -> None:
 
 
 def as_published(recipe: Recipe) -> None:
-    """In what this differs from the paper's study, a button that sets all of it, and, of pairs, the merge rule."""
+    """Draw the differences from the paper's settings, a button that applies those, and the merge rule of pairs."""
     differs, weight = departures(recipe), dataset(recipe).weight
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if weight is None or are_whole(weight):  # else no method here gives pairs
@@ -88,7 +88,7 @@ def as_published(recipe: Recipe) -> None:
 
 
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
-    """Placement → Evaluation; while they are fitted those of the last settings, greyed, else the page waits here."""
+    """Return placement → Evaluation; while they are fitted, those of the last settings in grey, or end the page."""
     done = evaluations_of(setup_recipes(recipe, dataset(recipe)))
     found = or_last("setups", done and {key: or_stop(one) for key, one in done.items()})
     if found is None:
@@ -97,7 +97,7 @@ def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
 
 
 def together(recipe: Recipe) -> None:
-    """All classes: each calibrator on a held-out share and out of bag, on the same test rows."""
+    """Draw all classes: each calibrator on a held-out share and out of bag, on the same test rows."""
     headings.heading("All classes together")
     needs_bagging(recipe)
     keys = together_placements(recipe, dataset(recipe))
@@ -123,14 +123,14 @@ def together(recipe: Recipe) -> None:
 
 
 def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
-    """The setups that can answer; those that cannot are named with the reason."""
+    """Return the table of the setups that work; name the others with the reason."""
     for evaluation in evaluations.values():
         frame.refusals(evaluation)
     return setup_table(evaluations)
 
 
 def picture(table: pd.DataFrame, evaluations: dict[str, Evaluation], sentence: Any) -> None:
-    """All setups, and how clear the lowest Brier score is; no winner is named if the rows are too few."""
+    """Draw all setups, and how clear the lowest Brier score is; with too few rows no winner is named."""
     few = any(map(nothing_told, evaluations.values()))
     record = chart.show("setups", table, sentence=sentence, few=few)
     if record is not None and record.sure:
@@ -138,9 +138,9 @@ def picture(table: pd.DataFrame, evaluations: dict[str, Evaluation], sentence: A
 
 
 def headline(table: pd.DataFrame) -> None:
-    """Who leads by each of the paper's criteria, with the interval of the number: a lead alone may be chance.
+    """Draw the leader by each of the paper's criteria, with the interval of its number: a lead may be chance.
 
-    They are those that the table below marks: what reads alike leads alike.
+    Values that read alike lead together, as the table below marks them.
     """
     if table.empty:
         return
@@ -165,7 +165,7 @@ def _signed(share: float) -> str:
 
 
 def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
-    """Every number of every setup; the best of each column marked."""
+    """Draw every number of every setup, with the best of each column marked."""
     first = next(iter(evaluations.values()))
     grid(
         formatted_setups(table),
@@ -182,7 +182,7 @@ def numbers(table: pd.DataFrame, evaluations: dict[str, Evaluation]) -> None:
 
 
 def beside_the_paper(table: pd.DataFrame) -> None:
-    """What the paper found over 22 data sets, and what is so on this one."""
+    """Draw the results that the paper found over 22 data sets beside those on these data."""
     found = findings(table)
     if found:
         headings.heading(_how_many(found))

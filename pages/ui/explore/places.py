@@ -1,4 +1,4 @@
-"""The part of the Data page for tables that stay where they are: those of the server's folder and of its databases."""
+"""Part of the Data page for tables that are not uploaded: those of the server's folder and of its databases."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _of_folder(now: str | None) -> None:
 
 
 def _of_databases(now: str | None) -> None:
-    """A database, then its named queries and tables; it is asked only once it is chosen."""
+    """Draw the choice of a database, then of its queries and tables; it is queried only once it is chosen."""
     known = connections()
     if not known:
         return

@@ -1,4 +1,4 @@
-"""The parts of the Reliability page: the diagram, the advice beside it, and one kind of detail at a time below."""
+"""Parts of the Reliability page: the diagram, the advice beside it, and one kind of detail at a time below."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.widget import shown
 
-GROUPS = "groups"  # of links: they have a page of their own
-LISTED = 500  # rows of a selection that the page lists; the download holds all
+GROUPS = "groups"  # in links; groups have a page of their own
+LISTED = 500  # selected rows on the page; the download contains all
 PICK = (
     "Click or tap a mark to list its rows below. "
     "On a wide screen, the chart’s Box Select tool selects several marks."
 )
 
 
-# What a further metric is made of, below the table where it is chosen
+# Figures of further metrics, drawn below the table if the metric is chosen
 GRAPHS = ("smooth_calibration", "cumulative")
 
 
 def to_groups(recipe: Recipe) -> None:
-    """Links to the subgroups of this page lead to the page Groups."""
+    """Redirect links to this page's former subgroups to the Groups page."""
     if recipe.setting("reliability.details") == GROUPS:
         there = recipe.replace(**{"reliability.details": "metrics", "groups.view": "column"})
         st.switch_page("pages/explore_groups.py", query_params=state.address(there, state.lesson_open()))
 
 
 def diagram(evaluation: Evaluation, sentence: Any) -> None:
-    """One diagram, or one per calibrator; a click on a mark picks its rows."""
+    """Draw one diagram, or one per calibrator; a click on a mark picks its rows."""
     pick: dict[str, Any] = {"on_pick": pick_rows, "version": _version(evaluation.recipe)}
     if evaluation.recipe.setting("reliability.layout") == "side":
         tables.side_by_side(evaluation, **pick)
@@ -94,7 +94,7 @@ def scores(evaluation: Evaluation) -> None:
 
 
 def zoomed(evaluation: Evaluation) -> None:
-    """Say why the axes are in log-odds although nobody chose them, with one click back."""
+    """Say why the axes are in log-odds although nobody chose them, with a button back."""
     if (
         evaluation.recipe.setting("reliability.axes") != "auto"
         or (middle := small_median(evaluation)) is None
@@ -114,7 +114,7 @@ def pick_rows(marks: list) -> None:
 
 
 def _version(recipe: Recipe) -> int:
-    """Another number once the selection was changed elsewhere, so that the chart forgets which marks it picked."""
+    """Return a new number if the selection was changed elsewhere, so that the chart forgets its picked marks."""
     selection = recipe.setting("reliability.selection")
     if st.session_state.setdefault("picked_on_chart", selection) != selection:
         st.session_state["picked_on_chart"] = selection
@@ -123,7 +123,7 @@ def _version(recipe: Recipe) -> int:
 
 
 def verdict(evaluation: Evaluation) -> None:
-    """Show the ground of the verdict, whose first sentence is the page's finding: the ECE beside its chance level."""
+    """Show the ECE beside its chance level, which justifies the verdict in the page's finding."""
     found = verdict_of(evaluation)
     chance = () if found.finding == MISCALIBRATED else (chance_sentence(evaluation),)
     for sentence in (*chance, *found.sentences[1:]):
@@ -131,7 +131,7 @@ def verdict(evaluation: Evaluation) -> None:
 
 
 def recommended(evaluation: Evaluation) -> None:
-    """Which calibrator to use, in one sentence with one reason; a lesson that names it has room for two."""
+    """Say in one sentence which calibrator to use, with one reason, or two in a lesson that names the advice."""
     found = recommend(evaluation)
     with stage.on("advice") as on_stage:
         headings.heading("Which calibrator should I use here?")
@@ -140,7 +140,7 @@ def recommended(evaluation: Evaluation) -> None:
 
 
 def reasons(evaluation: Evaluation) -> None:
-    """What else was compared, and what to be careful about, folded."""
+    """Draw the other comparisons and the warnings, folded."""
     found = recommend(evaluation)
     if found.reasons[1:] or found.warnings:
         with st.expander("Why, and what else was compared", key="reasons"):
@@ -155,7 +155,7 @@ def _grounds(found: Recommendation) -> None:
 
 
 def claim(evaluation: Evaluation) -> None:
-    """What a random split would have claimed instead, after one press: a second fit."""
+    """Compare with a random split, which needs a second fit, after a click."""
     recipe = evaluation.recipe
     if recipe.split == "random" or not evaluation.predictions:
         return
@@ -181,13 +181,13 @@ def claim(evaluation: Evaluation) -> None:
 
 
 def to_report() -> None:
-    """Where the result can be handed in from."""
+    """Draw the link to the validation report."""
     script = "pages/explore_compare.py"
     st.page_link(script, label="Write a validation report", query_params=state.here())
 
 
 def intervals(evaluation: Evaluation) -> Differences | None:
-    """Every difference with its interval; other bins draw again for the binned metrics alone. None meanwhile."""
+    """Return every difference with its interval, or None meanwhile; new bins recompute only the binned metrics."""
     if len(evaluation.predictions) < 2:
         return None
     recipe = evaluation.recipe
@@ -203,7 +203,7 @@ def intervals(evaluation: Evaluation) -> Differences | None:
 
 
 def details(evaluation: Evaluation, found: Differences | None) -> None:
-    """One kind of detail at a time: only what is looked at is computed."""
+    """Draw one kind of detail at a time, and compute only this one."""
     sections = {
         "metrics": partial(metrics, found=found),
         "rows": rows,
@@ -242,7 +242,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
 
 
 def rows(evaluation: Evaluation) -> None:
-    """The rows picked on the diagram or by a range, with their features."""
+    """Draw the rows picked on the diagram or by a range, with their features."""
     headings.heading("Rows picked on the diagram")
     _range(evaluation)
     selection = evaluation.recipe.setting("reliability.selection")
@@ -264,7 +264,7 @@ def rows(evaluation: Evaluation) -> None:
 
 
 def _range(evaluation: Evaluation) -> None:
-    """Choose rows without a pointer: a calibrator and a range of its predictions."""
+    """Draw the choice of rows without a pointer: a calibrator and a range of its predictions."""
     ranges = read_ranges(evaluation.recipe.setting("reliability.selection"))
     known = [item for item in ranges if item[0] in evaluation.predictions]
     key, low, high = known[0] if known else (next(iter(evaluation.predictions)), 0.0, 1.0)
@@ -272,7 +272,7 @@ def _range(evaluation: Evaluation) -> None:
     low_shown, high_shown = round(low, 2), round(high, 2)
 
     def moved(ends: tuple[float, float]) -> None:
-        """An end that was not moved stays as exact as it was."""
+        """Change the moved end; the other end keeps its exact value."""
         start, stop = ends
         if start < stop:
             exact = low if start == low_shown else start, high if stop == high_shown else stop
@@ -305,7 +305,7 @@ def _summary(evaluation: Evaluation, positions) -> str:
 
 
 def models(evaluation: Evaluation) -> None:
-    """Other models, or other score columns, on the same rows under the same view."""
+    """Draw other models, or other score columns, on the same rows in the same view."""
     recipe = evaluation.recipe
     given = recipe.content == "predictions"
     options = evaluation.dataset.scores if given else [key for key in MODELS if key != "given"]
@@ -346,7 +346,7 @@ def models(evaluation: Evaluation) -> None:
 
 
 def rows_needed(evaluation: Evaluation) -> None:
-    """How many rows a validation of these predictions needs, and what these test rows can tell."""
+    """Draw how many rows a validation of these predictions needs, and the precision of these test rows."""
     try:
         key, found = rows_needed_by(evaluation)
     except InputError as error:
@@ -366,7 +366,7 @@ def rows_needed(evaluation: Evaluation) -> None:
 
 
 def variability(evaluation: Evaluation, found: Differences | None) -> None:
-    """How far a difference varies: with the test rows, and with the whole split."""
+    """Draw the variation of the differences over test rows and over whole splits."""
     if len(evaluation.predictions) < 2:
         st.info("Choose a second calibrator to compare with the first.")
         return
@@ -400,7 +400,7 @@ def _repeats_key(evaluation: Evaluation) -> tuple:
 
 
 def _repeats(evaluation: Evaluation) -> OtherSplits | None:
-    """The repeated splits: made unasked where that is quick, else after a press."""
+    """Return the repeated splits: at once if that is quick, else after a click."""
     recipe, key = evaluation.recipe, _repeats_key(evaluation)
     repeats = recipe.setting("reliability.repeats")
     folds = recipe.folds if recipe.evaluation == "folds" else 1

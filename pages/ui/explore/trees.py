@@ -1,4 +1,4 @@
-"""The parts of the Trees page: depths grown in the background, curves, diagrams, and the calibrated tree."""
+"""Parts of the Trees page: depths grown in the background, curves, diagrams, and the calibrated tree."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ROW_ROLES = {
     "calibrates": "a calibration row",
     "trained": "a training row",
 }
-# What a leaf says comes first: a rule alone would fill a phone
+# A leaf's prediction comes first, because a rule alone would fill a phone
 COLUMNS = ("condition", "p", "rule", "n", "label", "p0", "p1", "own", "test rows", "observed")
 MOST_DIAGRAMS = 4
 WITHOUT_FEATURES = (
@@ -63,7 +63,7 @@ MOST_RULES = 500
 
 @dataclass(frozen=True, eq=False)
 class DepthSweep:
-    """What is grown so far: the fits by (growth, leaf, depth), and their scores under the Recipe's calibrators."""
+    """Results so far: the fits by (growth, leaf, depth), and their scores under the Recipe's calibrators."""
 
     data: Dataset
     key: tuple[Any, ...]
@@ -75,12 +75,12 @@ class DepthSweep:
 
     @property
     def has_tree(self) -> bool:
-        """Whether the tree is there at every depth: the forests are grown after it."""
+        """Whether the tree is fitted at every depth; the forests are fitted after it."""
         return tree_is_grown(list(self.points.values()))
 
 
 def depth_sweep(recipe: Recipe) -> DepthSweep:
-    """The sweep of a Recipe. Fits are kept whatever calibrators are chosen; scores, whatever else is drawn."""
+    """Return the sweep of a Recipe. Other calibrators keep the fits, and other views keep the scores."""
     data = evaluations.dataset(recipe)
     fits = (data.digest, sweep_key(recipe))
     bins = (recipe.bins, recipe.binning) if METRICS[recipe.setting("trees.metric")].binned else ()
@@ -90,13 +90,13 @@ def depth_sweep(recipe: Recipe) -> DepthSweep:
 
 
 def _metric_drawn(recipe: Recipe, grown: DepthSweep) -> str:
-    """The Recipe's metric, or of all classes together one that they have."""
+    """Return the Recipe's metric, or for all classes together one that they have."""
     own = recipe.setting("trees.metric")
     return TOGETHER[0] if grown.data.joint and own not in TOGETHER else own
 
 
 def metric(recipe: Recipe, grown: DepthSweep) -> None:
-    """What is drawn against depth, and whose settings the trees have."""
+    """Draw the choice of the metric, and say whose settings the trees have."""
     together, own = grown.data.joint, _metric_drawn(recipe, grown)
     posterior, intervals = (
         grown.data.posterior is not None,
@@ -120,7 +120,7 @@ def metric(recipe: Recipe, grown: DepthSweep) -> None:
 
 
 def _settings(recipe: Recipe) -> str:
-    """Whose settings the trees have, and which rows judge them."""
+    """Say whose settings the trees have, and which rows evaluate them."""
     label = MODELS[recipe.model].label.lower()
     if recipe.model in SETTINGS_FROM:
         text = f"Tree and forest use the settings of the {label} in the sidebar; depth and leaves vary here."
@@ -132,9 +132,9 @@ def _settings(recipe: Recipe) -> str:
 
 
 def curves(recipe: Recipe, grown: DepthSweep) -> Any:
-    """The metric against depth: drawn as far as it is grown, again and again until all depths are there.
+    """Draw the metric against depth, and redraw it until all depths are fitted.
 
-    Returns the place of the page's own controls: beside the picture, and below it while it is drawn again and again.
+    Return the container of the page's own controls: beside the picture, and below it while it is redrawn.
     """
 
     def draw(all_of_it: bool = False) -> Any:
@@ -157,14 +157,14 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
             grown.points[point.key] = point
             grown.scores[point.key] = depth_scores(recipe, point)
 
-    if not grown.has_tree:  # what stands below on the page needs the tree only
+    if not grown.has_tree:  # the rest of the page needs only the tree
         tree = {(*grown.key, "tree"): partial(grow, False)}
         if jobs.run("depths", "Growing trees", tree, meanwhile=draw) is None:
             return st.container()
     fits, seconds = forest_cost(recipe, list(grown.points.values()))
     cost = f"{jobs.price(fits, seconds)} Fitting pauses while you are on another page."
     picture = st.container()
-    asked = 0.0 if state.lesson_open() else seconds  # a lesson's step has them in its text
+    asked = 0.0 if state.lesson_open() else seconds  # a lesson's text needs them, so it does not ask
     if not jobs.may_begin("depths", grown.key, "Forests of every depth", cost, asked):
         with picture:
             return draw()
@@ -174,7 +174,7 @@ def curves(recipe: Recipe, grown: DepthSweep) -> Any:
 
 
 def _headline(grown: DepthSweep, name: str) -> None:
-    """The best value of each growth over depths, leaves and calibrators."""
+    """Draw the best value of each growth over depths, leaves and calibrators."""
     cells = best_cells(grown.tables(), name)
     if cells:
         with headings.rows():
@@ -191,7 +191,7 @@ def _headline(grown: DepthSweep, name: str) -> None:
 
 
 def about_all_classes() -> None:
-    """What the scores of all classes are."""
+    """Explain the scores of all classes together."""
     st.caption(
         "Scores of all classes together: the Brier score is summed over the classes, and the AUC is the mean of each "
         "class against the rest."
@@ -199,7 +199,7 @@ def about_all_classes() -> None:
 
 
 def losses(recipe: Recipe, grown: DepthSweep) -> None:
-    """Calibration and grouping loss, where true probabilities are known."""
+    """Draw calibration and grouping loss if true probabilities are known."""
     if grown.data.posterior is None:
         st.caption(
             "For synthetic data, whose true probabilities are known, a second chart shows which part of the loss "
@@ -223,7 +223,7 @@ def losses(recipe: Recipe, grown: DepthSweep) -> None:
 
 
 def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
-    """Reliability diagrams of one growth at a few depths, side by side."""
+    """Draw reliability diagrams of one growth at a few depths, side by side."""
     own = recipe.page("trees")
     with st.container(horizontal=True, key="diagram_switches"):
         growth = _growth(recipe, grown.data)
@@ -253,7 +253,7 @@ def diagrams(recipe: Recipe, grown: DepthSweep) -> None:
 
 
 def _growth(recipe: Recipe, data: Dataset) -> str:
-    """Whose diagrams are shown: of those that the split allows; a link to another one meets the tree."""
+    """Return the growth of the diagrams, among those that the split allows; if a link names another one, the tree."""
     own, offered = recipe.setting("trees.growth"), growths_of(recipe, data)
     shown = own if own in offered else offered[0]
     if len(offered) > 1:
@@ -262,7 +262,7 @@ def _growth(recipe: Recipe, data: Dataset) -> str:
 
 
 def not_grown(recipe: Recipe, grown: DepthSweep) -> None:
-    """What is not grown here, and why."""
+    """Say which growths are missing, and why."""
     for key in GROWTHS:
         why = why_not_grown(recipe, grown.data, key)
         if why:
@@ -280,7 +280,7 @@ def _evaluation(recipe: Recipe, grown: DepthSweep, point: DepthFit) -> Evaluatio
 
 
 def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
-    """The tree that is drawn, at the depth, with the leaves and under the method chosen; the page waits for it."""
+    """Return the tree at the chosen depth, leaves and method; end the page while it is missing."""
     own = recipe.page("trees")
     depths = grown_depths(grown.points, "tree", own.leaves)
     point = at_depth(grown.points, "tree", own.leaves, str(own.depth))
@@ -327,7 +327,7 @@ def chosen(recipe: Recipe, grown: DepthSweep) -> GrownTree:
 
 
 def picture(recipe: Recipe, tree: GrownTree) -> None:
-    """The tree drawn, from the node chosen on, and the lit way in words."""
+    """Draw the tree from the chosen node, and the path of the chosen row in words."""
     own = recipe.page("trees")
     row = own.row
     try:
@@ -354,7 +354,7 @@ def picture(recipe: Recipe, tree: GrownTree) -> None:
     hint = "Click a node with branches to draw the tree from there."
     record = chart.show("tree", tree, root=root, row=row, on_click=clicked, hint=hint)
     branches = [i for i in record.shown if not tree.nodes[i].leaf and i != 0] if record else []
-    if branches:  # the same by the keyboard
+    if branches:  # the same choice by keyboard
         state.control(
             st.selectbox,
             "trees.node",
@@ -377,7 +377,7 @@ def _conditions(tree: GrownTree, row: int) -> list[str]:
 
 
 def rules(tree: GrownTree) -> None:
-    """The calibrated tree as a table: one line a leaf."""
+    """Draw the calibrated tree as a table, one line per leaf."""
     table = tree.table()
     headings.heading(f"The tree as {len(table)} rules")
     _table(table if len(table) <= MOST_RULES else table.nlargest(MOST_RULES, "n").sort_index(), "leaf_rules")

@@ -1,4 +1,4 @@
-"""The parts of the Venn–Abers page: headline, switches, and one kind of detail at a time below."""
+"""Parts of the Venn–Abers page: headline, switches, and one kind of detail at a time below."""
 
 from __future__ import annotations
 
@@ -27,35 +27,35 @@ from pages.ui.grid import grid
 from pages.ui.points import Point
 from pages.ui.text import plain
 
-NEAR, MOST_STILL = 24, 20_000  # places of calibration rows that can be dragged; that a page takes along
+NEAR, MOST_STILL = 24, 20_000  # calibration rows that can be dragged; most that are drawn at all
 EXPLAINED = {"venn_abers.details": "explained"}
 
 
 def evaluation(recipe: Recipe) -> Evaluation:
-    """The interval methods' Evaluation, whatever calibrators the sidebar chooses; the page ends where none answers."""
+    """Return the Evaluation of the interval methods, whichever calibrators are chosen; end the page if none works."""
     result = evaluations.evaluation(with_intervals(recipe))
     for key in interval_methods():
         if key in result.refused:
             st.warning(f"**{label_of(key)}** is not shown: {plain(result.refused[key])}")
     if explaining.METHOD not in result.predictions:
-        st.stop()  # also while the model is fitted and the last picture is another page's
+        st.stop()  # also while the model is being fitted and the last picture belongs to another page
     return result
 
 
 def with_intervals(recipe: Recipe) -> Recipe:
-    """The interval methods of every class, and those of pairs of classes if they are chosen."""
+    """Return the Recipe with the interval methods of every class, and those of pairs of classes if chosen."""
     pairs = tuple(key for key in recipe.calibrators if key == PAIRWISE)
     return recipe.replace(**with_calibrators(recipe, ("none", *interval_methods(), *pairs)))
 
 
 def shown_method(result: Evaluation) -> str:
-    """The method whose pairs are drawn: the Recipe's, or Venn–Abers where that cannot answer."""
+    """Return the method whose pairs are drawn: the Recipe's, or Venn–Abers if that has none here."""
     own = result.recipe.setting("venn_abers.interval")
     return own if own in result.predictions else explaining.METHOD
 
 
 def headline(result: Evaluation) -> None:
-    """Mean interval against the observed frequency, width, and what the merged probability is worth."""
+    """Draw the mean interval beside the observed frequency, its width, and the scores of the merged probability."""
     method = shown_method(result)
     predicted = result.predictions[method]
     summary = interval_summary(result.y, predicted.pairs, sample_weight=result.weight)
@@ -75,7 +75,7 @@ def headline(result: Evaluation) -> None:
 
 
 def switches(recipe: Recipe) -> None:
-    """Which method is drawn, what its colours say, and how a pair becomes one probability."""
+    """Draw the choice of the method, of the colours, and of the merge rule."""
     with st.container(horizontal=True, key="switches"):
         controls.choice("venn_abers.interval", recipe)
         controls.choice("venn_abers.color", recipe)
@@ -83,7 +83,7 @@ def switches(recipe: Recipe) -> None:
 
 
 def chosen_row(result: Evaluation) -> int:
-    """The row to explain: the Recipe's, or the one with the widest interval where that is none of the test rows."""
+    """Return the row to explain: the Recipe's, or the one with the widest interval if that is not a test row."""
     row = result.recipe.setting("venn_abers.row")
     if row is not None:
         try:
@@ -95,12 +95,12 @@ def chosen_row(result: Evaluation) -> int:
 
 
 def choose_row(known: list) -> None:
-    """Explain the row that a clicked mark stands for."""
+    """Explain the row of a clicked mark."""
     state.update(EXPLAINED, **{"venn_abers.row": int(known[0])})
 
 
 def number(recipe: Recipe) -> None:
-    """The row to explain, by its number."""
+    """Draw the number of the row to explain."""
     name = "venn_abers.row"
     controls.parameter_control(
         recipe.parameter(name), name, recipe.setting(name), and_then=lambda _: EXPLAINED
@@ -108,7 +108,7 @@ def number(recipe: Recipe) -> None:
 
 
 def details(recipe: Recipe, result: Evaluation, row: int) -> None:
-    """One kind of detail at a time: only what is looked at is computed, and what a lesson's step names."""
+    """Draw one kind of detail, and those that a lesson's step names; compute only these."""
     sections = {
         "explained": (partial(_explained, result, row), ("explained",)),
         "steps": (partial(_steps, result, row), ("step_curves", "width_by_score")),
@@ -133,7 +133,7 @@ def _explained(result: Evaluation, row: int) -> None:
 
 
 def _of_all_classes(result: Evaluation) -> bool:
-    """Say, if no class is chosen or shares are stated, why there is no calibration set to be looked into."""
+    """Tell whether no calibration set can be shown, because no class is chosen or shares are stated; say why."""
     if result.of_confidence:
         st.info(
             "Each class has calibration rows of its own. Choose a class in the sidebar to see them. The intervals here "
@@ -148,7 +148,7 @@ def _of_all_classes(result: Evaluation) -> bool:
 
 
 def _steps(result: Evaluation, row: int) -> None:
-    """What the calibration rows show."""
+    """Draw the step functions of the calibration rows, and the widths."""
     if _of_all_classes(result):
         return
     left, right = stage.side_by_side([0.5, 0.5])
@@ -160,7 +160,7 @@ def _steps(result: Evaluation, row: int) -> None:
 
 
 def _held(recipe: Recipe, result: Evaluation) -> None:
-    """Whether the intervals hold, by bin; the bins are those of this picture alone."""
+    """Draw whether the intervals are valid, by bin; the bins belong to this picture alone."""
     picture, words = stage.side_by_side([0.7, 0.3])
     with words:
         controls.bins(recipe)
@@ -170,7 +170,7 @@ def _held(recipe: Recipe, result: Evaluation) -> None:
 
 
 def rows(result: Evaluation, row: int) -> None:
-    """A table to choose a row from: the widest intervals or, once a row is chosen, those most like it."""
+    """Draw a table to choose a row from: the widest intervals, or the rows most like the chosen one."""
     chosen = row if result.recipe.setting("venn_abers.row") == row else None
     table = listed_rows(result, shown_method(result), chosen)
     key = f"rows_{chosen}"
@@ -206,7 +206,7 @@ def rows(result: Evaluation, row: int) -> None:
 
 
 def explanation(result: Evaluation, row: int) -> None:
-    """Where one answer of Venn–Abers comes from: the fits, the pools and the words."""
+    """Draw the derivation of one Venn–Abers prediction: the fits, the pools and the words."""
     explained = explaining.explain(result, evaluations.fit_of(result), row)
     sets = range(1, len(explained.fits) + 1)
     as_is, moves = explained, result.recipe.setting("venn_abers.what_if")
@@ -219,7 +219,7 @@ def explanation(result: Evaluation, row: int) -> None:
             explained = _moved(as_is, moves, chosen)
     with picture:
         record = chart.show("explained", explained, calibration_set=chosen)
-        # Which rows can be dragged depends on where they were, else a drop would take marks away, and the focus
+        # The original places decide which rows can be dragged, else a drop could remove marks, and the focus
         untouched = FIGURES["explained"].prepare(as_is, calibration_set=chosen) if moves else record
         _dragged(as_is, explained, chosen, untouched.window)
     with words:
@@ -231,7 +231,7 @@ def explanation(result: Evaluation, row: int) -> None:
 
 
 def _moved(explained: explaining.Explained, moves: str, chosen: int) -> explaining.Explained:
-    """What it would be with rows moved by hand; as it is, and a word why, where they are other rows."""
+    """Return the explanation with rows moved by hand, or the original one with the reason on the page."""
     try:
         explained = explaining.moved_by_hand(explained, moves, chosen)
     except InputError as error:
@@ -244,7 +244,7 @@ def _moved(explained: explaining.Explained, moves: str, chosen: int) -> explaini
 def _dragged(
     as_is: explaining.Explained, now: explaining.Explained, chosen: int, window: tuple[float, float]
 ) -> None:
-    """The calibration rows in sight; those nearest to the row, and the row itself, can be dragged."""
+    """Draw the calibration rows in view; the row itself, and those nearest to it, can be dragged."""
     own, score = as_is.fits[chosen - 1], now.fits[chosen - 1].score
     rows = explaining.calibration_rows(own)
     if not explaining.can_be_moved(as_is) or len(rows) > MOST_STILL:
@@ -287,7 +287,7 @@ def _dragged(
 
 
 def _to_hand(rows: pd.DataFrame, score: float, window: tuple[float, float]) -> pd.Index:
-    """The places nearest to the row that lie in sight and apart from each other, in the order of their scores."""
+    """Return the nearest places in view that do not overlap, in the order of their scores."""
     low, high = window
     cell = (30 * (rows["score"] - low) / (high - low)).round()
     seen = rows.assign(cell=cell, far=(rows["score"] - score).abs())[rows["score"].between(low, high)]
@@ -309,7 +309,7 @@ def _features(result: Evaluation, row: int) -> None:
 
 
 def side_by_side(recipe: Recipe, result: Evaluation) -> None:
-    """Widths, validity and the predicted label of both methods, here and in the placements chosen."""
+    """Draw widths, validity and the predicted label of both methods, here and under the chosen placements."""
     everything = [result, *_others(recipe, result)]
     chart.show("widths", everything)
     record = chart.show("interval_means", everything)
@@ -318,7 +318,7 @@ def side_by_side(recipe: Recipe, result: Evaluation) -> None:
 
 
 def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
-    """The Evaluations of the other placements chosen, as far as they are there."""
+    """Return the Evaluations of the other chosen placements that are fitted."""
     if result.dataset.predictions:
         st.info(
             "Cross, simplified, full and out-of-bag Venn–Abers fit the model again. These data are "

@@ -1,4 +1,4 @@
-"""What the Watch page shows beside its charts: what happened, what to do, and the numbers of each period."""
+"""Parts of the Watch page beside its charts: the change, the advice, and the numbers of each period."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from pages.ui.tables import download
 from pages.ui.text import plain
 
 HINT = "Click a mark to see only its period on the other pages."
-AT_ONCE = 200_000  # rows that are watched without a word
+AT_ONCE = 200_000  # rows that are monitored without a progress message
 
 
 def whole(recipe: Recipe) -> Recipe:
-    """The Recipe without a period, because this page shows all of them."""
+    """Return the Recipe without a period, because this page shows all periods."""
     return recipe.replace(period=None)
 
 
 def picking(seen: OverTime) -> Callable[[Any], None]:
-    """What makes the period of a clicked mark the filter of every page."""
+    """Return a function that filters every page by the period of a clicked mark."""
     ends = {
         str(line.period): write_period(line.begin, line.end)
         for line in seen.table[["period", "begin", "end"]].itertuples()
@@ -51,7 +51,7 @@ def picking(seen: OverTime) -> Callable[[Any], None]:
 
 
 def controls(recipe: Recipe) -> None:
-    """Error rate, horizon, and what happens to rows without a label."""
+    """Draw the error rate, the horizon, and the treatment of rows without a label."""
     with st.expander("Settings", key="watch_settings"):
         for name in ("watch.alpha", "watch.horizon"):
             parameter_control(recipe.parameter(name), name, recipe.setting(name))
@@ -61,7 +61,7 @@ def controls(recipe: Recipe) -> None:
 
 
 def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
-    """What watching one calibrator shows; None, with the reason, if there is nothing to watch."""
+    """Return the monitoring of one calibrator over time, or None with the reason on the page."""
     if not evaluation.predictions:
         st.info("There is nothing to watch: choose a calibrator in the sidebar that works on these scores.")
         return None
@@ -79,14 +79,14 @@ def found(evaluation: Evaluation, recipe: Recipe) -> OverTime | None:
 
 
 def _watched(evaluation: Evaluation, recipe: Recipe) -> str:
-    """The calibrator whose predictions are watched, open to choice if there are several."""
+    """Return the monitored calibrator: the chosen one, or the first."""
     keys = list(evaluation.predictions)
     own = recipe.setting("watch.calibrator")
     return own if own in keys else keys[0]
 
 
 def headline(seen: OverTime, evaluation: Evaluation) -> None:
-    """What changed and what to do, then evidence, level, Brier score and slope with intervals valid at every look."""
+    """Draw the change and the advice, then evidence, level, Brier score and slope with anytime-valid intervals."""
     watched, alarm = seen.watched, seen.watched.found
     if alarm is None:
         st.markdown("Nothing needs to be done.")
@@ -146,7 +146,7 @@ def headline(seen: OverTime, evaluation: Evaluation) -> None:
 
 
 def _several(seen: OverTime, evaluation: Evaluation) -> None:
-    """Choose which predictions are watched, if there are several."""
+    """Draw the choice of the monitored predictions if there are several."""
     keys = list(evaluation.predictions)
     if len(keys) > 1:
         parameter = SETTINGS["watch.calibrator"]
@@ -155,7 +155,7 @@ def _several(seen: OverTime, evaluation: Evaluation) -> None:
 
 
 def _offer(seen: OverTime) -> None:
-    """The fitted calibrator that the advice names, to download."""
+    """Offer the fitted calibrator that the advice names as a download."""
     try:
         fitted = seen.fit()
     except InputError as error:
@@ -171,7 +171,7 @@ def _offer(seen: OverTime) -> None:
 
 
 def table(seen: OverTime) -> None:
-    """The numbers of each period."""
+    """Draw the numbers of each period."""
     headings.heading("Periods")
     named = seen.table.rename(columns=COLUMNS)
     grid(

@@ -1,1 +1,1 @@
-"""The parts of the Learn pages: a page's own in a file with its stem, beside what all of them share."""
+"""Parts of the Learn pages: each page's own in a file with its name, beside what all of them share."""

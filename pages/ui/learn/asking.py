@@ -43,7 +43,7 @@ def ask(
 def ask_in_picture(
     about: str, key: str, question: Question, choose: Callable[[int, Any], None], skip: Callable[[], None]
 ) -> None:
-    """Ask for a guess in the picture; ``choose`` takes the answer that it stands for, and the guess."""
+    """Ask for a guess in the picture; ``choose`` takes the matching answer, and the guess."""
     buttons = question.answers if question.kind == "panel" else ()
 
     def placed(guess: Any) -> None:

@@ -1,4 +1,4 @@
-"""One of the mixtures of the experiment on calibration sets, drawn below its pictures."""
+"""Mixture of the calibration-size experiment, drawn below its pictures."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ IN_A_ROW = 4  # of the folded settings
 
 @dataclass(frozen=True)
 class Own:
-    """What a page does differently for one experiment; the defaults are those of all experiments.
+    """Variations of a page for one experiment; the defaults are those of all experiments.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ def show(recipe: Recipe, page: str, own: Mapping[str, Own] = MappingProxyType({}
         with verdict:
             turns = recipe.seed == Recipe().seed and experiment.usual(
                 values
-            )  # with other draws it may not turn
+            )  # with other draws the answer may not change
             _judge(experiment, int(guess), records, turns)
     _draw_large(experiment, values, result)
     (way.below or partial(_draw_further, experiment))(recipe, values)
@@ -157,7 +157,7 @@ def draw(experiment: Experiment, recipe: Recipe, values: dict[str, Any], result:
     """Draw the pictures of an experiment above its controls; return their records."""
     places: Sequence[Any] = [st.container()]
     if not experiment.large and experiment.more_figures:
-        in_a_room = state.presenter()  # there the picture is beside the question, and two would be too small
+        in_a_room = state.presenter()  # its pictures are beside the question, and two would be too small
         places = [*places, st.container()] if in_a_room else st.columns([0.6, 0.4], gap="medium")
     records = []
     for key, place in zip(experiment.figures, places, strict=False):
@@ -323,7 +323,7 @@ def _settings(
     seed = [partial(controls.seed, recipe, SAME_SEED)] if experiment.drawn else []
     if (
         stage.has("controls") and not state.presenter()
-    ):  # a step has room for two, and a player for one of them
+    ):  # a step has space for two, and the player already shows one of them
         first = [each for each in drawn[:IN_SIGHT] if each.name != experiment.plays and each.kind != "points"]
         in_sight = _fields(experiment, first, values)
         folded = [*_fields(experiment, [each for each in drawn if each not in first], values), *seed]
@@ -332,7 +332,7 @@ def _settings(
         in_sight, folded = fields[:IN_SIGHT], fields[IN_SIGHT:]
     with words, stage.on("player"):
         player = st.container()
-    with stage.on("controls") as on_stage:  # beside the text of a lesson there is room for one
+    with stage.on("controls") as on_stage:  # beside the text of a lesson there is space for one
         _rows(in_sight, 1 if on_stage else IN_SIGHT)
     with stage.on("more"):
         if folded:

@@ -87,7 +87,7 @@ def _on_stage(lesson: Lesson, number: int, step: Step) -> None:
         text, picture = st.columns(stage.ROOM if state.presenter() else BESIDE, gap="medium")
     with (
         text if state.presenter() else title
-    ):  # the drawer of a room covers either all of the text or nothing
+    ):  # the drawer in presenter view covers either all of the text or nothing
         st.title(plain(step.title), anchor=False)
     beside = dict.fromkeys((*map(part_of, step.beside), "player", "controls"))  # each once
     with text:
@@ -409,7 +409,7 @@ def _listed(lesson: Lesson) -> None:
     done = lesson.key in _done()
     picture = THUMBNAILS / f"{lesson.key}-{current.theme().name}.webp"
     if picture.is_file():
-        st.image(picture, width=128, alt="")  # it says no more than the title
+        st.image(picture, width=128, alt="")  # the title says the same
     with st.container(gap=None):
         headings.heading(lesson.title)
         st.caption(lesson.summary)

@@ -77,7 +77,7 @@ def show(code: str) -> None:
 
 
 def _opened(code: str, key: str | None) -> bool:
-    """Whether this browser opened the room, in a session that is over, for example before a reload."""
+    """Tell whether this browser opened the room in an earlier session, for example before a reload."""
     if key is None:
         return False
     try:

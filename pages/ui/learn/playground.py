@@ -11,8 +11,8 @@ from calib.recipe import Recipe
 from pages.ui import state, tables
 
 PAGE = "playground"
-# Called again after every run of the page. The picture stays as it is if Python knows what it last heard, or something
-# that was reported since: a reader who goes on dragging is ahead of Python. Other settings, as of a link, replace it.
+# Called again after every run of the page. The picture stays as it is if Python has the settings that it last reported,
+# or later ones: a reader who continues dragging is ahead of Python. Other settings, for example of a link, replace it.
 BEGIN = """
 const OPEN = new WeakMap()
 export default function ({ data, parentElement, setTriggerValue }) {

@@ -28,7 +28,7 @@ MOST = 100  # steps
 
 
 class Pictures:
-    """Step → its images by theme and by whether they show data. Any thread may call any method."""
+    """Images of steps, by theme and by whether they show data. Any thread may call any method."""
 
     def __init__(self) -> None:
         self._made: LRUCache[Hashable, Future] = LRUCache(MOST)

@@ -1,7 +1,7 @@
-"""Points to drag in the browser, where their numbers follow at once; dropped points are sent back to Python.
+"""Points to drag in the browser, which updates their numbers at once; dropped points are sent back to Python.
 
 ``arithmetic.js`` computes what ``calib`` does (``tests/pages/test_points.py`` runs it), ``picture.js`` draws it.
-Without JavaScript there is no picture, and the tables and fields of the page change the same settings.
+Without JavaScript there is no picture; the tables and fields of the page change the same settings.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HOW = (
 
 @dataclass(frozen=True)
 class Point:
-    """A point to drag: its place on the axis, its true probability, its label, and its number of rows."""
+    """Point to drag: its place on the axis, its true probability, its label, and its number of rows."""
 
     x: float
     y: float | None = None

@@ -1,1 +1,1 @@
-"""The parts of each Study page, in a file of the page's own name."""
+"""Parts of each Study page, in a file with the page's name."""

@@ -1,7 +1,7 @@
-"""The upper parts of the Run page: protocol, data sets, setups, metrics, repeats and folds; the study they make.
+"""Upper parts of the Run page: protocol, data sets, setups, metrics, repeats and folds; the study that they make.
 
 No file of the server is read, whatever a link or a protocol names: data sets are the samples, the synthetic ones,
-what was uploaded, and OpenML's by their numbers.
+uploads, and OpenML's by their numbers.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pages.ui.text import about_file, plain
 from pages.ui.uploads import received
 from pages.ui.widget import shown
 
-MOST_VALUES = 10_000_000  # of all uploaded tables: 80 MB
+MOST_VALUES = 10_000_000  # in all uploaded tables together: 80 MB
 MOST_PROTOCOL = 1  # megabytes
 KEPT_PROTOCOLS, KEPT_FILES, KEPT_SETS = 4, 50, 2
 UPLOAD, OPENML = "upload:", "openml:"
@@ -49,7 +49,7 @@ FETCH = "fetch"
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """What is asked for: arguments of ``run_study``, and how much that is."""
+    """Requested study: the arguments of ``run_study``, and its extent."""
 
     protocol: Protocol
     sets: Mapping[str, Dataset]
@@ -59,17 +59,17 @@ class Study:
 
     @property
     def pace(self) -> tuple:
-        """Equal for studies whose cells take as long: all that is asked for but the repeats."""
+        """Key of studies whose runs take equally long: the whole request except the repeats."""
         return (*self.key[:4], self.chosen["folds"])
 
 
 def protocols() -> dict[str, Protocol]:
-    """Digest → protocol uploaded in this session."""
+    """Return the protocols uploaded in this session, digest → protocol."""
     return st.session_state.setdefault("study_protocols", {})
 
 
 def tables() -> dict[str, pd.DataFrame]:
-    """upload:DIGEST:NAME → table uploaded in this session; never written to disk."""
+    """Return the tables uploaded in this session, upload:DIGEST:NAME → table; they are never written to disk."""
     return st.session_state.setdefault("study_tables", {})
 
 
@@ -137,7 +137,7 @@ def _described(protocol: Protocol) -> str:
 
 
 def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
-    """The settings that change with the protocol; the data sets that it names are taken where they are here."""
+    """Return the settings that change with the protocol; data sets that it names are chosen if available."""
     named = tuple(name for name in protocol.data.sets if name in _known(protocol.data.sets))
     return {
         "run.protocol": key,
@@ -148,7 +148,7 @@ def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
 
 
 def _take(content: bytes, name: str) -> None:
-    """Read a protocol, keep it and go on with it."""
+    """Read a protocol, keep it and continue with it."""
     try:
         found = read_protocol(content.decode(), name)
     except UnicodeDecodeError:
@@ -161,14 +161,14 @@ def _take(content: bytes, name: str) -> None:
 
 
 def here() -> dict[str, str]:
-    """Name → label of the data sets that can be had at once."""
+    """Return the data sets available at once, name → label."""
     found = {f"sample:{key}": sample.label for key, sample in SAMPLES.items() if not sample.predictions}
     found |= {f"synthetic:{key}": entry.label for key, entry in SYNTHETIC.items()}
     return {name: _file(name) for name in tables()} | found
 
 
 def _known(names: Iterable[str]) -> dict[str, str]:
-    """Name → label of what can be had: what is here, and of these names those that OpenML has by their number."""
+    """Return all available data sets, name → label: those at hand, and among these names those of OpenML."""
     numbers = {name: f"OpenML {name.removeprefix(OPENML)}" for name in names if name.startswith(OPENML)}
     return here() | numbers
 
@@ -218,7 +218,7 @@ def _missing(name: str) -> str:
 
 
 def _openml(recipe: Recipe, protocol: Protocol) -> None:
-    """Data sets of OpenML by their numbers; what could not be had is tried again when it is asked for again."""
+    """Draw the choice of OpenML data sets by number; a new request repeats a failed download."""
     with st.form("run_openml", border=False):
         field, press = st.columns([0.7, 0.3], vertical_alignment="bottom")
         numbers = field.text_input(
@@ -236,7 +236,7 @@ def _openml(recipe: Recipe, protocol: Protocol) -> None:
 
 
 def _loaded(names: list[str], protocol: Protocol) -> dict[str, Dataset]:
-    """The sets in this order; those of OpenML in the background, as a network may be slow."""
+    """Return the sets in this order; those of OpenML are fetched in the background, because a network may be slow."""
     rules, remote = protocol.data, [name for name in names if name.startswith(OPENML)]
     calls = {(name, rules): partial(_fetched, name, rules) for name in remote}
     found = jobs.run(FETCH, "Fetching from OpenML", calls)
@@ -265,7 +265,7 @@ def _fetched(name: str, rules: DataRules, watch: Watch) -> dict[str, Dataset]:
 
 
 def _files_received() -> None:
-    """Take the files that are not here yet; those refused are named, each with its reason."""
+    """Keep the new files; name the refused ones, each with its reason."""
     problems, new = [], []
     for file in st.session_state["run_files"] or ():
         content = file.getvalue()
@@ -292,7 +292,7 @@ def _files_received() -> None:
 
 
 def _file(name: str) -> str:
-    """What upload:DIGEST:NAME is called; other sets by their name."""
+    """Return the file's name in upload:DIGEST:NAME, or the name of another set."""
     return name.split(":", 2)[-1] if name.startswith(UPLOAD) else name
 
 
@@ -311,7 +311,7 @@ def _table(content: bytes, name: str) -> pd.DataFrame:
 
 
 def _keep(name: str, frame: pd.DataFrame) -> None:
-    """A file takes the place of an earlier one of its name."""
+    """Keep a table in place of an earlier one with the same file name."""
     for other in [other for other in tables() if _file(other) == _file(name)]:
         del tables()[other]
     tables()[name] = frame
@@ -319,7 +319,7 @@ def _keep(name: str, frame: pd.DataFrame) -> None:
 
 
 def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> Study:
-    """Setups, metrics, repeats and folds, if they are not to be the protocol's; the study that this makes."""
+    """Draw setups, metrics, repeats and folds, by default the protocol's; return the study that they make."""
     left, middle, beside, right = st.columns([0.34, 0.28, 0.19, 0.19])
     with left:
         setups = _some(
@@ -369,7 +369,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
 def _some(
     recipe: Recipe, name: str, options: list[str], placeholder: str, help: str, **more: Any
 ) -> list[str]:
-    """Some of the options, or none for the protocol's own."""
+    """Draw a choice among options and return it; empty for the protocol's own."""
     asked = recipe.setting(f"run.{name}")
     chosen = [one for one in asked if one in options]
     state.control(

@@ -1,4 +1,4 @@
-"""The parts of the Results page: the rows of a study opened, summarised, and set beside what papers print."""
+"""Parts of the Results page: open the rows of a study, summarise them, and compare them with published values."""
 
 from __future__ import annotations
 
@@ -56,20 +56,20 @@ from pages.ui.widget import shown
 SQLITE = b"SQLite format 3\0"
 STORES = (".sqlite", ".sqlite3", ".db")  # a file of this kind is not a table
 KEPT_FILES, KEPT_SUMMARIES, MOST_NOTES = 4, 12, 6
-MOST_FAILED = 100  # of the results that failed, shown
-WRITTEN_OUT = 3  # of their reasons
+MOST_FAILED = 100  # kinds of failed results in the table
+WRITTEN_OUT = 3  # reasons in full above the table
 LETTER, NAMES = 7, 180  # pixels of a letter, and of the longest name of a row
 FORMS = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
 
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """Rows as ``check_rows`` gives them; what failed, and (data, setup, repeat) → Predictions, which a store holds.
+    """Rows as ``check_rows`` returns them, failures, and (data, setup, repeat) → Predictions, if the file holds them.
 
     Attributes
     ----------
     paper
-        The one whose printed values these rows are, None for one's own.
+        Paper whose published values these rows are; None for own results.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Opened:
 
 
 def rows_of(content: bytes, name: str) -> Opened:
-    """What a file holds, a study's store or a table. Raises InputError, with the remedy, if there are no results."""
+    """Read a file, a results file or a table. Raises InputError, with the remedy, if there are no results."""
     if content.startswith(SQLITE) or name.lower().endswith(STORES):
         store = Store.of_bytes(content, name)
         rows = check_rows(store.rows(), name)
@@ -89,7 +89,7 @@ def rows_of(content: bytes, name: str) -> Opened:
 
 
 def files() -> dict[str, Opened]:
-    """Digest → what was opened in this session; never written to disk."""
+    """Return the results opened in this session, digest → results; they are never written to disk."""
     return st.session_state.setdefault("study_results", {})
 
 
@@ -114,7 +114,7 @@ def opened(recipe: Recipe) -> Opened:
 
 
 def _wanted(recipe: Recipe) -> str:
-    """What a link has open that is not here, and the remedy."""
+    """Return a message: what a link needs that is missing, and the remedy."""
     kind, _, key = recipe.setting("results.rows").partition(":")
     if kind == PUBLISHED:
         return f"There are no published tables called {key!r}. Choose results under Open, or upload a file."
@@ -128,7 +128,7 @@ def _published(key: str) -> Opened:
 
 
 def uploader() -> None:
-    """The file picker; a link to a file waits here for it."""
+    """Draw the file picker."""
     st.file_uploader(
         "Results of a study: results file (SQLite) or CSV",
         key="results_file",
@@ -152,7 +152,7 @@ def take(content: bytes, name: str) -> None:
 
 
 def _opening(rows: str, found: Opened | None) -> dict[str, object]:
-    """The settings that change with what is open."""
+    """Return the settings that change with the open results."""
     metric = "brier" if found is None else next(iter(_offered(found)), "brier")
     name = found.name if found is not None and rows.startswith(UPLOAD) else None
     return {
@@ -224,13 +224,13 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
 
 
 def _offered(found: Opened) -> list[str]:
-    """The metrics that the rows have, those of every day first, in the order of the metric tables."""
+    """Return the metrics of the rows, everyday ones first, in the order of the metric tables."""
     there = measured(found.rows)
     return [key for key in dict.fromkeys((*EVERYDAY, *there)) if key in there]
 
 
 def _metric(recipe: Recipe, there: list[str], found: Opened) -> str:
-    """The metric chosen, or the first that these rows have."""
+    """Draw the choice of the metric, and return it; by default the first that these rows have."""
     metric = recipe.setting("results.metric")
     if metric not in there:
         st.info(
@@ -334,7 +334,7 @@ def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
 
 
 def diagrams(summary: MetricSummary, place: headings.FindingPlaces) -> None:
-    """The critical-difference diagram as the page's finding; then win-rates and pairs."""
+    """Draw the critical-difference diagram as the page's finding, then win-rates and pairs."""
     for i, drawing in enumerate(drawings(summary)):
         with nullcontext() if i else place.picture:
             sentence = None if i else place.sentence
@@ -342,7 +342,7 @@ def diagrams(summary: MetricSummary, place: headings.FindingPlaces) -> None:
 
 
 def numbers(summary: MetricSummary, found: Opened) -> None:
-    """Means with ranks, the best of each row marked; a click on a data set shows its diagrams."""
+    """Draw means with ranks, the best of each row marked; a click on a data set shows its diagrams."""
     table = tables(summary)[0]
     headings.heading(f"{table.title} by data set")
     clicks = {"on_select": _clicked(table), "selection_mode": "single-row"} if found.predictions else {}
@@ -354,7 +354,7 @@ def numbers(summary: MetricSummary, found: Opened) -> None:
 
 
 def _show(table: StudyTable, key: str, alt: str, **clicks: Any) -> None:
-    """A table; its names of rows, which stay in view, leave a telephone room for numbers."""
+    """Draw a table; narrow row names, which stay in view, leave space for numbers on a phone."""
     longest = max(len(str(name)) for name in (table.frame.index.name, *table.frame.index))
     names = {"_index": st.column_config.Column(width=min(NAMES, LETTER * (longest + 4)))}
     grid(readable(table), width="stretch", column_config=names, key=key, alt=alt, **clicks)
@@ -372,7 +372,7 @@ def _clicked(table: StudyTable):
 
 
 def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
-    """The reliability diagrams of a data set's setups, from the predictions that a store holds."""
+    """Draw the reliability diagrams of a data set's setups, from the predictions in the results file."""
     if not found.predictions:
         return
     sets = [str(name) for name in summary.means.index]
@@ -397,7 +397,7 @@ def one_data_set(recipe: Recipe, summary: MetricSummary, found: Opened) -> None:
 
 
 def tests(summary: MetricSummary) -> None:
-    """The other tables, folded away."""
+    """Draw the other tables, folded."""
     for table in tables(summary)[1:]:
         with st.expander(plain(table.title)):
             _show(table, f"table_{table.key}", table.title)
@@ -406,7 +406,7 @@ def tests(summary: MetricSummary) -> None:
 
 
 def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -> None:
-    """Published values beside these, with the difference and the table's number, or why there are none."""
+    """Draw published values beside these, with the difference and the table's number, or say why there are none."""
     if paper is None:
         return
     table = published_table(summary, paper)
@@ -429,7 +429,7 @@ def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -
 
 
 def _remarks(table: StudyTable) -> None:
-    """What has to be known of printed values, with how many it holds for."""
+    """Draw the remarks on printed values, each with the number of values."""
     remarks = table.frame["remark"]
     for remark in dict.fromkeys(filter(None, remarks)):
         own = table.frame[remarks == remark]
@@ -438,7 +438,7 @@ def _remarks(table: StudyTable) -> None:
 
 
 def _download(table: StudyTable) -> None:
-    """One table in three forms."""
+    """Offer one table in three forms."""
     with st.container(horizontal=True):
         for form, mime, make in (
             ("csv", "text/csv", partial(safe_csv, table.frame, index=True)),
@@ -449,7 +449,7 @@ def _download(table: StudyTable) -> None:
 
 
 def everything(recipe: Recipe, summary: MetricSummary, paper: str | None) -> None:
-    """All tables and diagrams at once, made when a button is pressed."""
+    """Offer all tables and diagrams at once, made when a button is pressed."""
     headings.part("Export")
     theme, source = current.theme(), page_source("results", recipe)
     with st.container(horizontal=True, key="study_files"):

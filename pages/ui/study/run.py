@@ -1,6 +1,6 @@
-"""The lower parts of the Run page: what a study comes to, its cells run, watched, stopped and gone on with.
+"""Lower parts of the Run page: the size of a study, its progress, Cancel and Continue, and the results so far.
 
-Results are kept in a store in this session's memory; nothing is written to disk.
+Results are kept in a results file in this session's memory; nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ MOST_STORE = 100  # megabytes of an uploaded results file
 
 @dataclass(eq=False)
 class Running:
-    """The one store of a session and who writes to it.
+    """Results file of a session, and the thread that writes to it.
 
     Attributes
     ----------
     number
-        Of the store, so that work for another one is other work.
+        Number of the results file; work for another file is another job.
     alone
-        Held by the thread that writes.
+        Lock of the writing thread.
     pace
-        ``Study.pace`` → [cells, seconds] measured in this session.
+        ``Study.pace`` → [runs, seconds] measured in this session.
     retry
-        Whether failed cells are to run again.
+        Whether failed runs are to be repeated.
     """
 
     store: Store = field(default_factory=Store.in_memory)
@@ -69,7 +69,7 @@ def running() -> Running:
 
 
 def work(study: Study) -> None:
-    """What it comes to, Start, the progress with Cancel, and what is there so far."""
+    """Draw the size of the study with Start, the progress with Cancel, and the results so far."""
     of, too_many = study.extent, _too_many(study.extent)
     if too_many:
         st.info(plain(f"{_size(study)}. {too_many}"))
@@ -156,7 +156,7 @@ def compute(run: Running, study: Study, watch: Watch) -> Summary:
 def _timed(
     run: Running, study: Study, report: Callable[[float, str], None] | None
 ) -> Callable[[float, str], None]:
-    """The report, and how long each cell took: the first step comes before the first cell, each other after one."""
+    """Return a report function that also measures each run; the first step comes before the first run."""
     pace, last = run.pace.setdefault(study.pace, [0, 0.0]), [0.0]
 
     def step(share: float, doing: str) -> None:
