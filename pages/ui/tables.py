@@ -62,7 +62,7 @@ def headline(evaluation: Evaluation, choice: str | None, found: Differences | No
     other = None if choice in (None, own) else choice
     found = found or differences(evaluation, PER_ROW)
     with headings.rows():
-        for name in HEADLINE[: 3 if evaluation.of_confidence else None]:  # "accuracy" of a confidence is not the model's
+        for name in HEADLINE[: 3 if evaluation.of_confidence else None]:  # a confidence has no accuracy
             keys = [key for key in (own, other) if key is not None]
             texts = briefly(*(float(table[name][key]) for key in keys))
             values = [with_clipped(text, beside[name][key]) for text, key in zip(texts, keys, strict=True)]
