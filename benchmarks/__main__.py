@@ -1,8 +1,7 @@
-"""All benchmarks, one after the other: ``python -m benchmarks``, or ``make bench``, which installs the peers first.
+"""Run all benchmarks in turn: ``python -m benchmarks``, or ``make bench``, which installs the peers first.
 
-``--write FILE`` also writes what they print, with the date, the machine and the versions, as Markdown;
-names (``python -m benchmarks venn_abers pages``) choose some of them. The exit status is 1 where a bound is
-broken.
+``--write FILE`` also writes what they print, with the date, the machine and the versions, as Markdown; names
+(``python -m benchmarks venn_abers pages``) choose some of them. The exit status is 1 if a bound is broken.
 """
 
 import argparse
@@ -49,7 +48,7 @@ class Both(io.StringIO):
 
 
 def run(name: str) -> tuple[str, bool]:
-    """(what one of them prints, whether a bound is broken)."""
+    """Run one benchmark; return what it prints, and whether a bound is broken."""
     said, broken = Both(), False
     with contextlib.redirect_stdout(said):
         print(f"\n{name}")
@@ -68,7 +67,7 @@ def version(name: str) -> str:
 
 
 def written(results: dict[str, str]) -> str:
-    """The page of the guide."""
+    """Write the page of the guide."""
     system = f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
     machine = ", ".join([system, *map(version, VERSIONS)])
     head = HEAD.format(day=datetime.now(UTC).date(), machine=machine)
@@ -99,11 +98,11 @@ if __name__ == "__main__":
     given = parser.parse_args()
     if unknown := set(given.names) - set(NAMES):
         parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
-    sys.argv[1:] = []  # each reads its own
+    sys.argv[1:] = []  # each benchmark parses its own arguments
     found, any_broken = {}, False
     for name in given.names or NAMES:
         found[name], broken = run(name)
         any_broken |= broken
-        if given.write:  # after each: a run that is stopped leaves what it found
+        if given.write:  # after each benchmark, so that a stopped run keeps its results
             given.write.write_text(written(found), encoding="utf-8")
     sys.exit(any_broken)

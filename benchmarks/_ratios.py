@@ -1,4 +1,4 @@
-"""How a number is printed beside its bound, and whether all of a run hold."""
+"""Print numbers beside their bounds, and record whether all bounds of a run hold."""
 
 
 class Verdicts:
@@ -8,7 +8,7 @@ class Verdicts:
         self.status = 0
 
     def __call__(self, ratio: float, bound: float | None, *, at_least: bool = False) -> str:
-        """The number, the bound it must keep where there is one, and BROKEN where it does not."""
+        """Return the number with its bound, if there is one, and BROKEN if the bound does not hold."""
         if bound is None:
             return f"{ratio:9.2f}"
         kept = ratio >= bound if at_least else ratio <= bound

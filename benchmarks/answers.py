@@ -1,7 +1,7 @@
 """Measures how many processor seconds a person waits for an answer, with bounds.
 
-Numbers that once took long, and pages that are drawn again after a small change, where the work beside them is
-done.
+It covers computations that are slow without care, and pages redrawn after a small change, when all work in the
+background is done.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def comparing() -> list[float]:
 
 
 def summarising() -> list[float]:
-    """Ten setups on a hundred data sets, ten times ten folds."""
+    """Measure ten setups on a hundred data sets, ten times ten folds."""
     place = np.indices((100, 10, 10, 10)).reshape(4, -1)
     names = {"data": [f"set{i}" for i in place[0]], "setup": [f"setup{i}" for i in place[1]]}
     numbers = {"repeat": place[2], "fold": place[3], "seed": place[2]}
@@ -108,7 +108,7 @@ def colouring() -> list[float]:
 
 
 def binning(rows: int) -> list[float]:
-    """The slowest of the three curves."""
+    """Measure the slowest of the three curves."""
     at = go(with_predictions(rows), "explore_reliability")
     return max((rebinned(at, curve) for curve in ("binned", "corp", "smoothed")), key=median)
 
@@ -121,7 +121,7 @@ def watching(rows: int) -> list[float]:
 
 
 def watch_page(rows: int) -> list[float]:
-    """From an upload that was read, with a day per 2,000 rows: fits of the calibrators, evidence and three charts."""
+    """Measure from an upload that was read, with a day per 2,000 rows: the fits, the evidence and three charts."""
     rng = np.random.default_rng(0)
     p = rng.random(rows).round(6)
     day = np.datetime64("2023-01-01") + np.arange(rows) // 2000
@@ -139,7 +139,7 @@ def rebinned(at: AppTest, curve: str) -> list[float]:
 
 
 def with_predictions(rows: int) -> AppTest:
-    """A session with so many predictions made elsewhere."""
+    """Open a session with this many predictions made elsewhere."""
     rng = np.random.default_rng(0)
     score = rng.beta(0.5, 0.8, rows).round(6)
     file = io.BytesIO()

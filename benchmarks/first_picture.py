@@ -1,8 +1,8 @@
 """Compares the time to the first picture with the time of an empty Streamlit page that imports the same libraries.
 
-Both run from the command that starts the server to what is drawn in Chromium. The two take turns; each time
-with a fresh server and a fresh browser session, while the browser itself is running. The exit status is 1
-where the median ratio breaks its bound. Skipped by name where there is no Chromium.
+Both are measured from the command that starts the server to the drawn page in Chromium. The two take turns, each time
+with a fresh server and a fresh browser session, while the browser itself is running. The exit status is 1 if the
+median ratio breaks its bound. Without Chromium it is skipped with a message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.browser.driver import ROOT, chromium, find_chromium, serving
 
 BOUND = 1.6
 LIMIT = 300_000  # milliseconds
-# More than the axes and the diagonal shown at first, by Plotly or by the script that draws over it
+# Drawn by Plotly or by the script over it, not the axes and the diagonal shown at first
 DIAGRAM = ":is(.stPlotlyChart .scatterlayer .trace:nth-child(6) path, .moving .marks circle):visible"
 LIBRARIES = (
     "streamlit",
@@ -36,7 +36,7 @@ LIBRARIES = (
     "openpyxl",
     "arff",
 )
-# Which modules of them the start page has imported once it stands: the app's own are left out.
+# The modules that the start page has imported once it is drawn, without the app's own
 IMPORTED = f"""
 import sys
 from streamlit.testing.v1 import AppTest
@@ -73,7 +73,7 @@ def main(rounds: int = 5) -> int:
 
 
 def imported() -> list[str]:
-    """The libraries' modules that the app's start page imports."""
+    """Return the libraries' modules that the app's start page imports."""
     done = subprocess.run(
         [sys.executable, "-c", IMPORTED], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -81,7 +81,7 @@ def imported() -> list[str]:
 
 
 def seconds(browser: Browser, script: Path, drawn: str) -> float:
-    """From the server's start until something that this selector finds is drawn."""
+    """Return the seconds from the server's start until an element of this selector is drawn."""
     begin = time.perf_counter()
     with serving(script) as address:
         page = browser.new_page()

@@ -1,8 +1,8 @@
 """Measures how long *Data* takes to show the table, the problems and the columns of the largest files.
 
-Seconds of the processor, whatever else the machine does: for the table, for its problems, and for what is made of it
-with the table of its columns. No wait is longer than ten seconds. Beside text stands how long pandas takes to read the
-same bytes, which finds out no decimal commas, headers, dates or remarks.
+Times are processor seconds, independent of other work on the machine: for the table, for its problems, and for the
+Dataset with the table of its columns. No wait is longer than ten seconds. The time of pandas for the same text is
+printed beside them; pandas does not detect decimal commas, headers, dates or remarks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WIDE = limits.MOST_COLUMNS
 
 
 def main(part: float = 1.0) -> int:
-    """``part`` of each limit."""
+    """Measure files at ``part`` of each limit."""
     verdict = Verdicts()
     print(f"{'file':40}{'MB':>5}{'table':>18}{'problems':>18}{'columns':>18}   pandas reads it in")
     for name, file in FILES.items():
@@ -38,7 +38,7 @@ def main(part: float = 1.0) -> int:
 
 
 def waits(content: bytes, name: str) -> np.ndarray:
-    """Seconds until the table is there, then its problems, then its columns."""
+    """Return the seconds for the table, for its problems, and for its columns."""
     at = [time.process_time()]
     table = read_table(content, name)
     at.append(time.process_time())
@@ -55,7 +55,7 @@ def by_pandas(content: bytes) -> float:
 
 
 def text(part: float, columns: int, values: Sequence[str]) -> bytes:
-    """Rows of so many columns, the last of them a label, up to the cells or bytes that are read."""
+    """Write rows with this many columns, the last of them a label, up to the limit of cells or bytes."""
     some = [",".join([*RNG.choice(values, columns - 1), str(i % 2)]).encode() + b"\n" for i in range(400)]
     names = ",".join([*(f"c{i}" for i in range(columns - 1)), "y"]).encode() + b"\n"
     most = min(limits.MOST_CELLS // columns, (limits.UPLOAD_LIMIT - len(names)) // max(map(len, some)))
@@ -67,14 +67,14 @@ def days() -> Iterator[str]:
 
 
 def measured(part: float) -> bytes:
-    """Few columns of many different numbers."""
+    """Write few columns of many different numbers."""
     rows = int(part * limits.UPLOAD_LIMIT) // 31
     table = pd.DataFrame(RNG.random((rows, 4)), columns=list("abcd")).assign(y=RNG.integers(0, 2, rows))
     return table.to_csv(index=False, float_format="%.4f", lineterminator="\n").encode()
 
 
 def named(part: float) -> bytes:
-    """A text in every row that occurs nowhere else."""
+    """Write a unique text in every row."""
     rows = range(int(part * limits.UPLOAD_LIMIT) // 35)
     lines = (b"x%09d w%d,text here %07d,%d\n" % (i, i % 9, i * 7919 % 1_000_003, i % 2) for i in rows)
     return b"id,t,y\n" + b"".join(lines)

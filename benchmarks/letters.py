@@ -24,7 +24,7 @@ LETTERS = np.array([chr(65 + k) for k in range(26)])
 
 
 def letters(rows: int = 20_000) -> bytes:
-    """A CSV file with 16 columns of whole numbers and the letter."""
+    """Write a CSV file with 16 integer columns and the letter."""
     X, y = make_classification(
         rows, 16, n_informative=12, n_classes=26, n_clusters_per_class=1, class_sep=1.5, random_state=0
     )

@@ -1,10 +1,10 @@
 """Measures memory and time for a million weighted scores, and the time that dates add to a table.
 
-Memory is the peak of a fresh process (VmHWM: imports, the file and all work on it) that runs the command line on a CSV
-file, of weights that are fractions and of counts. What its imports alone need – NumPy, SciPy, pandas with Arrow and
-scikit-learn, of which every calibrator is an estimator – is printed beside it. Time is that of ``evaluate`` and its
-metrics: with weights over without, and, for a table with a date, reading roles, splitting, calibrating and judging less
-what the model's own fit and scoring take. Medians over rounds in which the two take turns.
+Memory is the peak of a fresh process (VmHWM: imports, the file and all work on it) that runs the command line on a
+CSV file, with fractional weights and with counts. The memory of its imports alone is printed beside it: NumPy, SciPy,
+pandas with Arrow and scikit-learn, of which every calibrator is an estimator. Time is that of ``evaluate`` and its
+metrics: with weights divided by without, and, for a table with a date, roles, splitting, calibrating and evaluating
+minus the model's own fit and scoring. Medians over rounds in which the two take turns.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def print_memory(rows: int, verdict: Verdicts) -> None:
 
 
 def peak(*command: str | Path) -> float:
-    """Megabytes that a fresh process needs at most for this command."""
+    """Return the peak memory of a fresh process for this command, in megabytes."""
     arguments = [sys.executable, "-c", PEAK, *map(str, command)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True)
     status, megabytes = done.stdout.split()
@@ -87,7 +87,7 @@ def weights_cost(rows: int, rounds: int) -> float:
 
 
 def seconds(recipe: Recipe, data: Dataset | pd.DataFrame) -> float:
-    """From the data, or the table, to its metrics."""
+    """Return the seconds from the data, or the table, to its metrics."""
     begin = time.perf_counter()
     if isinstance(data, pd.DataFrame):
         data = sources.load(recipe, {"00": data})
@@ -111,7 +111,7 @@ def dated(rows: int) -> pd.DataFrame:
 
 
 def model_alone(recipe: Recipe, frame: pd.DataFrame) -> float:
-    """The model's fit on the rows that train it, and its scores of those that calibrate and test."""
+    """Return the seconds of the model's fit on its training rows, and of its scores on calibration and test rows."""
     data = sources.load(recipe, {"00": frame})
     ((learn, test, *_),) = split(recipe, data)
     by_time = learn[np.argsort(data.time[learn], kind="stable")]

@@ -1,7 +1,8 @@
-"""Compares the processor time of a page with the processor time of an empty page, and measures the bytes of its charts.
+"""Compares the processor time of a page with the processor time of an empty page, and measures the bytes of its
+charts.
 
-Every page is opened as by its link and its work is done first; then its script runs again, which is what any
-small change costs the server at least. Ratios are medians over runs in which page and empty page take turns.
+Every page is opened by its link and its work is done first; then its script runs again, which is the server's cost of
+the smallest change. Ratios are medians over runs in which page and empty page take turns.
 """
 
 from __future__ import annotations

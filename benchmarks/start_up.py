@@ -1,7 +1,7 @@
 """Compares the start of ``import calib`` and of the command line with the import of their libraries.
 
-Each in a fresh interpreter, taking turns; the ratios are medians. The first picture in a browser has a
-benchmark of its own.
+Each runs in a fresh interpreter, in turns; the ratios are medians. The first picture in a browser has its own
+benchmark.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Compares a study with a plain scikit-learn loop, on one core and on two, and times a summary of a large study.
 
-The work: 1 000 rows, ten folds, a default forest on two thirds of the training rows, its probabilities raw,
-through Platt's sigmoid and through isotonic regression on the other third, four metrics each. Ratios are
-medians over rounds in which the two take turns; workers of the second core are started before they are timed,
-as in a study of hours they are.
+The work: 1,000 rows, ten folds, a default forest on two thirds of the training rows, its probabilities uncalibrated,
+with Platt scaling and with isotonic regression on the other third, and four metrics each. Ratios are medians over
+rounds in which the two take turns; the second core's workers are started before the timing, as in a long study.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ keys = ["accuracy", "auc", "brier", "log_loss"]
 model = "random_forest"
 placement = "split"
 """
-MOST_SECONDS = 2.0  # for 100 000 rows
+MOST_SECONDS = 2.0  # for 100,000 rows
 
 
 def plain(X: np.ndarray, y: np.ndarray, repeats: int) -> list[list[float]]:
-    """What a person would write."""
+    """Run the loop that a person would write."""
     rows = []
     for repeat in range(repeats):
         for fold, (train, test) in enumerate(
@@ -86,7 +85,7 @@ def main(rounds: int = 5, repeats: int = 4) -> int:
         seconds = np.empty((rounds, 3))
         for i in range(rounds):
             seconds[i, :2] = [timed(lambda: plain(X, y, 1)), timed(lambda: study(1, 1))]
-            study(1, 2)  # workers that had nothing to do meanwhile may have ended
+            study(1, 2)  # starts the workers again, which may have ended while idle
             seconds[i, 2] = timed(lambda: study(repeats, 2))
         loop, one, two = (median(column) for column in seconds.T)
         print(
@@ -103,7 +102,7 @@ def main(rounds: int = 5, repeats: int = 4) -> int:
 
 
 def summarised(path: Path) -> float:
-    """Seconds to read the rows of a large store and to summarise one metric: ranks, tests, win-rates, regret."""
+    """Return the seconds to read the rows of a large store and to summarise one metric with its tests."""
     keys = ("accuracy", "auc", "brier", "log_loss", "ece", "reliability", "resolution", "rmse")
     values = np.random.default_rng(0).random((100_000, len(keys)))
     with Store(path, write=True) as store:

@@ -1,7 +1,7 @@
 """Compares inductive Venn–Abers with isotonic regression and the packages venn-abers and probcal.
 
-Each is fitted on n scores and answers n new ones. Every ratio is a median over rounds in which the two take
-turns; the bounds are what must hold.
+Each is fitted on n scores and predicts n new ones. Every ratio is a median over rounds in which the two take turns;
+the bounds must hold.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MEGABYTES = 400
 
 
 def sample(kind: str, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores, labels and new scores, without ties."""
+    """Draw scores, labels and new scores, without ties."""
     rng = np.random.default_rng(0)
     scores, new = rng.random(n), rng.random(n)
     y = {"mixed": rng.random(n) < scores, "separable": scores > 0.5, "one class": np.zeros(n, dtype=bool)}[
@@ -57,7 +57,7 @@ def probcals(scores, y, new):
 
 
 def turns(works: list[Callable[[], object]], rounds: int) -> np.ndarray:
-    """Seconds of each work in each round, (rounds, works)."""
+    """Return the seconds of each work in each round, (rounds, works)."""
     seconds = np.empty((rounds, len(works)))
     for i in range(rounds):
         for j, work in enumerate(works):
@@ -68,10 +68,10 @@ def turns(works: list[Callable[[], object]], rounds: int) -> np.ndarray:
 
 
 def beside(theirs: Callable, n: int, count: int, bounds: dict[int, float], verdict: Verdicts) -> str:
-    """A line: seconds of ours and of a package, how many times faster ours is, and how far apart they are."""
+    """Return a line: seconds of ours and of a package, their ratio, and the largest difference of their results."""
     drawn = sample("mixed", n)
     quick, slow = lambda: ours(*drawn), lambda: theirs(*drawn)
-    # Five of ours around each of theirs, which may take a minute: one alone may meet a busy moment.
+    # Five of ours around each of theirs, which may take a minute: a single run could coincide with a busy moment
     seconds = turns([quick, quick, slow, quick, quick, quick], count)
     own = np.median(np.delete(seconds, 2, axis=1), axis=1)
     times = f"{1e3 * median(own):8.1f} ms{1e3 * median(seconds[:, 2]):8.1f} ms"

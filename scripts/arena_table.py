@@ -1,18 +1,18 @@
-"""Who wins the arena: win-rates and regrets of every calibrator, from the rows of ``python -m calib study arena``.
+"""Tabulate the arena: win-rates and regrets of every calibrator, from the rows of ``python -m calib study arena``.
 
     python -m calib study arena --data FOLDER/*.csv --repeats 1 --store arena.sqlite --csv arena.csv
     python -m scripts.arena_table arena.csv [--by model | placement] [--metrics brier log_loss_clipped …]
-    python -m scripts.arena_table rows.csv --by size --metrics brier log_loss_clipped     # of
-    scripts.judge_advice
-    python -m scripts.arena_table arena.csv --metrics … --published FILE --pair pairwise venn_abers   # of three or more
-    classes
+    python -m scripts.arena_table rows.csv --by size --metrics brier log_loss_clipped
+    python -m scripts.arena_table arena.csv --metrics … --published FILE --pair pairwise venn_abers
 
-A case is a data set, a model and a placement on which every method answered (margins are refused by the
-methods that need probabilities, so that the support vector machine takes no part; Rank, which only forests
-have, neither). In each case a method beats some share of the others; these shares and the regrets to the best
-method in hindsight are averaged over the cases of a data set and then over data sets, which are drawn anew
-for the intervals. Prints Markdown tables. ``--published`` sets CalArena's win-rates by log loss beside them: columns
-benchmark, runs, method, win_rate_log_loss. ``--pair`` compares two methods over the data sets, by Student's t.
+The third line reads the rows of ``scripts.judge_advice``, the last one an arena of three or more classes.
+
+A case is a data set, a model and a placement for which every method has a result. Methods that need probabilities
+refuse margins, so the support vector machine is left out; so is Rank, which only forests have. In each case a method
+beats some share of the others. These shares, and the regrets to the best method in hindsight, are averaged over the
+cases of a data set and then over data sets; the intervals resample data sets. Prints Markdown tables. ``--published``
+adds CalArena's win-rates by log loss: columns benchmark, runs, method, win_rate_log_loss. ``--pair`` compares two
+methods over the data sets by Student's t.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ CALARENA = {
 
 
 def read(file: Path) -> pd.DataFrame:
-    """A line a case and method."""
+    """Read the rows: one per case and method."""
     rows = pd.read_csv(file)
     if "setup" in rows:
         names = rows["setup"].str.split("/", expand=True)
@@ -54,14 +54,14 @@ def read(file: Path) -> pd.DataFrame:
 
 
 def cases(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """(cases, methods): a metric where every method but Rank answered."""
-    extra = [name for name in ("size",) if name in rows]  # of tables drawn in several sizes
+    """Return a metric, (cases, methods), for the cases in which every method but Rank has a result."""
+    extra = [name for name in ("size",) if name in rows]  # for tables drawn in several sizes
     table = rows.pivot_table(metric, CASE + extra, "method", sort=False).drop(columns="rank", errors="ignore")
     return table[table.notna().all(axis=1)]
 
 
 def standings(table: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
-    """A line a method: win-rate with its 95 % interval over data sets, and mean regret."""
+    """Return one row per method: win-rate with its 95 % interval over data sets, and mean regret."""
     values, k = table.to_numpy(), table.shape[1]
     rates = pd.DataFrame((k - ranks(values, higher_is_better)) / (k - 1), table.index, table.columns)
     lost = pd.DataFrame(regrets(values, higher_is_better), table.index, table.columns)
@@ -81,7 +81,7 @@ def named(method: str) -> str:
 
 
 def published(file: Path | None) -> pd.DataFrame:
-    """CalArena's win-rates by log loss: a line a method, a column a benchmark."""
+    """Read CalArena's win-rates by log loss: one row per method, one column per benchmark."""
     if file is None:
         return pd.DataFrame()
     rows = pd.read_csv(file)
@@ -110,7 +110,9 @@ def print_standings(rows: pd.DataFrame, metrics: list[str], beside: pd.DataFrame
 def difference(
     rows: pd.DataFrame, metric: str, first: str, second: str
 ) -> tuple[float, float, float, int, int]:
-    """Mean of first − second over data sets with its 95 % interval (Student's t); sets where first is lower, sets."""
+    """Return the mean of first − second over data sets, its 95 % interval (t), and the numbers of sets below 0 and in
+    all.
+    """
     table = cases(rows, metric)
     each = (table[first] - table[second]).groupby(level="data").mean().to_numpy()
     half = stats.t.ppf(0.975, len(each) - 1) * each.std(ddof=1) / np.sqrt(len(each))

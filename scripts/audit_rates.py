@@ -1,12 +1,13 @@
-"""How often the audit of groups raises a false alarm, and how often it finds and names a planted group.
+"""Measure how often the audit of groups raises a false alarm, and how often it finds and names a planted group.
 
 ``python -m scripts.audit_rates [--tables 1000] [--planted 200] [--jobs 2] [--markdown FILE]``. Each table has ten
-columns: five numbers and five categories. The log-odds of the predictions depend on three of them. Beside the audit
-stands the usual rule: the smallest p-value of a two-sided z-test per segment, not adjusted for the search, is below 5
-%. In tables "sampled by label" probabilities are right where rows come from: all events are kept, but one in two to
-five of the others, by a column. The planted group has 5 % of 10,000 rows, and its true probabilities are 0.15 higher
-than predicted. It is one value of a column, a conjunction of two values, or a conjunction of two ranges that are not
-all quantile ranges. "Named" means that the first line is significant and has rows of this group only.
+columns: five numbers and five categories. The log-odds of the predictions depend on three of them. The audit is
+compared with the usual rule: the smallest p-value of a two-sided z-test per segment, without adjustment for the
+search, is below 5 %. In tables "sampled by label" the probabilities are right in the population: all events are kept,
+but only one in two to five of the other rows, by a column. The planted group has 5 % of 10,000 rows, and its true
+probabilities are 0.15 higher than predicted. It is one value of a column, a conjunction of two values, or a
+conjunction of two ranges that are not all quantile ranges. "Named" means that the first line is significant and has
+rows of this group only.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ CALM = (
 )
 PLANTED = ("group", "group, weights", "group, half the rows", "group, 400 clusters", "group, milder weights")
 SHAPES = {"group, weights": 1, "group, milder weights": 4}  # of Γ distributions
-KEPT = {"a": 0.5, "b": 0.4, "c": 0.3, "d": 0.25, "e": 0.2}  # share of the rows without an event
+KEPT = {"a": 0.5, "b": 0.4, "c": 0.3, "d": 0.25, "e": 0.2}  # share kept of the rows without an event
 
 
 def columns(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """Ten columns, and log-odds of predictions that depend on three of them."""
+    """Draw ten columns, and log-odds of predictions that depend on three of them."""
     numbers = {f"number {i}": rng.normal(size=rows) for i in range(1, 6)}
     values = {
         f"kind {i}": rng.choice(list("abcde"), rows, p=[0.35, 0.25, 0.2, 0.15, 0.05]) for i in range(1, 6)
@@ -59,7 +60,7 @@ def columns(rng: np.random.Generator, rows: int) -> tuple[pd.DataFrame, np.ndarr
 def calm(
     seed: int, kind: str, rows: int = ROWS
 ) -> tuple[np.ndarray, np.ndarray, pd.DataFrame, dict[str, Any]]:
-    """(y, p, columns, options) of a table with right probabilities."""
+    """Draw (y, p, columns, options) of a table with correct probabilities."""
     rng = np.random.default_rng([seed, CALM.index(kind)])
     table, x = columns(rng, rows)
     if kind.startswith("sampled by label"):
@@ -76,7 +77,7 @@ def calm(
         whose = rng.integers(0, count, rows)
         options["cluster"] = whose
         truth = p + p * (1 - p) * np.tanh(rng.normal(0, 0.5, count))[whose]
-    if kind == "cluster columns":  # as the region of a hospital: one value per cluster
+    if kind == "cluster columns":  # one value per cluster, like the region of a hospital
         for name in ("kind 4", "kind 5"):
             table[name] = rng.choice(list("abcd"), count)[whose]
     y = (rng.random(rows) < truth).astype(int)
@@ -91,7 +92,7 @@ def calm(
 def _sampled(
     rng: np.random.Generator, rows: int, weighted: bool
 ) -> tuple[np.ndarray, np.ndarray, pd.DataFrame, dict[str, Any]]:
-    """Rows whose chance to be here depends on their label, with the weights that make up for it."""
+    """Sample rows with a probability that depends on their label, and return the weights that correct for it."""
     table, x = columns(rng, 6 * rows)
     p = expit(x)
     y = (rng.random(len(p)) < p).astype(int)
@@ -102,9 +103,9 @@ def _sampled(
 
 
 def planted(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame, dict[str, Any], np.ndarray]:
-    """(y, p, columns, options, rows of the group)."""
+    """Draw (y, p, columns, options, rows of the group) of a table with a planted group."""
     rng = np.random.default_rng([seed, 99])
-    many = MANY // 2 if kind == "group, half the rows" else MANY  # what Γ(1) weights leave: (Σw)²/Σw²
+    many = MANY // 2 if kind == "group, half the rows" else MANY  # (Σw)²/Σw² of Γ(1) weights
     table, x = columns(rng, many)
     p = np.minimum(expit(x), 0.84)
     high = {i: table[f"number {i}"] >= np.quantile(table[f"number {i}"], q) for i, q in ((3, 0.8), (4, 0.75))}
@@ -124,7 +125,7 @@ def planted(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray, pd.DataFrame,
 
 
 def naive(found: Any) -> tuple[bool, int]:
-    """(whether the smallest unadjusted p-value is below 5 %, the line of that segment)."""
+    """Return whether the smallest unadjusted p-value is below 5 %, and the line of that segment."""
     rows, p = found.rows, found.p
     gap, variance = np.zeros(found.members(0).size), np.zeros(found.members(0).size)
     gap[found.places] = rows.weights * (rows.y - p)
@@ -138,14 +139,14 @@ def naive(found: Any) -> tuple[bool, int]:
 
 
 def one_calm(seed: int, kind: str, resamples: int = RESAMPLES) -> tuple[bool, bool]:
-    """Whether the audit and the usual rule raise a false alarm."""
+    """Tell whether the audit and the usual rule raise a false alarm."""
     y, p, table, options = calm(seed, kind)
     found = audit(y, p, table, resamples=resamples, **options)
     return found.p_value <= ALPHA, naive(found)[0]
 
 
 def one_planted(seed: int, kind: str, resamples: int = RESAMPLES) -> tuple[bool, bool, bool]:
-    """Whether the audit finds something and names the group, and whether the usual rule names it."""
+    """Tell whether the audit finds something, whether it names the group, and whether the usual rule names it."""
     y, p, table, options, group = planted(seed, kind)
     found = audit(y, p, table, resamples=resamples, **options)
     alarm = found.p_value <= ALPHA
@@ -157,7 +158,7 @@ def one_planted(seed: int, kind: str, resamples: int = RESAMPLES) -> tuple[bool,
 
 
 def seconds(rows: int = 100_000, count: int = 7) -> tuple[int, float, float]:
-    """(segments, seconds, processor seconds) of 999 redraws of many rows."""
+    """Return (segments, seconds, processor seconds) of 999 redraws of many rows."""
     rng = np.random.default_rng(0)
     p = rng.uniform(0.05, 0.95, rows)
     table = pd.DataFrame({f"number {i}": rng.random(rows) for i in range(count)})
@@ -167,7 +168,7 @@ def seconds(rows: int = 100_000, count: int = 7) -> tuple[int, float, float]:
 
 
 def rates(pool: ProcessPoolExecutor, one: Callable, kind: str, seeds: range, resamples: int) -> list[float]:
-    """Percentages of the tables of these seeds."""
+    """Return percentages over the tables of these seeds."""
     found = pool.map(partial(one, kind=kind, resamples=resamples), seeds, chunksize=4)
     return [100 * float(np.mean(each)) for each in zip(*found, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Searches real tables for segments in which a forest's probabilities are wrong, and bounds their grouping loss.
+"""Search real tables for segments in which a forest's probabilities are wrong, and bound their grouping loss.
 
     python -m scripts.audit_tables FOLDER [NAME …] [--write docs/measurements.md]
 
@@ -35,7 +35,7 @@ def table(folder: Path, name: str) -> Dataset:
 
 
 def lines(name: str, evaluation: Evaluation) -> list[str]:
-    """One line per calibrator."""
+    """Return one line per calibrator."""
     found = []
     for key in evaluation.predictions:
         made = audited(evaluation, key)

@@ -1,15 +1,15 @@
-"""A study's means beside a paper's printed values, and how reliable its setups are, as Markdown for docs/results.md.
+"""Compare a study's means with a paper's printed values, and measure reliability, as Markdown for docs/results.md.
 
     python -m scripts.beside_paper results.sqlite --metrics log_loss rmse
     python -m scripts.beside_paper results.sqlite --metrics brier accuracy --within 0.01
     python -m scripts.beside_paper results.sqlite --ranks brier auc reliability
     python -m scripts.beside_paper results.sqlite --bins 10 20 100
 
-Every cell is "own (printed)". With ``--within``: of each setup the means over the sets that can be compared, and on
-how many of these the two differ by so much at most. With ``--ranks``: mean ranks among the setups that the paper
-ranks together, own and printed, each over all its sets. With ``--bins``: of each setup the mean over data sets, and
-the mean rank, of the reliability in so many equal-width bins, the folds of a set pooled. Few rows fill 100 bins with
-noise: the last column is the mean less what sampling alone would give a calibrated method, the variance of each bin's
+Each cell is "own (printed)". ``--within`` prints per setup the means over the comparable sets, and on how many of
+them the two differ by at most this much. ``--ranks`` prints mean ranks, own and printed, among the setups that the
+paper ranks together, each over all its sets. ``--bins`` prints per setup the mean over data sets, and the mean rank,
+of the reliability in this many equal-width bins, with the folds of a set pooled. Few rows fill 100 bins with noise:
+the last column subtracts the part that sampling alone gives a calibrated method, the variance of each bin's
 frequency, weighted by its rows.
 """
 
@@ -28,7 +28,7 @@ from calib.study.papers.printed import COMPARISONS, beside, likely_paper, printe
 
 
 def comparison(rows: pd.DataFrame, metric: str) -> list[str]:
-    """A line a setup, a column a data set."""
+    """Return a table with one row per setup and one column per data set."""
     paper = likely_paper(rows)
     if paper is None:
         return ["The names of these setups are in no paper."]
@@ -40,7 +40,7 @@ def comparison(rows: pd.DataFrame, metric: str) -> list[str]:
 
 
 def closeness(rows: pd.DataFrame, metric: str, most: float) -> list[str]:
-    """A line a setup: own and printed mean, on how many sets they differ by ``most`` at most, and the farthest one."""
+    """Return per setup own and printed mean, the number of sets that differ by at most ``most``, and the farthest."""
     paper = likely_paper(rows)
     if paper is None:
         return ["The names of these setups are in no paper."]
@@ -58,7 +58,10 @@ def closeness(rows: pd.DataFrame, metric: str, most: float) -> list[str]:
 
 
 def mean_ranks(store: Store, rows: pd.DataFrame, metrics: list[str]) -> list[str]:
-    """A line a setup of those that the paper ranks together and that are all here: "own (printed)" a metric."""
+    """Return per setup "own (printed)" mean ranks, one column per metric.
+
+    Only setups that the paper ranks together are included, if all of them are in the rows.
+    """
     there, paper, predictions = set(rows["setup"]), likely_paper(rows), store.repeats()
     lines: dict[str, dict[str, str]] = {}
     for one in COMPARISONS.values():
@@ -77,7 +80,7 @@ def shown(value: float) -> str:
 
 
 def reliability(store: Store, rows: pd.DataFrame, bins: list[int]) -> list[str]:
-    """A line a setup: mean and mean rank for each number of bins."""
+    """Return per setup the mean and the mean rank for each number of bins."""
     setups, predictions, lines = list(dict.fromkeys(rows["setup"])), store.repeats(), {}
     pooled = {name: pooled_predictions(predictions, name, setups) for name in dict.fromkeys(rows["data"])}
     for k in bins:
@@ -99,7 +102,7 @@ def reliability(store: Store, rows: pd.DataFrame, bins: list[int]) -> list[str]:
 
 
 def sampling(p: np.ndarray, k: int) -> float:
-    """The expected reliability in k bins of predictions p that are right: the sum of m(1 − m)/n over the bins' means.
+    """Return the expected reliability in k bins of correct predictions p: Σ m(1 − m)/n over the bins' means m.
 
     >>> round(sampling(np.array([0.5, 0.5, 0.2, 1.0]), 10), 6)    # (0.25 + 0.16 + 0) / 4
     0.1025

@@ -1,11 +1,11 @@
-"""Holds the sentences of verdict, advice, headline and Compare's title against numbers recomputed from labels and p.
+"""Check the sentences of verdict, advice, headline and Compare's title against numbers recomputed from labels and p.
 
     python -m scripts.check_sentences FOLDER [--seeds 1]
 
-FOLDER holds one CSV file a data set, its label in the column ``target``; of more than 3,000 rows 1,500 are drawn.
-Every model of ``JUDGED`` runs on each, and on the samples that ship. Intervals, the slope and the ECE's chance level
-are those of ``calib.metrics``; means, signs and counts are computed here. Every contradiction is printed; with any the
-exit status is 1.
+FOLDER holds one CSV file per data set, with its label in the column ``target``; of more than 3,000 rows, 1,500 are
+drawn. Every model of ``JUDGED`` runs on each, and on the included samples. Intervals, the slope and the ECE's chance
+level come from ``calib.metrics``; means, signs and counts are computed here. Prints every contradiction; if there are
+any, the exit status is 1.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ NAMED = "|".join(sorted(map(name_of, METHODS), key=len, reverse=True))
 
 @dataclass(frozen=True)
 class Said:
-    """What is shown for an evaluation."""
+    """Sentences shown for an evaluation."""
 
     verdict: tuple[str, ...]
     answer: str
@@ -74,14 +74,14 @@ def value(text: str) -> float:
 
 
 def reads(text: str, true: float) -> bool:
-    """Whether a printed number is the true one, rounded to the digits that are printed."""
+    """Tell whether a printed number is the true one, rounded to the printed digits."""
     mantissa, _, exponent = text.replace("−", "-").partition("e")
     unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
     return abs(value(text) - true) <= unit * 0.5001 + 1e-12
 
 
 def contradictions(evaluation: Evaluation, told: Said) -> list[str]:
-    """Each sentence that the numbers contradict."""
+    """Return each sentence that the numbers contradict."""
     return [*_verdict(evaluation, told), *_advice(evaluation, told), *_agreement(evaluation, told)]
 
 

@@ -1,12 +1,11 @@
-"""How often the intervals that pages and reports print include what they speak of, and how often tests are wrong.
+"""Measure how often printed intervals include the true value, and how often tests reject wrongly.
 
     python -m scripts.coverage [--draws 400] [--only TEXT] [--write docs/measurements.md]
 
-Test rows are drawn again and again from worlds of which every value is known (``scripts.worlds``), and each interval
-is asked for as a page or a report asks for it. An interval that is not given, because the page says why there is none,
-counts among those that are not given, and not among those that miss. What takes long is drawn less often. Prints
-Markdown; with ``--write`` it also replaces the section "Do the intervals cover?" of the file. By hand: half an hour on
-one core.
+Test rows are drawn repeatedly from worlds whose every value is known (``scripts.worlds``), and each interval is
+computed as a page or a report computes it. An interval that is not given, because the page says why there is none,
+counts as not given, not as a miss. Slow ones are drawn less often. Prints Markdown; with ``--write`` it also replaces
+the section "Do the intervals cover?" of the file. Run by hand: half an hour on one core.
 """
 
 from __future__ import annotations
@@ -31,17 +30,15 @@ from scripts.worlds import CALIBRATED, OVERCONFIDENT, Drawn, draw, world
 SIZES = (50, 200, 1000, 5000)
 PREVALENCES = (0.5, 0.1, 0.02)
 MODELS = {"calibrated": CALIBRATED, "overconfident": OVERCONFIDENT}
-SAMPLES: Mapping[
-    str, dict[str, Any]
-] = {  # of 1,000 rows, half of them of class 1, where the model is calibrated
+SAMPLES: Mapping[str, dict[str, Any]] = {  # 1,000 rows of a calibrated model, half of them of class 1
     **{f"{k} cluster{'s' * (k > 1)}": {"clusters": k} for k in (1, 5, 10, 20, 50)},
     "weights 1, 3, 9": {"weighted": True},
     "base rate 10 %": {"stated": 0.1},
 }
 SETS = (5, 10, 20, 40)  # data sets of a study
-ENOUGH = 0.92  # where fewer intervals cover, a page says so instead
-REPETITIONS = (2, 5, 10, 20, 50)  # of simulations on Learn pages
-CHUNK = 20  # draws of a task
+ENOUGH = 0.92  # if fewer intervals cover, a page says so instead
+REPETITIONS = (2, 5, 10, 20, 50)  # repetitions of simulations on Learn pages
+CHUNK = 20  # draws per task
 Line = tuple[str, float, float, float]  # name, covers, given, width
 
 # Running it
@@ -49,7 +46,7 @@ Line = tuple[str, float, float, float]  # name, covers, given, width
 
 @dataclass(frozen=True)
 class Case:
-    """Where rows are drawn from, and how."""
+    """Population of test rows, and how they are sampled."""
 
     prevalence: float = 0.5
     model: str = "calibrated"
@@ -69,7 +66,7 @@ class Case:
 
 
 def summarised(found: Any) -> tuple[float, float, float]:
-    """(covers or rejects, given, width) of what one draw gave: shares and a mean over its points, NaN where none."""
+    """Return (covers or rejects, given, width) of one draw: shares and a mean over its points, NaN without any."""
     if not isinstance(found, tuple):
         return float(found), float(found == found), np.nan
     truth, low, high = np.broadcast_arrays(*(np.asarray(each, dtype=float) for each in found))
@@ -85,7 +82,7 @@ def summarised(found: Any) -> tuple[float, float, float]:
 
 
 def on_rows(case: Case, seeds: Iterable[int], printed: Mapping[str, Printed]) -> Iterator[Line]:
-    """What is printed of the test rows of each draw."""
+    """Yield the results of each draw of test rows."""
     for seed in seeds:
         rows = case.rows(seed)
         for one in printed.values():
@@ -96,7 +93,7 @@ def on_rows(case: Case, seeds: Iterable[int], printed: Mapping[str, Printed]) ->
 def on_sets(
     case: int, seeds: Iterable[int], found: Callable[[int, np.random.Generator], Found]
 ) -> Iterator[Line]:
-    """What is printed of the results of so many data sets."""
+    """Yield the results of each draw of ``case`` data sets."""
     for seed in seeds:
         yield from (
             (name, *summarised(each))
@@ -107,7 +104,7 @@ def on_sets(
 def lines_of(
     run: Callable[..., Iterator[Line]], what: Any, cases: Iterable[Any], draws: int, jobs: int
 ) -> pd.DataFrame:
-    """Columns case, name, covers, given, width: a line a draw."""
+    """Return columns case, name, covers, given, width: one row per draw."""
     chunks = [(case, range(at, min(at + CHUNK, draws))) for at in range(0, draws, CHUNK) for case in cases]
 
     def one(case: Any, seeds: range) -> list[tuple]:
@@ -126,14 +123,14 @@ def lines_of(
 
 @dataclass(frozen=True)
 class Cell:
-    """What was found over all draws of one interval, or test, in one case.
+    """Result over all draws of one interval, or test, in one case.
 
     Attributes
     ----------
     share
-        Of the intervals given, those that cover; of the tests, those that reject.
+        Share of the given intervals that cover; of the tests, share that reject.
     error
-        Its standard error.
+        Standard error of the share.
     given
         Share of the intervals that are given.
     width
@@ -153,17 +150,17 @@ class Cell:
 
     @property
     def usual(self) -> bool:
-        """Whether at least one interval of ten is given."""
+        """Whether at least one interval in ten is given."""
         return self.given >= 0.1
 
     @property
     def low(self) -> bool:
-        """Whether too few cover, beyond what the number of draws leaves open; of intervals given in one draw of ten."""
+        """Whether too few intervals cover, by more than two standard errors; only if one in ten draws gives one."""
         return self.usual and self.share + 2 * self.error < ENOUGH
 
     @property
     def often(self) -> bool:
-        """Whether a test rejects too often, likewise."""
+        """Whether a test rejects too often, by more than two standard errors."""
         return self.share - 2 * self.error > 1 - ENOUGH
 
     def written(self, test: bool) -> str:
@@ -178,7 +175,7 @@ class Cell:
 
 
 def cells_of(lines: pd.DataFrame) -> dict[tuple[str, Any], Cell]:
-    """(name, case) → its cell."""
+    """Return (name, case) → its cell."""
     return {at: Cell.of(some) for at, some in lines.groupby(["name", "case"], sort=False)}
 
 
@@ -188,7 +185,7 @@ def table(head: list[str], rows: Iterable[list[str]]) -> str:
 
 
 def crossed(lines: pd.DataFrame, columns: Mapping[str, Any], test: bool = False) -> str:
-    """A row a name, a column a case."""
+    """Write a table with one row per name and one column per case."""
     found = cells_of(lines)
     return table(
         ["", *columns],
@@ -206,7 +203,7 @@ def crossed(lines: pd.DataFrame, columns: Mapping[str, Any], test: bool = False)
 
 
 def by_size(lines: pd.DataFrame) -> str:
-    """A row a name and number of rows, a column a model and prevalence."""
+    """Write a table with one row per name and size, and one column per model and prevalence."""
     found = cells_of(lines)
     head = [f"{100 * prevalence:.0f} %, {model}" for model in MODELS for prevalence in PREVALENCES]
 
@@ -230,7 +227,7 @@ def folded(text: str) -> str:
 
 
 def places(printed: Mapping[str, Printed], lines: Mapping[str, pd.DataFrame]) -> str:
-    """Where intervals are printed, how many cells lie below, and what the page does there."""
+    """Write where intervals are printed, how many cells are low, and the page's alternative there."""
     rows = []
     for key, one in printed.items():
         found = [cell for cell in cells_of(lines[key]).values() if cell.usual]
@@ -245,7 +242,7 @@ SECTION = "## Do the intervals cover?"
 
 
 def report(draws: int, jobs: int, only: str = "") -> Iterator[str]:
-    """The parts of the section of docs/measurements.md, each when it is found."""
+    """Yield the parts of the section of docs/measurements.md as they are computed."""
     intervals = {key: one for key, one in ON_ROWS.items() if only in key}
     tests = {key: one for key, one in TESTS.items() if only in key}
     grid = [Case(share, model, n) for n in SIZES for share in PREVALENCES for model in MODELS]
@@ -300,7 +297,7 @@ known without simulation:"""
 
 
 def with_section(text: str, section: str) -> str:
-    """A document with one of its sections, up to the next heading of its level, replaced or added at the end.
+    """Replace a section of a document, up to the next heading of its level, or append it.
 
     >>> with_section("# A\\n\\n## B\\nold\\n\\n## C\\n", "## B\\nnew\\n")
     '# A\\n\\n## B\\nnew\\n\\n## C\\n'

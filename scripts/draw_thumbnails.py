@@ -1,7 +1,7 @@
-"""The small pictures of the list of lessons, light and dark: ``python -m scripts.draw_thumbnails [LESSON …]``.
+"""Draw the small pictures of the list of lessons, light and dark: ``python -m scripts.draw_thumbnails [LESSON …]``.
 
-Each is the picture of the lesson's last step on a page of Explore, about which the first question does not ask, without
-words: pages/ui/thumbnails/LESSON-THEME.webp. Redraw them when a lesson ends with another picture.
+Each shows, without words, the picture of the lesson's last step on an Explore page, which the first question does not
+ask about: pages/ui/thumbnails/LESSON-THEME.webp. Redraw them if a lesson ends with another picture.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from calib.figures import DARK, LIGHT
 from calib.lessons import LESSONS, Lesson, Step
 from pages.ui.learn.lessons import THUMBNAILS
 
-WIDTH, HEIGHT = 256, 160  # of a figure without its words; shown at half of it
+WIDTH, HEIGHT = 256, 160  # pixels of a figure without its words; shown at half this size
 AXIS = {"title": None, "showticklabels": False, "ticks": ""}
 BARE = {"margin": dict.fromkeys("lrtb", 6), "showlegend": False, "title": None}
 

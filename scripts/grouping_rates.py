@@ -1,4 +1,4 @@
-"""How good are bound, interval and test of the grouping loss, on Gaussians whose true probabilities are known.
+"""Measure bound, interval and test of the grouping loss on Gaussians whose true probabilities are known.
 
 ``python -m scripts.grouping_rates [--tables 500] [--jobs 2] [--markdown FILE]``. A logistic regression predicts two
 classes of Gaussians with different covariances, so rows of one prediction have different true probabilities. The true
@@ -28,7 +28,7 @@ LEVELS = 500  # groups of equal prediction in the population
 
 
 def pair(seed: int) -> GaussianPair:
-    """Two classes whose covariances differ in scale and direction."""
+    """Draw two classes whose covariances differ in scale and direction."""
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0, np.pi)
     turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
@@ -41,7 +41,7 @@ def pair(seed: int) -> GaussianPair:
 
 
 def explained(posterior: np.ndarray, region: np.ndarray, place: np.ndarray) -> float:
-    """Mean square of the true mean of each row's region less that of its bin."""
+    """Return the mean square of the true mean of each row's region minus that of its bin."""
     means = []
     for index in (region, place):
         count = group_sums(index, int(index.max()) + 1)
@@ -53,7 +53,7 @@ def explained(posterior: np.ndarray, region: np.ndarray, place: np.ndarray) -> f
 def one(
     seed: int, rows: int, loss: bool = True, which: str = "tree", population: int = POPULATION
 ) -> tuple[float, ...]:
-    """(true grouping loss, loss of the partition, bound, low, high, p-value) of a table."""
+    """Return (true grouping loss, loss of the partition, bound, low, high, p-value) of a table."""
     data = pair(seed)
     sample, rest = data.sample(rows, seed), data.sample(population, seed + 10_000_000)
     X = pd.concat([sample.X, rest.X], ignore_index=True)
@@ -79,7 +79,7 @@ def one(
 
 
 def line(name: str, rows: int, runs: Sequence[tuple[float, ...]]) -> str:
-    """A row of the table."""
+    """Write a row of the table."""
     whole, own, bound, low, high, p_value = np.array(runs).T
     shares = [
         f"{100 * float(np.mean(each)):.1f} %"

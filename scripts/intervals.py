@@ -1,4 +1,4 @@
-"""The intervals and tests that pages and reports print, each asked for as they ask for it, beside what it speaks of."""
+"""Compute the intervals and tests that pages and reports print, each as they do, beside their true values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ THRESHOLD = 1 / 6  # of costs 1 and 5
 OTHERS = {"platt": "after recalibration", "isotonic": "with three distinct predictions"}
 SPLITS, TEST_SHARE = 20, 0.3
 
-# Of one draw by name: of an interval (truth, low, high), each a number or one per point; of a test whether it rejects
+# Results of one draw by name: (truth, low, high) of an interval, each a number or an array; whether a test rejects
 Found = dict[str, Any]
 
 
@@ -54,13 +54,13 @@ class Printed:
     Attributes
     ----------
     where
-        In which pages and reports they are.
+        Pages and reports that print them.
     found
-        Name → what is found, of some test rows.
+        Returns the results, name → result, for test rows.
     otherwise
-        What the page does where the interval would not cover.
+        Shown on the page instead of an interval that would not cover.
     thin
-        Of so many draws one is used for 1,000 rows and more, to save time.
+        For 1,000 rows and more, one of this many draws is used, to save time.
     """
 
     where: str
@@ -70,7 +70,7 @@ class Printed:
 
 
 def evaluation(rows: Drawn) -> Evaluation:
-    """The test rows as pages have them: the model's predictions, and two other forecasts as those of calibrators."""
+    """Return the test rows as pages have them: the model's predictions, and two other forecasts as calibrators'."""
     made = Evaluation.from_predictions(rows.y, rows.forecasts, rows.weight, rows.cluster)
     return replace(
         made, recipe=Recipe(), calibration_scores=np.zeros(1000), calibration_y=np.tile([0, 1], 500)
@@ -176,7 +176,7 @@ def optimisms(rows: Drawn) -> Found:
 
 
 def over_splits(rows: Drawn) -> Found:
-    """The mean over random splits, in each of which Platt's line is fitted on the rows that do not test."""
+    """Compute the mean over random splits, each with Platt scaling fitted on the rows outside the test set."""
     if rows.cluster is not None or rows.weight is not None:  # other splits and other fits
         return {}
     n, lines = len(rows.y), []
@@ -196,7 +196,7 @@ def over_splits(rows: Drawn) -> Found:
 
 
 def _refitted(y: Array, p: Array) -> Callable[[Array], Array] | None:
-    """Platt's line through these rows; None where they are of one class."""
+    """Fit Platt scaling on these rows; None if they are of one class."""
     if y.min() == y.max():
         return None
     return CALIBRATORS["platt"](on="log-odds", clip=1e-12).fit(p, y).predict
@@ -204,7 +204,7 @@ def _refitted(y: Array, p: Array) -> Callable[[Array], Array] | None:
 
 @cache
 def _expected_gain(of: World, n: int) -> float:
-    """What Platt's line, fitted on n rows, changes in Brier score on average: over 400 fits."""
+    """Compute the mean change in Brier score by Platt scaling fitted on n rows, over 400 fits."""
     rng, gains = np.random.default_rng(0), []
     some = slice(50, None, 100)  # of the objects
     p, truth = of.forecasts["none"][some], of.truth[some]
@@ -236,7 +236,7 @@ def bins(rows: Drawn) -> Found:
 
 
 def _of_calibrated(rows: Drawn, curve: Array, lower: Array, upper: Array) -> tuple[Array, Array, Array]:
-    """A consistency band speaks of calibrated models alone: what it should include is the curve itself."""
+    """Compare a consistency band with the curve itself, for calibrated models only."""
     right = np.allclose(rows.world.forecasts["none"], rows.world.truth)
     return np.where(right, curve, np.nan), lower, upper
 
@@ -268,7 +268,7 @@ def smooth(rows: Drawn) -> Found:
 
 
 def _smoothed_truth(rows: Drawn, at: Array, log_odds: bool) -> Array:
-    """The curve without the chance of the labels: that of each row as two, with its true probability as a weight."""
+    """Compute the curve without label noise: each row counts as two, weighted by its true probability."""
     labels, weight = np.repeat([1, 0], len(rows.y)), or_ones(rows.weight, len(rows.y))
     both = np.concatenate([weight * rows.truth, weight * (1 - rows.truth)])
     curve = smooth_curve(labels, np.tile(rows.p, 2), log_odds=log_odds, sample_weight=both)
@@ -368,7 +368,7 @@ def verdicts(rows: Drawn) -> Found:
 
 
 def pairs(rows: Drawn) -> Found:
-    """Venn–Abers fitted on as many rows."""
+    """Test Venn–Abers fitted on an equal number of rows."""
     other = rows.again()
     if rows.weight is not None or other.y.min() == other.y.max():
         return {"Venn–Abers: not as predicted": np.nan}
@@ -379,7 +379,7 @@ def pairs(rows: Drawn) -> Found:
 
 
 def equals(rows: Drawn) -> Found:
-    """Four equally good forecasts: the best of them on these rows against the others."""
+    """Test four equally good forecasts: the best of them on these rows against the others."""
     noisy = [expit(logit(rows.truth) + rows.rng.normal(size=len(rows.y)) / 2) for _ in range(4)]
     losses = [squared_errors(rows.y, p) for p in noisy]
     sample = evaluation(rows).sample
@@ -408,7 +408,7 @@ TESTS = {
 
 
 def _results(n: int, better: Array, rng: np.random.Generator) -> Array:
-    """(n, k) losses; ``better`` (k,) says by how much each method is, in standard deviations of one result."""
+    """Draw (n, k) losses; ``better`` (k,) is each method's advantage, in standard deviations of one result."""
     return rng.normal(scale=3, size=(n, 1)) + rng.normal(size=(n, len(better))) - better
 
 

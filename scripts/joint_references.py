@@ -1,7 +1,7 @@
-"""Predictions of probmetrics and venn-abers on simulated rows of K classes, for the tests of our calibrators.
+"""Store predictions of probmetrics and venn-abers on simulated rows of K classes, for the tests of our calibrators.
 
-They need torch, so they are computed once and stored: ``pip install probmetrics venn-abers`` in an environment of its
-own, then ``python -m scripts.joint_references tests/calibrators/joint_reference.json``.
+The packages need torch, so the predictions are computed once and stored: ``pip install probmetrics venn-abers`` in an
+environment of its own, then ``python -m scripts.joint_references tests/calibrators/joint_reference.json``.
 """
 
 from __future__ import annotations

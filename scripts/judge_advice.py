@@ -1,17 +1,17 @@
-"""Judges the advice "which calibrator should I use here?" on real data: small tables, and many fresh rows to tell.
+"""Evaluate the advice "which calibrator should I use here?" on real data: small tables, with many rows left over.
 
     python -m scripts.judge_advice FOLDER --rows rows.csv [--tables 4] [--sizes 150 300 1000] [--skip NAME …]
 
-FOLDER holds one CSV file a data set, its label in the column ``target``. Of each with enough rows, tables are
-drawn as a person might have them; the chain runs on them as on the page, with every calibrator. What the
-advice then chose, and the methods that it did not tell from its choice, are held against the scores of the
-same models and calibrators on the rows left over. Every table is appended to ``rows.csv`` when it is done, a
-line a method, so that the run can be stopped at any moment and started again. The table of docs/results.md is
-printed at the end. By hand: a quarter of an hour.
+FOLDER holds one CSV file per data set, with its label in the column ``target``. From each one with enough rows,
+tables of typical size are drawn, and the chain runs on them as on the page, with every calibrator. The method that
+the advice chooses, and those not clearly different from it, are compared with the scores of the same models and
+calibrators on the rows left over. Every table is appended to ``rows.csv`` when it is done, one line per method, so
+the run can be stopped at any moment and continued. Prints the table of docs/results.md at the end. Run by hand: a
+quarter of an hour.
 
-Every decision within the advice is also taken anew for each data set, as it would be from the others alone:
-where the choice begins, with single trees and else, whether a single tree may be left its own probabilities, and
-the two constants. The regrets of that stand beside those of the advice as it is.
+Every decision within the advice is also tuned for each data set on the other sets alone: the method it starts with
+(for single trees and otherwise), whether a single tree may keep its own probabilities, and the two constants. The
+resulting regrets are printed beside those of the advice as shipped.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ from calib.models import MODELS
 JUDGED = ("random_forest", "gradient_boosting", "naive_bayes", "decision_tree", "logistic_regression")
 METHODS = tuple(key for key, method in CALIBRATORS.items() if method.input not in TABLES)
 CELL = ["data", "model", "size", "table"]
-LEFT_OVER = (300, 5000)  # rows that must be left over to tell, and that are asked at most
-CLIP = 1e-15  # so that an infinite log loss can be averaged; how many there are is a column of its own
+LEFT_OVER = (300, 5000)  # fewest and most rows left over for evaluation
+CLIP = 1e-15  # makes infinite log losses finite for the mean; their number is a column of its own
 LOSSES = ["brier", "log_loss"]
 MEASURED = [*LOSSES, "infinite"]
-SEEN = ["score", "infinite", "surest", "lower", "upper"]  # what the choice goes by, of advise's table
+SEEN = ["score", "infinite", "surest", "lower", "upper"]  # columns of advise's table that the choice uses
 
 
 class Rules(NamedTuple):
-    """What the advice decides: where it begins, else and on single trees, and the rest as in ``choose``."""
+    """Decisions of the advice: where it starts, for single trees and otherwise, and the constants of ``choose``."""
 
     begin: str
     begin_tree: str
@@ -68,7 +68,9 @@ def load(path: Path) -> Dataset:
 
 
 def judge(data: Dataset, model: str, size: int, table: int) -> pd.DataFrame:
-    """A line a method: its losses on the rows left over, whether it was seen as lowest, chosen, or perhaps the best."""
+    """Return one row per method: its losses on the rows left over, whether it scored lowest, and whether it was
+    chosen.
+    """
     rows, rest = train_test_split(
         np.arange(len(data.y)), train_size=size, stratify=data.y, random_state=table
     )
@@ -119,7 +121,7 @@ def run(folder: Path, file: Path, sizes: list[int], tables: int, skip: list[str]
 
 
 def strategies(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean regret to the best in hindsight, every data set counting one, and the share of infinite log losses."""
+    """Return mean regrets to the best in hindsight, one weight per data set, and the share of infinite log losses."""
     best = rows.groupby(CELL)[LOSSES].transform("min")
     rows = rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
     followed = {
@@ -132,7 +134,7 @@ def strategies(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
-    """The fixed choice with the least mean regret over all data sets but one, whichever that is."""
+    """Return per loss the fixed choices with the least mean regret when each data set in turn is left out."""
     means = {loss: rows.pivot_table(loss, "method", "data") for loss in LOSSES}
     sets = rows["data"].unique()
     return {
@@ -141,7 +143,7 @@ def left_out(rows: pd.DataFrame) -> dict[str, set[str]]:
 
 
 def chosen_by(rules: Iterable[Rules], table: pd.DataFrame, tree: bool) -> Iterator[str]:
-    """What the advice would have chosen on one drawn table by other rules."""
+    """Yield the method that the advice would have chosen on one table under each of these rules."""
     known: dict[tuple, str] = {}
     for rule in rules:
         case = rule.begin_tree if tree else rule.begin, rule.little, rule.sure
@@ -162,7 +164,7 @@ def chosen_by(rules: Iterable[Rules], table: pd.DataFrame, tree: bool) -> Iterat
 
 
 def by_rules(rows: pd.DataFrame, rules: list[Rules]) -> np.ndarray:
-    """Mean regrets, and how often a log loss is infinite: (data sets, rules, MEASURED)."""
+    """Return mean regrets and shares of infinite log losses: (data sets, rules, MEASURED)."""
     sets: dict[str, list[np.ndarray]] = {}
     for (data, model, *_), lines in rows.groupby(CELL):
         lines = lines.set_index("method")
@@ -174,14 +176,14 @@ def by_rules(rows: pd.DataFrame, rules: list[Rules]) -> np.ndarray:
 
 
 def decided_elsewhere(found: np.ndarray, by: str) -> tuple[np.ndarray, np.ndarray]:
-    """The mean where each set's rules are those of least regret on the others; and the positions of these rules."""
+    """Return the mean under each set's best rules on the other sets, and the positions of these rules."""
     own = found[:, :, MEASURED.index(by)]
     best = (own.sum(axis=0) - own).round(ROUNDING).argmin(axis=1)
     return found[np.arange(len(found)), best].mean(axis=0), best
 
 
 def print_decided_elsewhere(rows: pd.DataFrame) -> None:
-    """The advice's regrets where it is decided for each set on the others: all of it, and one decision at a time."""
+    """Print the regrets under rules chosen on the other sets: all of them, and one decision at a time."""
     rules = [Rules(*one) for one in product(*TRIED)]
     found = by_rules(rows, rules)
     for loss in LOSSES:
@@ -211,7 +213,7 @@ def as_cells(line: np.ndarray) -> str:
 
 
 def best_fixed(rows: pd.DataFrame, loss: str) -> str:
-    """The advice's regret beside that of the best fixed choice in hindsight."""
+    """Return the advice's regret beside that of the best fixed choice in hindsight."""
     regrets = strategies(rows)[loss]
     fixed = regrets[regrets.index.str.startswith("always")]
     return f"the advice {regrets['the advice']:.4f}, {fixed.idxmin()} {fixed.min():.4f}"

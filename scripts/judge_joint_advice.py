@@ -1,14 +1,14 @@
-"""Judges "which calibrator should I use for three or more classes?" on the predictions of an arena_multiclass study.
+"""Evaluate the advice for three or more classes on the predictions of an arena_multiclass study.
 
     python -m calib study arena_multiclass --data FOLDER/*.csv --store arena.sqlite
     python -m scripts.judge_joint_advice arena.sqlite
 
-Every test set of the study is halved at random: on one half a strategy may look, on the other it is judged. A strategy
-begins with one calibrator, and takes another only if the interval of its difference in Brier score (summed over the
-classes) from the first lies below 0 on the half that it sees. Calibrators that gave a class that came a probability
-of 0 are never taken. Regret is the distance from the best method on the judged half; log loss is clipped at 1e-15.
-Means are over the cases of a data set, then over data sets. For every data set the first calibrator is also chosen on
-the other sets alone. Prints Markdown.
+Every test set of the study is halved at random: a strategy sees one half and is evaluated on the other. A strategy
+starts with one calibrator, and takes another only if, on the half that it sees, the interval of the difference in
+Brier score (summed over the classes) lies below 0. It never takes a calibrator that gave the true class a probability
+of 0. Regret is the distance from the best method on the evaluated half; log loss is clipped at 1e-15. Means are over
+the cases of a data set, then over data sets. For every data set the first calibrator is also chosen on the other sets
+alone. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from calib.metrics.losses import joint_log_losses, joint_squared_errors
 from calib.study import Store
 
 CASE = ["data", "model", "placement", "repeat"]
-PLACEMENTS = ("split", "cv", "oob_whole")  # scores of rows that the model did not see
+PLACEMENTS = ("split", "cv", "oob_whole")  # placements whose scores are of rows that the model did not see
 CLIP = 1e-15
 LOSSES = ("brier", "log_loss")
 MEASURED = [*LOSSES, "infinite"]
 
 
 def halves(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the rows that are seen and of those on which strategies are judged.
+    """Return the positions of the rows that a strategy sees, and of those that evaluate it.
 
     >>> [len(half) for half in halves(7, 0)]
     [3, 4]
@@ -44,7 +44,7 @@ def halves(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def judged(y: np.ndarray, predictions: dict[str, np.ndarray], seed: int) -> pd.DataFrame:
-    """A line a method: its losses on the judged half, and what strategies that begin with it take ("then")."""
+    """Return per method its losses on the evaluated half, and the method taken when starting with it ("then")."""
     seen, fresh = halves(len(y), seed)
     losses = {key: joint_squared_errors(y[seen], P[seen]) for key, P in predictions.items()}
     never = {key for key, P in predictions.items() if np.isinf(joint_log_losses(y[seen], P[seen])).any()}
@@ -63,7 +63,7 @@ def judged(y: np.ndarray, predictions: dict[str, np.ndarray], seed: int) -> pd.D
 
 
 def read(file: Path) -> pd.DataFrame:
-    """A line a case and method."""
+    """Read the results: one row per case and method."""
     frames = []
     with Store(file) as store:
         keys = pd.DataFrame(store.repeats(), columns=["data", "setup", "repeat"])
@@ -77,24 +77,24 @@ def read(file: Path) -> pd.DataFrame:
 
 
 def regrets(rows: pd.DataFrame) -> pd.DataFrame:
-    """The lines with losses as distances from the least of their case."""
+    """Return the rows with each loss minus the lowest loss of its case."""
     best = rows.groupby(CASE)[list(LOSSES)].transform("min")
     return rows.assign(**{loss: rows[loss] - best[loss] for loss in LOSSES})
 
 
 def by_set(rows: pd.DataFrame) -> pd.DataFrame:
-    """Data sets × MEASURED."""
+    """Return means per data set: data sets × MEASURED."""
     return rows.groupby("data")[MEASURED].mean()
 
 
 def followed(rows: pd.DataFrame, first: str) -> pd.DataFrame:
-    """The lines of the methods that a strategy takes which begins with ``first``."""
+    """Return the rows of the methods that a strategy takes which starts with ``first``."""
     then = rows[rows["method"] == first][[*CASE, "then"]].rename(columns={"then": "method"})
     return rows.drop(columns="then").merge(then, on=[*CASE, "method"])
 
 
 def elsewhere(tables: dict[str, pd.DataFrame], loss: str) -> tuple[pd.Series, Counter[str]]:
-    """Means where each set's choice is that of least regret on the other sets, and how often each was chosen."""
+    """Return means under each set's best choice on the other sets, and how often each was chosen."""
     own = pd.DataFrame({key: table[loss] for key, table in tables.items()})
     chosen = {name: own.drop(index=name).mean().idxmin() for name in own.index}
     lines = pd.DataFrame({name: tables[key].loc[name] for name, key in chosen.items()}).T
@@ -102,7 +102,7 @@ def elsewhere(tables: dict[str, pd.DataFrame], loss: str) -> tuple[pd.Series, Co
 
 
 def strategies(rows: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], dict[str, pd.DataFrame]]:
-    """(method → regrets of always taking it, method → of beginning with it), each data sets × MEASURED."""
+    """Return regrets of always taking each method, and of starting with it, each data sets × MEASURED."""
     rows = regrets(rows)
     always = {key: by_set(group) for key, group in rows.groupby("method", sort=False)}
     return always, {key: by_set(followed(rows, key)) for key in always}

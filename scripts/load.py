@@ -1,16 +1,15 @@
-"""Many people at once: ``python -m scripts.load [--clients 20] [--minutes 5] [--tabs 3] [--fits 4]``.
+"""Simulate many users at once: ``python -m scripts.load [--clients 20] [--minutes 5] [--tabs 3] [--fits 4]``.
 
-``--windows 8`` measures what each further window costs in its place, ``--phones 40`` what a class in a room does.
-Always of a fresh server on this machine, its memory and its processor time as Linux counts them for its process:
-other work on the machine makes people wait and changes neither by much.
+``--windows 8`` instead measures the cost of each further browser window, ``--phones 40`` a class in a room. All
+measure a fresh server on this machine by its memory and processor time, as Linux counts them for its process: other
+work on the machine makes users wait but hardly changes either.
 
-Many at once: some clients fit large forests without a pause; the others move sliders, bring
-tables, change models, close their tab and open another, and think for a while in between, as people do. A few are
-tabs of a real Chromium, the rest speak Streamlit's protocol themselves. Every client has settings of its own;
-afterwards all that it was shown is held against ``calib.evaluate`` of these settings. Printed are how long a
-slider's answer takes, with and without fits beside it, and the server's memory before, at most, and after all have
-gone. The exit status is 1 where an answer was wrong, an error was shown, the server complained, sliders were slow,
-or memory was not given back.
+Some clients fit large forests without a pause; the others move sliders, upload tables, change models, close their tab
+and open another, and pause in between, as people do. A few are tabs of a real Chromium, the others use Streamlit's
+protocol directly. Every client has its own settings; afterwards all that it was shown is compared with
+``calib.evaluate`` of these settings. Prints the waiting times for a slider, with and without concurrent fits, and the
+server's memory before, at most, and after all have left. The exit status is 1 if an answer was wrong, an error was
+shown, the server logged an error, sliders were slow, or memory was not released.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ from tests.browser import files
 from tests.browser.driver import Tab, chromium, free_port, served_by
 from tests.browser.reader import Reader, phone
 
-PAUSES = (3.0, 9.0)  # seconds that a person looks at an answer before the next step
-FORGOTTEN = 10  # seconds after which the server forgets a closed tab, here; 120 by itself
-SLOW = 1.0  # seconds that a slider's answer may take in the middle, while four fits run
-KEPT_AT_MOST = 0.5  # of the memory that came during the load, when all have gone
+PAUSES = (3.0, 9.0)  # seconds that a user looks at an answer before the next step
+FORGOTTEN = 10  # seconds after which this server forgets a closed tab; 120 by default
+SLOW = 1.0  # highest median of a slider's answer in seconds, while four fits run
+KEPT_AT_MOST = 0.5  # share of the memory increase that may remain after all have left
 QUICK = ("naive_bayes", "logistic_regression", "decision_tree")
-TREES = 400  # of the forests that are fitted without a pause
-STEPS = 10  # of a slider in each window
-OPEN = 20  # seconds for which phones look at their room
+TREES = 400  # trees of the forests that are fitted without a pause
+STEPS = 10  # slider steps in each window
+OPEN = 20  # seconds for which phones poll their room
 TICKS = os.sysconf("SC_CLK_TCK")
 SHOWN = {"Brier score": "brier", "ECE": "ece", "Log loss": "log_loss", "Accuracy": "accuracy"}
 
@@ -71,14 +70,14 @@ class Process:
 
     @property
     def seconds(self) -> float:
-        """Of processor time, user and system, threads included."""
+        """Seconds of processor time, user and system, threads included."""
         fields = (self._folder / "stat").read_text().rpartition(") ")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 @contextmanager
 def server(output: IO | None = None, port: int = 0, **environment: str) -> Iterator[tuple[str, Process]]:
-    """The address of a fresh server, started by its command, and its process."""
+    """Start a fresh server by its command, and yield its address and its process."""
     port = port or free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "calibration_explorer", "--address", "127.0.0.1", "--port", str(port)]
@@ -92,7 +91,7 @@ def server(output: IO | None = None, port: int = 0, **environment: str) -> Itera
 
 @dataclass(frozen=True)
 class Answer:
-    """What a client was shown, and what it had asked for."""
+    """Numbers that a client was shown, and the settings that it asked for."""
 
     client: str
     query: str
@@ -103,13 +102,13 @@ class Answer:
 
 @dataclass
 class Figures:
-    """What happened; filled by all clients."""
+    """Measurements, filled by all clients."""
 
-    # Seconds for a slider's answer, fits beside it
+    # Seconds for a slider's answer, and the number of concurrent fits
     waits: list[tuple[float, int]] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)  # in the queue, as shown
+    places: list[str] = field(default_factory=list)  # places in the queue, as shown
     memory: list[float] = field(default_factory=list)
     fitting: int = 0
     fits: int = 0
@@ -117,7 +116,7 @@ class Figures:
     reopened: int = 0
     before: float = 0.0
     after: float = 0.0
-    processor: float = 0.0  # of the server: seconds of work a second
+    processor: float = 0.0  # the server's seconds of work per second
 
     @contextmanager
     def fit(self):
@@ -129,7 +128,7 @@ class Figures:
             self.fits += 1
 
     def waited(self, fits: int = 0) -> list[float]:
-        """Sorted, those with at least so many fits beside them."""
+        """Return the sorted waits during which at least this many fits ran."""
         return sorted(wait for wait, beside in self.waits if beside >= fits)
 
     @property
@@ -166,7 +165,7 @@ class Client(threading.Thread):
     def saw(self, reader: Reader, mine: dict[str, str], file: tuple[str, bytes] | None = None) -> None:
         self.figures.faults += [f"{self.name}: {fault}" for fault in reader.faults]
         reader.faults.clear()
-        if not reader.working:  # else what is shown belongs to the settings before
+        if not reader.working:  # else the shown numbers belong to the previous settings
             self.figures.answers.append(Answer(self.name, reader.query, reader.headline(), mine, file))
 
 
@@ -196,7 +195,7 @@ class Student(Client):
             self.figures.reopened += 1
 
     def visit(self) -> None:
-        """One tab, from opening to closing."""
+        """Use one tab, from opening to closing."""
         mine, file = {"seed": str(self.number), "model": self.rng.choice(QUICK)}, None
         reader = Reader(self.address, **mine)
         if self.rng.random() < 0.5:
@@ -252,7 +251,7 @@ class Tabs(Client):
 
 
 def expected(answer: Answer, known: dict[str, Evaluation]) -> dict[str, str]:
-    """The headline that ``calib`` itself gives for these settings."""
+    """Return the headline that ``calib`` itself gives for these settings."""
     query = _fields(answer.query)
     recipe = Recipe.from_query(query)
     key = f"{recipe.data} {recipe.digest('calibrate')}"
@@ -270,7 +269,7 @@ def _fields(query: str) -> dict[str, str]:
 
 
 def wrong(figures: Figures, fits: int = 2) -> list[str]:
-    """The answers that are not those of the client's own settings; of the large fits a few are computed again."""
+    """Return the answers that do not fit the client's settings; only a few of the large fits are recomputed."""
     known: dict[str, Evaluation] = {}
     found, large = [], 0
     for answer in figures.answers:
@@ -309,7 +308,7 @@ def run(clients: int, minutes: float, tabs: int = 3, fits: int = 4) -> Figures:
 
 
 def _first(address: str) -> None:
-    """One visitor before all others, so that libraries are loaded when memory is first looked at."""
+    """Let one visitor come first, so that libraries are loaded before memory is measured."""
     reader = Reader(address).open().settled()
     reader.close()
 
@@ -324,7 +323,7 @@ def _together(at_work: list[Client], figures: Figures, process: Process) -> None
 
 
 def _empty(figures: Figures, process: Process) -> None:
-    """When all have gone: what is left after the server forgot them, which it does by itself."""
+    """Measure the memory after all have left and the server has forgotten them."""
     end = time.monotonic() + 3 * FORGOTTEN
     while time.monotonic() < end:
         time.sleep(1)
@@ -336,7 +335,7 @@ def _complains(line: str) -> bool:
 
 
 def report(figures: Figures, complaints: list[str]) -> str:
-    """The figures as lines of a table."""
+    """Write the measurements as lines of a table."""
 
     def waits(fits: int) -> str:
         found = figures.waited(fits)
@@ -377,7 +376,7 @@ def crowd(clients: int, minutes: float, tabs: int, fits: int) -> int:
 
 
 def windows(count: int) -> int:
-    """In ever more windows of Chromium open the first page, move a slider there and open two more pages."""
+    """In ever more Chromium windows, open the first page, move a slider and open two more pages."""
     with server() as (address, process), chromium() as browser:
         print(f"no session yet: {process.megabytes:.0f} MiB")
         for number in range(1, count + 1):
@@ -426,7 +425,7 @@ def phones(count: int) -> int:
 
 
 def _looked(phone: Reader, every: float) -> list[float]:
-    """Seconds that each poll took."""
+    """Return the seconds that each poll took."""
     end, took = time.monotonic() + OPEN, list[float]()
     while time.monotonic() < end:
         took.append(_took(phone.poll))

@@ -1,11 +1,10 @@
-"""Makes the results that the pages Overlap and Calibration-set size open with.
+"""Compute the results that the pages Overlap and Calibration-set size open with.
 
-    python -m scripts.long_experiments searches     # RF_opt's and CT's settings: one to two hours on two
-    cores python -m scripts.long_experiments results      # the experiments with those settings: half an hour
+    python -m scripts.long_experiments searches    # settings of RF_opt and CT: one to two hours on two cores
+    python -m scripts.long_experiments results     # the experiments with those settings: half an hour
 
-Both write each part when it is done, so that they can be stopped at any moment and started again where they
-were. After a change to what is computed, delete the folder ``.cells`` (results) or ``searches.json``
-(searches) first.
+Both write each part when it is done, so that they can be stopped at any moment and continued. After a change to the
+computation, first delete the folder ``.cells`` (results) or ``searches.json`` (searches).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ RUNS: dict[str, LongRun] = {"overlap": overlap.RUN, "calibration_size": calibrat
 
 
 def searches(jobs: int) -> None:
-    """One for every step and number of dimensions, one for every mixture that settings are searched on."""
+    """Run one search per step and number of dimensions, and one per mixture used for tuning."""
     file = Path(forest_search.__file__).with_name(forest_search.FILE)
     found = dict(forest_search.kept_searches()) if file.exists() else {}
     pairs = [(d, step) for step in range(1, overlap.STEPS + 1) for d in overlap.DIMENSIONS]
@@ -55,7 +54,7 @@ def _size_search(mixture: int) -> tuple[str, forest_search.ForestSettings]:
 
 
 def results(jobs: int) -> None:
-    """Both experiments with the settings that their pages open with."""
+    """Run both experiments with the settings that their pages open with."""
     CELLS.mkdir(exist_ok=True)
     for key, run in RUNS.items():
         settings = EXPERIMENTS[key].values({})

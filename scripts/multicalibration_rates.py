@@ -1,4 +1,4 @@
-"""What multicalibration does to calibrated tables and to tables with a planted group, beside boosted trees.
+"""Measure the effect of multicalibration on calibrated tables and on planted groups, beside boosted trees.
 
 ``python -m scripts.multicalibration_rates [--tables 200] [--rows 3000 10000] [--first 0] [--jobs 2]``. Tables and
 groups are those of ``scripts.audit_rates``: ten columns; the planted group has 5 % of the rows, and its true
@@ -21,13 +21,13 @@ from calib.calibrators import Logistic, Multicalibration
 from scripts.audit_rates import SHIFT, columns
 
 FURTHER = 20_000
-ANOTHER = 999_999  # seeds from here on: a multiple of 3, so that the group is of one kind
+ANOTHER = 999_999  # offset of further seeds, a multiple of 3, so that the group is of the same kind
 
 
 def table(
     seed: int, rows: int, planted: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, pd.DataFrame, np.ndarray]:
-    """(p, true probabilities, y, columns, rows of the group)."""
+    """Draw (p, true probabilities, y, columns, rows of the group)."""
     rng = np.random.default_rng([seed, rows, 5])
     frame, x = columns(rng, rows)
     p = np.minimum(expit(x), 0.84)
@@ -44,7 +44,10 @@ def table(
 def boosted_trees(
     p: np.ndarray, frame: pd.DataFrame, y: np.ndarray, new: np.ndarray, further: pd.DataFrame
 ) -> np.ndarray:
-    """MCGrad in short: trees on features and prediction from its log-odds on, stopped early on a third of the rows."""
+    """Fit a short version of MCGrad: boosted trees on features and prediction, starting from its log-odds.
+
+    Early stopping uses a third of the rows.
+    """
 
     def matrix(q: np.ndarray, table: pd.DataFrame) -> np.ndarray:
         return np.column_stack([q, pd.get_dummies(table, dtype=float).to_numpy()])
@@ -66,7 +69,9 @@ def boosted_trees(
 
 
 def one(seed: int, rows: int, planted: bool, weighted: bool = False) -> tuple[float, ...]:
-    """(corrections; changes of Brier score and log loss; gap before and after) of a table, then the last for trees."""
+    """Return (corrections; changes of Brier score and log loss; gap before and after) of a table, the last also for
+    trees.
+    """
     p, _, y, frame, _ = table(seed, rows, planted)
     new, truth, _, further, group = table(seed + ANOTHER, FURTHER, planted)
     weight = np.random.default_rng(seed).gamma(1, size=rows) if weighted else None

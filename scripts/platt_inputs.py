@@ -1,11 +1,10 @@
-"""Measures what Platt's sigmoid is best fitted on: a model's probabilities, or their log-odds kept from ±∞ in some way.
+"""Compare inputs for Platt scaling: a model's probabilities, or their log-odds kept from ±∞ in different ways.
 
     python -m scripts.platt_inputs FOLDER --rows rows.csv [--seeds 3] [--skip eeg …]
 
-FOLDER holds one CSV file a data set, its label in the column ``target``. Every data set, model, placement and
-seed is a cell of ``rows.csv``, appended when it is done, so that the run can be stopped at any moment and
-started again. The two tables of docs/measurements.md are printed at the end. By hand: half an hour on one
-core.
+FOLDER holds one CSV file per data set, with its label in the column ``target``. Every data set, model, placement and
+seed is a cell of ``rows.csv``, appended when it is done, so the run can be stopped at any moment and continued.
+Prints the two tables of docs/measurements.md at the end. Run by hand: half an hour on one core.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ MODELS = (
 INPUTS = {
     "score": Platt("score"),
     **{f"{clip:.2g}": Platt("log-odds", clip) for clip in (CLIP, 1e-3, 1e-2)},
-    "log-odds": Platt("log-odds"),  # kept from 0 and 1 as the chain does it
+    "log-odds": Platt("log-odds"),  # clipped as in the chain
 }
 METRICS = {"brier": brier_score, "log_loss": log_loss}
 MOST_ROWS = 2000
@@ -48,7 +47,7 @@ CELL = ["data", "model", "placement", "seed"]
 
 
 def measured(part: Part, labels: np.ndarray) -> dict[str, float]:
-    """Every metric of every input on the test rows, under "metric input"."""
+    """Return every metric of every input on the test rows, under "metric input"."""
     predictions = {"none": part.tests.scores}
     for name, platt in INPUTS.items():
         predictions[name] = part.placed.predict(part.placed.calibrate(platt), part.tests).p
@@ -60,7 +59,7 @@ def measured(part: Part, labels: np.ndarray) -> dict[str, float]:
 
 
 def cells(seeds: int) -> Iterator[tuple[str, str, int]]:
-    """(model, placement, seed): cross-calibration, which costs most, for one seed only."""
+    """Yield (model, placement, seed); cross-calibration, the slowest, for one seed only."""
     for seed in range(seeds):
         for model in MODELS:
             yield model, "split", seed
@@ -102,14 +101,14 @@ def run(folder: Path, file: Path, seeds: int, skip: list[str]) -> pd.DataFrame:
 
 
 def of_data_sets(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """(model, placement, one row a data set: its means over the seeds)."""
+    """Yield (model, placement, table with one row per data set: its means over the seeds)."""
     means = rows.groupby(["model", "placement", "data"], sort=False).mean(numeric_only=True)
     for (model, placement), group in means.groupby(["model", "placement"], sort=False):
         yield model, placement, group
 
 
 def against_probabilities(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means over the data sets; on how many log-odds are better and worse, and the p of Wilcoxon's signed ranks."""
+    """Return means over the data sets, on how many log-odds are better and worse, and Wilcoxon's signed-rank p."""
     found = []
     for model, placement, group in of_data_sets(rows):
         row: dict[str, object] = {"model": model, "placement": placement}
@@ -129,7 +128,7 @@ def against_probabilities(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_clip(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean Brier score by how near to 0 and 1 a probability may come; "log-odds" is the chain's choice."""
+    """Return the mean Brier score by how close to 0 and 1 a probability may be; "log-odds" is the chain's choice."""
     keys = ["none", *INPUTS]
     return pd.DataFrame(
         [
@@ -155,7 +154,7 @@ def main() -> None:
     parser.add_argument("--skip", nargs="*", default=["eeg", "scene", "jm1", "sources"], metavar="NAME")
     args = parser.parse_args()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the neural network's about its iterations
+        warnings.simplefilter("ignore")  # the neural network warns about its iterations
         rows = run(args.folder, args.rows, args.seeds, args.skip)
     print(
         f"{rows['data'].nunique()} data sets\n\n{markdown(against_probabilities(rows))}\n\n{markdown(by_clip(rows))}"

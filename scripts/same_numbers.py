@@ -121,7 +121,7 @@ def _numbers(recipe: Recipe, dataset: Dataset) -> Iterator[tuple[str, float]]:
 
 
 def _sum(values: np.ndarray) -> float:
-    """A sum in which the order counts, infinite and missing values by their number alone."""
+    """Sum values with weights by position, so that order counts; infinite and missing values count only by number."""
     values = np.asarray(values, dtype=np.float64)
     finite = np.isfinite(values)
     weights = 1 + np.arange(len(values)) % 97 / 97

@@ -1,20 +1,20 @@
-"""Is there an interval that is smooth and still valid? Venn–Abers beside Venn's construction with smooth calibrators.
+"""Compare Venn–Abers with Venn's construction from smooth calibrators: is there a smooth interval that is valid?
 
     python -m scripts.smooth_intervals [--tables 400] [FOLDER/phoneme.csv …]
 
 For each label that the test row may have, a logistic regression on the logit of its score is fitted with the row
-included, and answers for it: (p0, p1) as in Venn–Abers, where isotonic regression is fitted. Its terms are those of
-Platt (1, z), of the quadratic calibrator (1, z, z²) or of a natural cubic spline with five knots. Such a fit is no
-partition into categories, so that Venn's theorem does not hold; its score equations give less: the mean of
-(Y − P_Y) times any of its terms is exactly 0, P_Y being the answer of the label that came true. "Averaged" is the mean
-of ten Venn–Abers pairs, each of a random half of the calibration rows.
+included, and predicts it: (p0, p1) as in Venn–Abers, which fits isotonic regression. Its terms are those of Platt (1,
+z), of the quadratic calibrator (1, z, z²) or of a natural cubic spline with five knots. Such a fit is not a partition
+into categories, so Venn's theorem does not apply. Its score equations give less: the mean of (Y − P_Y) times any of
+its terms is exactly 0, where P_Y is the prediction for the true label. "Averaged" is the mean of ten Venn–Abers
+pairs, each from a random half of the calibration rows.
 
-A world is a distribution of the scores k/100 with the frequency of class 1 at each, so that all but the draw of the
-calibration rows is summed exactly: three made worlds, a forest's scores on two Gaussians, and a forest's scores on the
-rows of each file that did not grow it. Printed for each method are, in points of a hundred: the mean of Y − P_Y ("in
-the large"); the root mean square of its mean over the values of P_Y, in bins of 0.01, with its noise taken off
-("valid", 0 in theory for Venn–Abers); the mean width; how often the true frequency lies within; and how far the
-merged answer is from it (root mean square). Prints Markdown.
+A world is a distribution of the scores k/100 with the frequency of class 1 at each, so everything except the draw of
+the calibration rows is summed exactly. There are three simulated worlds, a forest's scores on two Gaussians, and for
+each file a forest's scores on the rows that did not grow it. Printed for each method are, times 100: the mean of Y −
+P_Y ("in the large"); the root mean square of its mean over the values of P_Y, in bins of 0.01, without its noise
+("valid", 0 in theory for Venn–Abers); the mean width; how often the true frequency lies within; and the root mean
+square error of the merged probability. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ SIZES = (50, 200, 1000)
 
 
 def natural_spline(z: Array, knots: Array) -> Array:
-    """The terms of a natural cubic spline beside 1 and z (Hastie, Tibshirani, Friedman, eq. 5.4–5.5)."""
+    """Return the terms of a natural cubic spline besides 1 and z (Hastie, Tibshirani, Friedman, eq. 5.4–5.5)."""
     cubes = np.maximum(z[:, None] - knots, 0) ** 3
     d = (cubes[:, :-1] - cubes[:, -1:]) / (knots[-1] - knots[:-1])
     return (d[:, :-1] - d[:, -1:]) / (knots[-1] - knots[0])
 
 
 def terms(kind: str) -> tuple[Array, Array]:
-    """(101, q) terms at every score, and the penalty of each; fixed knots, or the equations above would not hold."""
+    """Return (101, q) terms at every score, and each penalty; knots are fixed, or the equations would not hold."""
     more = {"platt": np.empty((101, 0)), "quadratic": Z[:, None] ** 2, "spline": natural_spline(Z, KNOTS)}[
         kind
     ]
@@ -57,7 +57,7 @@ def terms(kind: str) -> tuple[Array, Array]:
 
 
 def logistic(B: Array, penalty: Array, counts: Array, ones: Array) -> Array:
-    """(fits, 101) probabilities of penalised logistic regressions; ``counts`` and ``ones`` (fits, 101)."""
+    """Return (fits, 101) probabilities of penalised logistic regressions; ``counts`` and ``ones`` are (fits, 101)."""
     beta = np.zeros((len(counts), B.shape[1]))
     for _ in range(STEPS):
         p = expit(np.clip(beta @ B.T, -30, 30))
@@ -72,7 +72,7 @@ def logistic(B: Array, penalty: Array, counts: Array, ones: Array) -> Array:
 
 
 def smooth(kind: str) -> Callable[[Array, Array, np.random.Generator], Array]:
-    """Venn's construction: at every score the answers of two fits that hold the test row, (101, 2)."""
+    """Return Venn's construction: at every score the predictions of two fits that include the test row, (101, 2)."""
 
     def pairs(scores: Array, y: Array, rng: np.random.Generator) -> Array:
         counts = np.bincount(scores, minlength=101)
@@ -104,9 +104,9 @@ METHODS = {
 
 
 def measures(pairs: Array, mass: Array, f: Array) -> dict[str, float]:
-    """Of (tables, 101, 2) pairs: the world's expectation over the test row, the mean over tables."""
+    """Return measures of (tables, 101, 2) pairs: expectations over the test row in this world, means over tables."""
     tables = len(pairs)
-    # Of (score, label), the same in each table
+    # Weights of (score, label), the same in each table
     weight = mass[:, None] * np.stack([1 - f, f], axis=1) / tables
     gap = np.array([0.0, 1.0]) - pairs
     at = np.minimum((pairs * 100).astype(int), 99) + 100 * np.arange(tables)[:, None, None]
@@ -116,7 +116,7 @@ def measures(pairs: Array, mass: Array, f: Array) -> dict[str, float]:
     ]
     sums, masses = (each.sum(axis=0) for each in by_table)
     there = masses > 0
-    # Of different tables: no noise
+    # Products of different tables only, so that noise cancels
     across = (sums**2 - (by_table[0] ** 2).sum(axis=0)) * tables / (tables - 1)
     valid = (across[there] / masses[there]).sum()
     p = merge_pair(pairs[..., 0], pairs[..., 1], "log")
@@ -143,7 +143,7 @@ def made_worlds() -> dict[str, tuple[Array, Array]]:
 
 
 def world_of(X: Array, y: Array, fresh: Array, truth: Array) -> tuple[Array, Array]:
-    """A forest of 100 votes grown on (X, y): how its scores on ``fresh`` rows are spread, with the truth at each."""
+    """Return the distribution of a forest's scores on ``fresh`` rows, and the truth at each; it has 100 votes."""
     forest = ProbabilityForest(100, vote="class", random_state=0).fit(X, y)
     k = np.rint(100 * forest.predict_proba(fresh)[:, 1]).astype(int)
     counts = np.bincount(k, minlength=101)
@@ -170,7 +170,7 @@ def forest_worlds(files: list[Path]) -> dict[str, tuple[Array, Array]]:
 
 
 def drawn(world: tuple[Array, Array], n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Calibration rows: scores as numbers 0…100, and labels."""
+    """Draw calibration rows: scores as numbers 0…100, and labels."""
     scores = rng.choice(101, size=n, p=world[0])
     return scores, (rng.random(n) < world[1][scores]).astype(int)
 

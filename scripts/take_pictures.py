@@ -1,8 +1,8 @@
-"""The pictures of the guide, from the running app: ``python -m scripts.take_pictures [PAGE …]``.
+"""Take the pictures of the guide from the running app: ``python -m scripts.take_pictures [PAGE …]``.
 
-Start and each page of docs/pages/ have one, of the first screen, in light mode: docs/pictures/PAGE.webp. A page of
-Learn is shown with its guess skipped. Retake them when a page looks different. ``ways`` instead of a page retakes the
-first charts of the pages that Start shows, in light and dark.
+Start and each page of docs/pages/ have one, of the first screen, in light mode: docs/pictures/PAGE.webp. A Learn page
+is shown with its guess skipped. Retake them if a page looks different. ``ways`` instead of a page retakes the first
+charts of the pages that Start shows, in light and dark.
 """
 
 from __future__ import annotations
@@ -89,6 +89,6 @@ def main(stems: list[str]) -> None:
 
 if __name__ == "__main__":
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    # [] is what argparse holds against the choices where no page is named.
+    # Without a page, argparse checks [] against the choices.
     asked.add_argument("page", nargs="*", choices=[*STEMS, "ways", []], metavar="PAGE", help=", ".join(STEMS))
     main(asked.parse_args().page or STEMS)

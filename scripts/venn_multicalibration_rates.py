@@ -1,10 +1,10 @@
-"""Does Venn multicalibration keep its promise, and what does it cost?
+"""Measure whether Venn multicalibration is valid, and what it costs.
 
-``python -m scripts.venn_multicalibration_rates [--sets 4000] [--tables 60] [--first 0]``. Promise: many calibrations
-with 60 or 300 rows, and one further row each. The error of the answer to its true label, in each of eight groups and
-levels, is divided by its standard error; the largest of eight normal numbers is above 3 in 2 of 100 cases. The cells
-are known beforehand, or learnt from the calibration rows without labels; those of the latter are population quantiles.
-Cost: tables of ``scripts.audit_rates`` whose planted group is a value of a column; changes are against logistic
+``python -m scripts.venn_multicalibration_rates [--sets 4000] [--tables 60] [--first 0]``. Validity: many calibrations
+with 60 or 300 rows, and one further row each. The error of the prediction for its true label, in each of eight groups
+and levels, is divided by its standard error; the largest of eight standard normal numbers exceeds 3 in 2 of 100
+cases. The cells are fixed beforehand, or learnt from the calibration rows without labels, by population quantiles.
+Cost: tables of ``scripts.audit_rates`` whose planted group is a value of a column; changes are relative to logistic
 recalibration, on 20,000 further rows with their true probabilities.
 """
 
@@ -20,7 +20,7 @@ from scripts.multicalibration_rates import ANOTHER, FURTHER, table
 
 
 def promise(sets: int, rows: int, learnt: bool, first: int = 0) -> tuple[float, float]:
-    """(largest error of the pair's true answer in its standard errors, that of f alone)."""
+    """Return the largest error of the prediction for the true label, in standard errors, and that of f alone."""
     rng = np.random.default_rng([first, rows, learnt])
     errors, before = np.zeros((sets, 8)), np.zeros((sets, 8))
     for i in range(sets):
@@ -42,7 +42,7 @@ def promise(sets: int, rows: int, learnt: bool, first: int = 0) -> tuple[float, 
 
 
 def cost(seed: int, rows: int) -> tuple[float, ...]:
-    """(mean width, change of the Brier score; gap of the group before, after, and after multicalibration)."""
+    """Return (mean width, change of the Brier score; gap of the group before, after, and after multicalibration)."""
     p, _, y, frame, _ = table(seed, rows, True)
     new, truth, _, further, group = table(seed + ANOTHER, FURTHER, True)
     inside, outside = (pd.concat([pd.Series(q), each], axis=1) for q, each in ((p, frame), (new, further)))
@@ -73,7 +73,8 @@ def main() -> None:
         + "|"
     )
     for rows in (1000, 3000, 10_000):
-        seeds = range(3 * args.first, 3 * (args.first + args.tables), 3)  # the group is a value of a column
+        # Multiples of 3: the group is a value of a column
+        seeds = range(3 * args.first, 3 * (args.first + args.tables), 3)
         width, change, *gaps = np.mean([cost(seed, rows) for seed in seeds], axis=0)
         told = " | ".join(f"{gap:.3f}" for gap in gaps)
         print(f"| {rows:,} | {width:.3f} | {change:+.5f} | {told} |", flush=True)

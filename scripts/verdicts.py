@@ -1,4 +1,4 @@
-"""How often the verdict errs, and what it finds: the tables of docs/measurements.md.
+"""Measure how often the verdict errs, and what it finds: the tables of docs/measurements.md.
 
     python -m scripts.verdicts --write docs/measurements.md          # about five minutes of processor time
 
@@ -36,7 +36,7 @@ BEGIN, END = "## How often does the verdict err?", "\n## "
 
 
 def drawn(rng: np.random.Generator, n: int, share: float, model: str) -> tuple[Array, Array, float]:
-    """(labels, printed probabilities, average gap) of n rows."""
+    """Draw (labels, printed probabilities, average gap) of n rows."""
     middle = float(logit(share))
     x = rng.normal(middle, SPREAD, n)
     printed = expit(MODELS[model](x, middle))
@@ -44,7 +44,7 @@ def drawn(rng: np.random.Generator, n: int, share: float, model: str) -> tuple[A
 
 
 def judged(n: int, share: float, model: str, draws: int) -> dict[str, float]:
-    """Shares of the draws: rejected, each finding, and largest average gaps that are at least the true one."""
+    """Return shares of the draws: rejected, each finding, and largest average gaps that are at least the true one."""
     rng, found = np.random.default_rng(n), []
     for seed in range(draws):
         y, p, gap = drawn(rng, n, share, model)
@@ -59,7 +59,7 @@ def judged(n: int, share: float, model: str, draws: int) -> dict[str, float]:
 
 
 def size_of(kind: str, number: int, draws: int, n: int = 1000) -> float:
-    """How often a calibrated model is rejected on weighted or clustered rows."""
+    """Return how often a calibrated model is rejected on weighted or clustered rows."""
     rng, rejected = np.random.default_rng(number), 0
     shocks = rng.normal(0, ALIKE, 4000)
     grid = np.linspace(-9, 9, 400)
@@ -82,7 +82,7 @@ def percent(share: float) -> str:
 
 
 def tables(draws: int) -> str:
-    """The section as Markdown."""
+    """Write the section as Markdown."""
     heads = ["rows", "prevalence", "rejected: calibrated", "power: level", "power: slope", "power: shape"]
     heads += ["calibrated: too few", "slope: negligible"]
     lines = [f"| {' | '.join(heads)} |", f"|{' --- |' * len(heads)}"]

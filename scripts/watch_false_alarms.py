@@ -1,4 +1,4 @@
-"""False alarms and delays of watching, beside a weekly Hosmer–Lemeshow test and ADWIN, on the same streams.
+"""Measure false alarms and delays of watching, beside a weekly Hosmer–Lemeshow test and ADWIN, on the same streams.
 
 Columns: share of runs with an alarm in 5,000 calibrated rows; median delay and share found within 2,500 rows after a
 shift of the log-odds by 0.5 from the start; the same after 5,000 calibrated rows, with the share of runs that raised a
@@ -32,11 +32,11 @@ from calib.analysis.watch.stream import Stream
 
 ROWS, WEEK, ALPHA = 5000, 100, 0.05
 AFTER = 2500  # rows after a change
-OTHERS = 250  # runs of other predictions and of the oracles
+OTHERS = 250  # runs with other predictions and with the oracles
 
 
 def drawn(seed: int, shift: float = 0.0, calm: int = 0, rows: int = ROWS, kind: str = "normal") -> Any:
-    """Labels and predictions; after ``calm`` rows the log-odds of the truth are ``shift`` higher."""
+    """Draw labels and predictions; after ``calm`` rows the log-odds of the truth are ``shift`` higher."""
     rng = np.random.default_rng(seed)
     x = rng.normal(-3 if kind == "rare events" else 0, 1, rows)
     if kind == "ties":
@@ -48,7 +48,7 @@ def drawn(seed: int, shift: float = 0.0, calm: int = 0, rows: int = ROWS, kind: 
 
 
 def by_arrival(y: np.ndarray, p: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels of days of 25 rows that arrive late: events after 1 to 5 days, other labels after 5 to 40 days."""
+    """Draw days of 25 rows whose labels arrive late: events after 1 to 5 days, other labels after 5 to 40 days."""
     rng = np.random.default_rng(seed + 10_000_000)
     day = np.arange(len(y)) // 25
     late = np.where(y == 1, rng.integers(1, 6, len(y)), rng.integers(5, 41, len(y)))
@@ -56,7 +56,7 @@ def by_arrival(y: np.ndarray, p: np.ndarray, seed: int) -> tuple[np.ndarray, np.
 
 
 def hosmer_lemeshow(y: np.ndarray, p: np.ndarray) -> int | None:
-    """First row at which a test of all rows so far, made every week, rejects."""
+    """Return the first row at which a weekly test of all rows so far rejects, or None."""
     for n in range(WEEK, len(y) + 1, WEEK):
         group = np.empty(n, dtype=int)
         group[np.argsort(p[:n], kind="stable")] = np.arange(n) * 10 // n
@@ -69,7 +69,7 @@ def hosmer_lemeshow(y: np.ndarray, p: np.ndarray) -> int | None:
 
 
 def adwin(values: np.ndarray) -> int | None:
-    """First row at which ADWIN sees a change of these values."""
+    """Return the first row at which ADWIN detects a change of these values, or None."""
     from river.drift import ADWIN
 
     detector = ADWIN()
@@ -81,7 +81,7 @@ def adwin(values: np.ndarray) -> int | None:
 
 
 def one(seed: int, with_adwin: bool) -> dict[str, Any]:
-    """All numbers of one run: first row of an alarm, or None."""
+    """Return all results of one run: the first row of an alarm, or None."""
     y, p = drawn(seed)
     day, _, arrival = by_arrival(y, p, seed)
     found: dict[str, Any] = {
@@ -114,7 +114,7 @@ def one(seed: int, with_adwin: bool) -> dict[str, Any]:
 
 
 def alarm(y: np.ndarray, p: np.ndarray, day: np.ndarray | None = None) -> int | None:
-    """``watch(y, p, day).alarm``, which the tests compare, without all else that is worked out there."""
+    """Return ``watch(y, p, day).alarm`` without its other computations; the tests compare the two."""
     starts = np.arange(len(y)) if day is None else np.flatnonzero(np.append(True, np.diff(day)))
     log, _ = Stream().add(Block(np.log(p) - np.log1p(-p), y, p, None, starts))
     first = _first(log)
@@ -122,7 +122,7 @@ def alarm(y: np.ndarray, p: np.ndarray, day: np.ndarray | None = None) -> int | 
 
 
 def oracles(y: np.ndarray, p: np.ndarray, shift: float, calm: int) -> dict[str, int | None]:
-    """First row at which methods that know the shift reach 1/α, with the same bound on false alarms."""
+    """Return the first row at which methods that know the shift reach 1/α, with the same bound on false alarms."""
     q = expit(np.log(p) - np.log1p(-p) + shift)
     gain = np.where(y == 1, np.log(q / p), np.log((1 - q) / (1 - p)))
     total = np.cumsum(gain)
@@ -141,7 +141,7 @@ def _first(log: np.ndarray) -> int | None:
 
 
 def _late(y: np.ndarray, p: np.ndarray, day: np.ndarray, seed: int) -> int | None:
-    """The alarm of a watcher that gets, every 40 days, the rows that it has not kept, with the labels of that day."""
+    """Return the alarm of a watcher that receives the pending rows every 40 days, with the labels known by then."""
     _, known, _ = by_arrival(y, p, seed)
     watcher, kept = Watcher(), 0
     for today in range(40, int(known.max()) + 40, 40):
@@ -154,7 +154,7 @@ def _late(y: np.ndarray, p: np.ndarray, day: np.ndarray, seed: int) -> int | Non
 
 
 def summary(runs: list[dict[str, Any]]) -> list[str]:
-    """Lines of a Markdown table."""
+    """Write the lines of a Markdown table."""
     lines = [
         "| method | false alarms | shift from the start | shift after 5,000 rows |",
         "|---|---|---|---|",
@@ -204,7 +204,7 @@ def main() -> None:
     with ProcessPoolExecutor(args.jobs) as pool:
         for run in pool.map(partial(one, with_adwin=there), range(args.runs)):
             runs.append(run)
-            if len(runs) % 50 == 0:  # what is known so far, should somebody stop it
+            if len(runs) % 50 == 0:  # results so far, in case the run is stopped
                 print(f"\n{len(runs)} runs", *summary(runs), sep="\n", flush=True)
     text = "\n".join([*summary(runs), "", f"{args.runs} runs. A million rows took {seconds:.1f} s."])
     print(text)

@@ -1,10 +1,10 @@
-"""Coverage of the intervals of watching: where a sudden change began, and level, Brier score and slope at every time.
+"""Measure the coverage of the intervals of watching: the beginning of a sudden change, and the scores at every time.
 
 ``python -m scripts.watch_intervals [--runs 500] [--changes 200] [--markdown FILE]``. The interval of the beginning is
-that of the first alarm; runs with a false alarm before the change are left out. The other intervals are looked at after
-every row of 5,000: a run counts as covered if no interval of it ever misses. What is covered is the mean of E(y − p) so
-far, that of the Brier score, and the slope, whose joint set with the intercept is checked at the true line. The last
-table shows how often a refit is advised if the slope changes after 1,500 calibrated rows.
+that of the first alarm; runs with a false alarm before the change are left out. The other intervals are checked after
+every row of 5,000: a run counts as covered if none of its intervals ever misses. Their true values are the mean of
+E(y − p) so far, that of the Brier score, and the slope, whose joint set with the intercept is checked at the true
+line. The last table shows how often a refit is advised if the slope changes after 1,500 calibrated rows.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ STREAMS = ("normal", "uniform", "rare events", "ties")
 
 
 def beginning(name: str, seed: int, calm: int, by_day: int = 0) -> bool | None:
-    """Whether the interval contains the beginning of the change; None without an alarm after it."""
+    """Tell whether the interval contains the beginning of the change; None without an alarm after it."""
     (a, b), kind = LINES[name]
     _, p = drawn(seed, rows=calm + AFTER, kind=kind)
     x, row = np.log(p) - np.log1p(-p), np.arange(len(p))
@@ -51,7 +51,7 @@ def beginning(name: str, seed: int, calm: int, by_day: int = 0) -> bool | None:
     y = (np.random.default_rng([seed, calm]).random(len(p)) < truth).astype(float)
     day = row // by_day if by_day else row
     watcher, found = Watcher(), None
-    for first in range(0, len(p), STEP):  # rows after an alarm change nothing of it
+    for first in range(0, len(p), STEP):  # rows after an alarm do not change it
         part = slice(first, first + STEP)
         found = watcher.add(y[part], p[part], day[part] if by_day else None).found
         if found is not None:
@@ -62,7 +62,7 @@ def beginning(name: str, seed: int, calm: int, by_day: int = 0) -> bool | None:
 
 
 def refit(seed: int, slope: float) -> bool | None:
-    """Whether an alarm after 1,500 calibrated rows advises a refit; None without an alarm after them."""
+    """Tell whether an alarm after 1,500 calibrated rows advises a refit; None without an alarm after them."""
     rng = np.random.default_rng(seed)
     x = rng.normal(-0.5, SPREADS[seed % len(SPREADS)], 4000)
     y = rng.random(4000) < expit(np.where(np.arange(4000) < 1500, x, slope * x))
@@ -71,7 +71,7 @@ def refit(seed: int, slope: float) -> bool | None:
 
 
 def ever_missed(y: np.ndarray, p: np.ndarray, truth: np.ndarray) -> dict[str, bool]:
-    """Whether the interval of level, Brier score or slope misses at any row; ``truth`` are the true probabilities."""
+    """Tell whether the interval of level, Brier score or slope misses at any row of true probabilities ``truth``."""
     p = np.clip(p, EDGE, 1 - EDGE)
     x = np.log(p) - np.log1p(-p)
     block = Block(x, y, p, None, np.arange(len(y)))
@@ -86,7 +86,7 @@ def ever_missed(y: np.ndarray, p: np.ndarray, truth: np.ndarray) -> dict[str, bo
 
 
 def of_stream(seed: int, kind: str, line: tuple[float, float] = (0.0, 1.0)) -> dict[str, bool]:
-    """``ever_missed`` for calibrated predictions, or for labels by another line of their log-odds."""
+    """Return ``ever_missed`` for calibrated predictions, or for labels from another line of their log-odds."""
     y, p = drawn(seed, kind=kind)
     truth = p
     if line != (0.0, 1.0):

@@ -1,9 +1,10 @@
-"""Made worlds of which every value is known: their objects, what forecasts say of them, and test rows drawn from them.
+"""Simulated worlds whose every value is known: their objects, the forecasts of them, and test rows drawn from them.
 
 A world is a large table of equally likely objects. Their true log-odds are normal with a standard deviation of 1.5,
-moved so that the mean of the true probabilities is the prevalence. What is printed are these log-odds times a steepness
-(1 for a calibrated model, 2 for an overconfident one), moved so that their mean is right. Each object counts as two
-weighted rows, of class 1 with the true probability and of class 0 with the rest: a metric of these is the population's.
+shifted so that the mean of the true probabilities is the prevalence. The forecasts are these log-odds times a
+steepness (1 for a calibrated model, 2 for an overconfident one), shifted so that their mean is right. Each object
+counts as two weighted rows, of class 1 with the true probability and of class 0 with the rest: a metric of these is
+the population's.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from calib.metrics import METRICS
 
 Array = np.ndarray
 OBJECTS = 100_000
-SPREAD = 1.5  # of the true log-odds
+SPREAD = 1.5  # standard deviation of the true log-odds
 CALIBRATED, OVERCONFIDENT = 1.0, 2.0
-SHRUNK = 0.9  # what a recalibration makes of log-odds that are right already
-SAME_OBJECT, SAME_LABEL = 0.3, 0.2  # correlations within a cluster: of what is predicted, and of what else is
+SHRUNK = 0.9  # factor by which a recalibration shrinks log-odds that are already right
+SAME_OBJECT, SAME_LABEL = (
+    0.3,
+    0.2,
+)  # correlations within a cluster: of the predictions, and of the remaining part
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +40,12 @@ class World:
     Attributes
     ----------
     mass
-        How frequent each object is; they sum to 1.
+        Probability of each object; they sum to 1.
     truth
         Probability of class 1.
     forecasts
-        "none" is what the model says; "platt" the same with other log-odds, which are right where the model is
-        overconfident; "isotonic" the mean of the truth in three groups of equal size.
+        "none": the model's; "platt": the same with other log-odds, which are right if the model is overconfident;
+        "isotonic": the mean of the truth in three groups of equal size.
     """
 
     mass: Array
@@ -54,12 +58,12 @@ class World:
         return float(self.mass @ self.truth)
 
     def mean(self, loss: Callable[[Array, Array], Array], forecast: str = "none") -> float:
-        """The expectation of what a row of label y and forecast p loses."""
+        """Return the expected loss of a row with label y and forecast p."""
         p, label = self.forecasts[forecast], np.zeros(len(self.truth), dtype=int)
         return float(self.mass @ (self.truth * loss(label + 1, p) + (1 - self.truth) * loss(label, p)))
 
     def value(self, metric: str, forecast: str = "none") -> float:
-        """A metric of the whole world."""
+        """Return a metric of the whole world."""
         at = metric, forecast
         if at not in self._known:
             self._known[at] = self._value(metric, self.forecasts[forecast])
@@ -75,7 +79,7 @@ class World:
         return float(METRICS[metric].function(labels, np.tile(p, 2), sample_weight=weights))
 
     def frequency(self, edges: Array) -> Array:
-        """How often class 1 comes in bins of the model's p; NaN in one that nobody is in."""
+        """Return the frequency of class 1 in bins of the model's p; NaN in an empty bin."""
         order = np.argsort(self.forecasts["none"])
         below = np.searchsorted(self.forecasts["none"][order], edges[1:-1], side="left")
         sums = [
@@ -86,14 +90,14 @@ class World:
             return sums[0] / sums[1]
 
     def truth_at(self, p: Array) -> Array:
-        """How often class 1 comes where the model says p."""
+        """Return the frequency of class 1 at the model's prediction p."""
         said = logit(self.forecasts["none"])
         return expit(np.interp(logit(np.clip(p, 1e-9, 1 - 1e-9)), said, logit(self.truth)))
 
 
 @cache
 def moved_to(of: World, stated: float) -> World:
-    """The world in which class 1 is as frequent as stated, all probabilities moved to it."""
+    """Return the world at this base rate of class 1, with all probabilities adjusted to it."""
     rate = BaseRate(of.share, stated)
     ones, zeros = stated / of.share, (1 - stated) / (1 - of.share)
     mass = of.mass * (of.truth * ones + (1 - of.truth) * zeros)
@@ -101,7 +105,7 @@ def moved_to(of: World, stated: float) -> World:
 
 
 def _moved(log_odds: Array, mean: float) -> Array:
-    """Probabilities of these log-odds and a constant, such that their mean is as asked."""
+    """Return probabilities of these log-odds plus a constant, such that their mean is ``mean``."""
     return expit(log_odds + brentq(lambda a: expit(log_odds + a).mean() - mean, -30, 30))
 
 

@@ -1,4 +1,4 @@
-"""What holds for every test: how property tests run, who runs which file, and that no draw hangs on earlier tests.
+"""Set up every test: profiles of property tests, the distribution of files, and random generators.
 
 Property tests have no deadline, because the machine is shared, and the same cases every time where CI is set. Few cases
 for every change; ``make soak`` runs them with many (``--hypothesis-profile=many``).
@@ -19,9 +19,7 @@ settings.load_profile("house")
 
 @pytest.fixture(autouse=True)
 def same_draws_in_any_order(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A module's generator begins anew with every test: tests come in any order, each with the numbers it was written
-    with.
-    """
+    """Restore a module's generators after each test, so that its numbers do not depend on the order of tests."""
     generators = [one for one in vars(request.module).values() if isinstance(one, np.random.Generator)]
     states = [one.bit_generator.state for one in generators]
     yield
@@ -29,7 +27,7 @@ def same_draws_in_any_order(request: pytest.FixtureRequest) -> Iterator[None]:
         one.bit_generator.state = state
 
 
-# Long files first, so that no worker begins one when the others are done.
+# Long files first, so that no worker starts one after the others have finished.
 SLOW_FIRST = (
     "tests/browser/",
     "tests/pages/",
@@ -41,7 +39,7 @@ SLOW_FIRST = (
 )
 
 
-@pytest.hookimpl(trylast=True)  # after pytest-randomly, whose order within each of them stays
+@pytest.hookimpl(trylast=True)  # after pytest-randomly, whose order within each file stays
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(
         key=lambda item: next(
@@ -50,9 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     )
 
 
-@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+@pytest.hookimpl(optionalhook=True)  # only with pytest-xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """For ``--dist loadfile``: a file's tests share what it prepared; the browser's share a server and Chromium."""
+    """Keep the tests of a file together, and all browser tests, which share a server and Chromium."""
     from xdist.scheduler import LoadFileScheduling
 
     class Together(LoadFileScheduling):

@@ -1,4 +1,4 @@
-"""What ``calib`` computes without any page. An Evaluation is frozen, so that tests share those of the same Recipe."""
+"""Compute Evaluations without any page; they are frozen, so tests share those of the same Recipe."""
 
 from functools import lru_cache
 
@@ -9,10 +9,10 @@ from calib.sources import load
 
 @lru_cache(16)
 def evaluated(recipe: Recipe) -> Evaluation:
-    """The evaluation of a Recipe whose data need no upload."""
+    """Return the Evaluation of a Recipe whose data need no upload."""
     return evaluate(recipe, load(recipe))
 
 
 def of_address(**query: str) -> Evaluation:
-    """The evaluation of what stands in a page's address."""
+    """Return the Evaluation of a page's address."""
     return evaluated(Recipe.from_query(query))

@@ -5,7 +5,7 @@ from itertools import accumulate
 
 
 def isotonic(means, weights):
-    """The min–max formula: fit_i = max over a <= i of min over b >= i of the mean of entries a … b."""
+    """Compute the min–max formula: fit_i = max over a <= i of min over b >= i of the mean of entries a … b."""
     sums = [0, *accumulate(w * m for m, w in zip(means, weights, strict=True))]
     totals = [0, *accumulate(weights)]
     k = len(means)
@@ -17,7 +17,7 @@ def isotonic(means, weights):
 
 
 def labelled(scores, y):
-    """Distinct scores in order, the fraction of class 1 at each, and how many rows it has."""
+    """Return the distinct scores in order, the fraction of class 1 at each, and its number of rows."""
     distinct = sorted(set(scores))
     at = [[label for other, label in zip(scores, y, strict=True) if other == score] for score in distinct]
     return (
@@ -28,7 +28,7 @@ def labelled(scores, y):
 
 
 def venn_abers(scores, y, score):
-    """(p0, p1): the isotonic fits with (score, 0) and with (score, 1) added, at the score."""
+    """Return (p0, p1) at the score: the isotonic fits with (score, 0) and with (score, 1) added."""
     pair = []
     for label in (0, 1):
         distinct, means, weights = labelled([*scores, score], [*y, label])

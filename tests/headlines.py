@@ -1,4 +1,4 @@
-"""How a headline writes its numbers."""
+"""Check how a headline writes its numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ DIGITS = 2
 
 
 def long_numbers(text: str) -> list[str]:
-    """Decimals of more than two significant digits, but for those that two digits would not tell apart, or from 1."""
+    """Return decimals with more than two significant digits, unless two digits would not distinguish them."""
     found = re.findall(r"\d+\.\d+", text)
     short = {number: f"{float(number):.{DIGITS - 1}e}" for number in found}
     alike = [one for number, one in short.items() if number in set(found)]

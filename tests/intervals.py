@@ -6,7 +6,7 @@ from scipy.stats import binomtest, skew, t
 
 
 def hall(values, level=0.95) -> tuple[float, float]:
-    """How far the interval of a mean reaches below and above it: Hall's t (1992), inverted by search."""
+    """Return how far the interval of a mean reaches below and above it: Hall's t (1992), inverted by search."""
     n, error = len(values), values.std(ddof=1) / np.sqrt(len(values))
     if error == 0:
         return 0.0, 0.0
@@ -19,7 +19,9 @@ def hall(values, level=0.95) -> tuple[float, float]:
 
 
 def plus_four(values, step) -> tuple[float, float]:
-    """The reaches of the mean of values of 0 and ± step: half a row is added to either side (Agresti & Min 2005)."""
+    """Return the reaches for the mean of values of 0 and ± step, with half a row added per side (Agresti & Min
+    2005).
+    """
     n, up, down = len(values), (values > 0).sum() + 0.5, (values < 0).sum() + 0.5
     middle = (up - down) / (n + 2)
     half = t.ppf(0.975, n - 1) * np.sqrt((up + down) / (n + 2) - middle**2) / np.sqrt(n + 2)
@@ -27,7 +29,7 @@ def plus_four(values, step) -> tuple[float, float]:
 
 
 def joined(y, values, steps=None, level=0.95) -> tuple[float, float]:
-    """(low, high) of the mean of values, of share f of class 1 (Wilson) and the classes' means (Hall).
+    """Return (low, high) of the mean of values, from the share f of class 1 (Wilson) and the classes' means (Hall).
 
     By the method of variance estimates recovery for f m₁ + (1 − f) m₀ (Zou & Donner 2008). With ``steps`` the values
     are 0 or plus or minus one step, by class.

@@ -20,7 +20,7 @@ USER, PASSWORD = "owner", "of the warehouse"
 
 
 def programs() -> Path:
-    """Where Debian puts the server's programs; without them the test skips by name, and fails on CI."""
+    """Return the folder of PostgreSQL's programs; without them skip the test, or fail in CI."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if found:
         return found[-1].parent
@@ -32,7 +32,7 @@ def programs() -> Path:
 
 
 def unprivileged() -> dict[str, object]:
-    """Root may not run the server: another user does."""
+    """Return options that run the server as another user, because root may not run it."""
     if os.geteuid():
         return {}
     names = {user.pw_name for user in pwd.getpwall()}

@@ -1,4 +1,4 @@
-"""What lies beside the project, in ../shared: papers' tables, reference vectors, real data sets.
+"""Find files in ../shared, beside the project: papers' tables, reference vectors, real data sets.
 
 Where it is missing, the tests that use it are skipped by name; where CI is set, they fail.
 """
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[2] / "shared"
 
 
 def path(name: str) -> Path:
-    """The first file of the folder by this name, which may be a pattern; without one a skip, or in CI a failure."""
+    """Return the first file whose name matches the pattern; without one skip the test, or fail in CI."""
     found = next(iter(sorted(FOLDER.glob(name))), None)
     if found is None:
         message = f"{name} is not in ../shared"
@@ -35,13 +35,12 @@ def data_sets() -> dict[str, dict[str, str]]:
         return {row["name"]: row for row in csv.DictReader(lines)}
 
 
-# Names alone, numbers alone, gaps, many columns, many rows, few rows, and one whose columns give its label
-# away.
+# Only categories, only numbers, gaps, many columns, many rows, few rows, and columns that reveal the label
 VARIED = ("haberman", "german_credit", "house_votes_84", "tic-tac-toe", "hillvalley", "jm1", "SPF")
 
 
 def swept() -> list:
-    """The names of the real sets as parameters of a test: a few of every kind, the others by make soak."""
+    """Return the names of the real sets as parameters of a test: a few of each kind, the others for make soak."""
     names = data_sets()
     few = [name for name in VARIED if name in names] or list(names)
     return sweep(names, *few)

@@ -7,5 +7,5 @@ import pytest
 
 
 def sweep(values: Iterable[Any], *short: Any) -> list[Any]:
-    """Parameters of a test, of which those that are not ``short`` wait for ``make soak``."""
+    """Return the values as parameters of a test; all except ``short`` run only in ``make soak``."""
     return [value if value in short else pytest.param(value, marks=pytest.mark.soak) for value in values]

@@ -6,5 +6,5 @@ from tests import shared
 
 
 def vector(name):
-    """One named reference vector, a dict."""
+    """Read one named reference vector."""
     return json.loads(shared.path("reference/vectors.json").read_text(encoding="utf-8"))[name]

@@ -27,9 +27,7 @@ def component(name: str, html: str = "<i></i>", css: str | None = None):
 
 
 def copy_button(label: str, text: str, help: str, note: str = "") -> None:
-    """Draw a button that copies ``text`` and says ``note``; if the browser forbids copying (no https), show the
-    text.
-    """
+    """Draw a button that copies ``text`` and says ``note``; without permission to copy (no https), show the text."""
     component("copy", HTML, style.rules("copy"))(
         key="copy_link", data={"label": label, "text": text, "help": help, "note": note}, width="content"
     )
@@ -42,8 +40,7 @@ def link(query: Mapping[str, str]) -> str:
 
 
 def keep_focus(key: str, after: object, selector: str, still: bool = False, seen: str = "") -> None:
-    """Move the keyboard focus to the last control of ``selector`` once ``after`` changes, if the used control is
-    gone.
+    """Move the keyboard focus to the last control of ``selector`` once ``after`` changes, if the used one is gone.
 
     After a click, the page scrolls there only if ``still`` is False; ``seen`` selects what is scrolled into view.
     """

@@ -66,7 +66,7 @@ def show(
     moving: Callable[[str], None] | None = None,
     **options,
 ) -> Any | None:
-    """Draw FIGURES[name] from an Evaluation (or another source of its ``prepare``), with caption, alt text and
+    """Draw FIGURES[name] from an Evaluation (or another source of its ``prepare``) with caption, alt text and
     downloads.
 
     Parameters
@@ -85,7 +85,7 @@ def show(
         In pixels.
     sentence
         Container of the finding, from ``headings.finding``, for the page's first picture, which fits the window. By
-    default the finding is right above the chart.
+        default the finding is right above the chart.
     finding
         The page's own finding instead of the figure's title.
     first

@@ -429,9 +429,7 @@ def _offered_calibrators(recipe: Recipe) -> list[str]:
 
 
 def _calibrator_settings(recipe: Recipe) -> None:
-    """Draw the options of the chosen calibrators, except the merge rule, which has one control wherever pairs are
-    shown.
-    """
+    """Draw the options of the chosen calibrators, except the merge rule, which has a control beside the pairs."""
     given, score = dict(recipe.options), _kind_of_score(recipe)
     options = {}
     for key in recipe.calibrators:

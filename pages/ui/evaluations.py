@@ -75,16 +75,16 @@ def table(recipe: Recipe) -> Table:
 
 
 def data_key(recipe: Recipe) -> tuple[str, int | None]:
-    """Return the cache key of the Recipe's data, known before they are read; the gap of a split in time does not
-    change it.
+    """Return the cache key of the Recipe's data, known before they are read; the gap of a split in time is left
+    out.
     """
     made = recipe.replace(data_params=[pair for pair in recipe.data_params if pair[0] != "gap"])
     return made.digest("data"), recipe.seed if recipe.data.startswith("synthetic:") else None
 
 
 def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> Any:
-    """Return ``make()`` of the Recipe's data from the cache; with an ONNX model, cache its refusal too, which is as
-    slow.
+    """Return ``make()`` of the Recipe's data from the cache; with an ONNX model, cache a refusal too, as slow a
+    result.
 
     Other refusals are found at once, or may be over in the next run, such as those of OpenML.
     """
@@ -150,8 +150,7 @@ def of_one_class(recipe: Recipe, why: str) -> Recipe:
 def evaluations_of(
     recipes: Mapping[str, Recipe], kind: str = jobs.PAGE, what: str = "Fitting the models"
 ) -> dict[str, Evaluation | InputError] | None:
-    """Return for each name the Evaluation of its Recipe or the reason why there is none; None, with progress,
-    meanwhile.
+    """Return for each name the Evaluation of its Recipe, or why there is none; None, with progress, meanwhile.
 
     Other pages reuse the fits of one page. ``kind`` and ``what`` are those of ``jobs.run``: within one kind, work
     that is not requested any more is cancelled.

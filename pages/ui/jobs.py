@@ -151,8 +151,7 @@ def run(
     meanwhile: Callable[[], None] | None = None,
     says_left: bool = False,
 ) -> list[Any] | None:
-    """Return the result of each ``call(watch)``, computed once per key in the background, or None while one is
-    missing.
+    """Return each ``call(watch)``, computed once per key in the background, or None while one is missing.
 
     A result is missing while its call runs or after a Cancel. If a call is refused or fails, the page ends here with
     the reason.
@@ -206,8 +205,7 @@ def forget(kind: str, keys: Sequence[Any]) -> None:
 
 
 def may_begin(kind: str, key: Any, what: str, cost: str, seconds: float, main: bool = False) -> bool:
-    """Tell whether work may begin: at once if few seconds are expected, else after a click on a button beside
-    ``cost``.
+    """Tell whether work may begin: at once if few seconds are expected, else after a click beside ``cost``.
 
     ``main`` work is the purpose of the page, and its button is the primary one.
     """

@@ -54,8 +54,7 @@ def folder() -> Folder | None:
 
 
 def look_again() -> bool:
-    """Open the tables that the settings name if they are not open or have changed; report those that cannot be
-    opened.
+    """Open the tables that the settings name if they are new or have changed; report those that cannot be opened.
 
     Returns
     -------

@@ -137,8 +137,8 @@ def _gap(
 
 
 def _widest(x: Sequence[float], guess: Sequence[float], truth: Sequence[float]) -> dict[str, Any] | None:
-    """Return the place where a guess is furthest from the truth, with "too high" or "too low"; None if words do not
-    fit.
+    """Return the place where a guess is furthest from the truth, with "too high" or "too low"; None if space is
+    short.
     """
     at = max(range(len(x)), key=lambda i: abs(guess[i] - truth[i]))
     if abs(guess[at] - truth[at]) <= WIDE:

@@ -8,8 +8,7 @@ from plotly.basedatatypes import BaseFigure
 
 
 class ReadyFigure(BaseFigure):
-    """Figure given by its dictionary, which Plotly would otherwise check and copy on every display. Nobody may change
-    it.
+    """Immutable figure given by its dictionary, which Plotly would otherwise check and copy on every display.
 
     Plotly's check also inspects numpy and pandas if they have begun to load; on a fresh server another session may
     still be loading them.

@@ -35,7 +35,7 @@ def words() -> AbstractContextManager:
 
 
 def side_by_side(shares: Sequence[float]) -> Sequence[Any]:
-    """Return columns of these shares; in presenter view, containers one below the other, because each needs the
+    """Return columns of these shares; in presenter view, containers one below the other, since each needs the
     width.
     """
     return [st.container() for _ in shares] if beside_the_page() else st.columns(shares, gap="medium")

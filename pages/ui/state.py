@@ -103,8 +103,8 @@ def data_name(recipe: Recipe) -> str:
 
 
 def say(message: str | None, **refused: Any) -> None:
-    """Show a message (a refused value, a broken link) at the head of the page until a change succeeds or the page is
-    left.
+    """Show a message (a refused value, a broken link) at the head of the page until a change succeeds or the page
+    ends.
     """
     st.session_state["message"], st.session_state["refused"] = message, refused
 

@@ -272,8 +272,6 @@ def diagrams(
 
 
 def slug(name: str) -> str:
-    """Return a name as part of a key: letters and digits stay, other characters become dashes, a digest keeps it
-    unique.
-    """
+    """Return a name as part of a key: letters and digits stay, the rest becomes dashes; a digest keeps it unique."""
     plain = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name)
     return plain if plain == name else f"{plain[:40]}-{digest(name.encode())[:6]}"

@@ -14,7 +14,7 @@ JOINED = re.compile(r"(?<=:)(?=/|material)|(?<=www)(?=\.)|(?<=@)|(?<=-)(?=[->])|
 
 def plain(text: object) -> str:
     """Return Markdown that shows ``text`` literally: no emphasis, link, formula, colour, icon, HTML or reversed
-    direction.
+    text.
     """
     return SIGNS.sub(r"\\\1", JOINED.sub("\u2060", in_order(str(text))))
 

@@ -81,9 +81,7 @@ class Turns:
         return order.index(ticket) + 1 if ticket in order else 0
 
     def give_way(self, ticket: Ticket) -> None:
-        """Let others go first after a while; called between steps of the work, it returns when the work may
-        continue.
-        """
+        """Let others go first after a while; called between steps, it returns when the work may continue."""
         with self._lock:
             on = next((those for those in (self._running, self._on_trial) if ticket in those), None)
             turn = self.trial if on is self._on_trial else self.seconds

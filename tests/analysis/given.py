@@ -10,7 +10,9 @@ from calib.evaluate import Evaluation
 
 
 def given_evaluation(y, predicted, calibration_y=None, **recipe) -> Evaluation:
-    """An Evaluation of given predictions as if calibrators had made them, on enough calibration rows unless given."""
+    """Return an Evaluation of given predictions as if calibrators had made them, by default with many calibration
+    rows.
+    """
     made = Evaluation.from_predictions(y, predicted or {"none": np.zeros(len(y))})
     calibration_y = np.tile([0, 1], 500) if calibration_y is None else np.asarray(calibration_y)
     return replace(
@@ -24,7 +26,7 @@ def given_evaluation(y, predicted, calibration_y=None, **recipe) -> Evaluation:
 
 
 def known_truth(seed, n, distort=lambda p: p):
-    """(y, the truth, what the model says, the generator)."""
+    """Draw (y, true probabilities, predictions, generator)."""
     rng = np.random.default_rng(seed)
     truth = rng.beta(1.2, 1.2, n)
     return (rng.random(n) < truth).astype(int), truth, distort(truth), rng

@@ -1,4 +1,4 @@
-"""What axe-core finds on a page, and how well the words of its charts stand out, which axe leaves open.
+"""Run axe-core on a page, and measure the contrast of the words in its charts, which axe does not check.
 
 axe-core comes inside a package of PyPI (requirements-dev.txt) and is put into the page from there: nothing
 is fetched.
@@ -14,7 +14,7 @@ from tests.waiting import until
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 GRAVE = ("serious", "critical")
 
-# What Streamlit makes and no page can change: rule, what it is about, why it stands.
+# Findings that Streamlit causes and no page can change: rule, element, reason
 STREAMLIT = (
     (
         "list",
@@ -46,7 +46,7 @@ RUN = """async ([grave, theirs]) => {
         .map(({element, failureSummary}) => `${id}: ${element.outerHTML.slice(0, 200)} ${failureSummary}`))
 }"""
 
-# Words of charts with less than 4.5 to the paper they stand on, or on the mark that is drawn below them
+# Words of charts with a contrast below 4.5 to the background, or to the mark below them
 FAINT = """() => {
     const parts = color => { const [r, g, b, a = 1] = (color.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number)
         return [[r, g, b], a] }
@@ -70,7 +70,7 @@ FAINT = """() => {
     })
 }"""
 
-# The element that the keyboard is at: what it is called, and whether it can be seen that it is there.
+# Name of the element with the keyboard focus, and whether the focus is visible
 STOP = """() => {
     let at = document.activeElement
     while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement
@@ -95,19 +95,19 @@ STILL = "() => Promise.allSettled(document.getAnimations().map(animation => anim
 
 
 def findings(tab: Tab) -> list[str]:
-    """Serious and critical findings of axe-core on the page as it stands, without Streamlit's own."""
+    """Return serious and critical findings of axe-core on the page, without those that Streamlit causes."""
     tab.page.evaluate(AXE)
     theirs = [[rule, selector] for rule, selector, _ in STREAMLIT]
     return tab.page.evaluate(RUN, [list(GRAVE), theirs])
 
 
 def faint_words(tab: Tab) -> list[str]:
-    """Words of charts whose ink is too near to the paper's (WCAG 2.2, level AA)."""
+    """Return words of charts with too little contrast to the background (WCAG 2.2, level AA)."""
     return tab.page.evaluate(FAINT)
 
 
 def tab_stops(tab: Tab) -> list[str]:
-    """What the Tab key reaches, from the page's first to its last stop; at each it must be seen where it is."""
+    """Return the stops of the Tab key, from the page's first to its last; the focus must be visible at each."""
     stops: list[str] = []
     while len(stops) < MOST_STOPS:
         tab.page.keyboard.press("Tab")

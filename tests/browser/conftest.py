@@ -18,14 +18,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/browser/" in item.path.as_posix():
             item.add_marker(pytest.mark.browser)
-            # Tried once more when it fails, but not when it did not end: pytest-timeout watches the first try
-            # only.
+            # Tried again after a failure, but not after a timeout: pytest-timeout watches only the first try
             item.add_marker(pytest.mark.flaky(reruns=1, rerun_except="from pytest-timeout"))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """A browser test that is tried again is a warning: look at what made it fail."""
-    if report.outcome == "rerun" and not hasattr(report, "node"):  # in the worker that ran it
+    """Warn if a browser test is tried again, so that somebody finds out why it failed."""
+    if report.outcome == "rerun" and not hasattr(report, "node"):  # only in the worker that ran it
         warnings.warn(f"{report.nodeid} is tried again after: {str(report.longrepr)[-400:]}", stacklevel=1)
 
 
@@ -40,16 +39,17 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[str]:
-    """The address of the suite's server."""
+    """Start the suite's server, and yield its address."""
     with serving() as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def warm(chromium: Browser, server: str) -> Iterator[BrowserContext]:
-    """Where the tabs of all tests are opened, beside one that stays: they share its process and its compiled scripts,
+    """Yield the browser context of all tests' tabs, with one tab that stays.
 
-    without which half of the time goes into compiling Streamlit and Plotly again.
+    They share its process and its compiled scripts; otherwise half of the time would go into compiling Streamlit and
+    Plotly again.
     """
     context = chromium.new_context(accept_downloads=True, reduced_motion="reduce")
     context.set_default_timeout(1000 * LIMIT)
@@ -60,10 +60,10 @@ def warm(chromium: Browser, server: str) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def new_tab(chromium: Browser, server: str, warm: BrowserContext) -> Iterator[Callable[..., Tab]]:
-    """Opens tabs, each its own session: ``new_tab(address=…, width=…, color_scheme="dark", …)``.
+    """Return a function that opens tabs, each its own session: ``new_tab(address=…, width=…, color_scheme="dark",
+    …)``.
 
-    One with further options is in a browser of its own, as it were. At the end of a test every one of its
-    tabs must be without faults.
+    A tab with further options gets its own browser context. At the end of a test, none of its tabs may have faults.
     """
     opened: list[Tab] = []
 
@@ -86,5 +86,5 @@ def new_tab(chromium: Browser, server: str, warm: BrowserContext) -> Iterator[Ca
 
 @pytest.fixture
 def tab(new_tab: Callable[..., Tab]) -> Tab:
-    """A tab of a window 1400 pixels wide, in light mode, on the suite's server."""
+    """Open a tab of 1400 pixels width, in light mode, on the suite's server."""
     return new_tab()

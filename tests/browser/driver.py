@@ -31,17 +31,17 @@ CHROMIUM_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-# Seconds without work after which a page counts as settled: widgets send their values well before
+# Seconds without work after which a page counts as settled; widgets send their values sooner
 QUIET = 0.4
-# What stands behind the sidebar's button "View"
+# Controls behind the sidebar's button "View"
 VIEW = ("bins", "binning", "reliability.axes", "curve", "band", "reliability.layout")
 
 BUSY = """() => document.querySelector(".stApp")?.dataset.testScriptState !== "notRunning" || !!document.querySelector(
     '[data-testid="stSkeleton"], [data-testid="stProgress"], .stPlotlyChart .js-plotly-plot:not(:has(.main-svg))')"""
 
-# Two frames: what a scroll sets off has happened by then.
+# Wait for two frames, after which the effects of a scroll are done
 DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# Whether a mark at most three pixels from there is the one that Plotly takes to be under the pointer.
+# Whether Plotly sees a mark within three pixels of there under the pointer
 HOVERED = """async (chart, [left, top]) => {
     const frame = () => new Promise(done => requestAnimationFrame(done)), box = chart.getBoundingClientRect();
     const near = ({xaxis, yaxis, x, y}) => Math.hypot(
@@ -52,7 +52,7 @@ HOVERED = """async (chart, [left, top]) => {
 
 
 def find_chromium() -> str | None:
-    """The system's Chromium: BROWSER_PATH, else the first of the usual names on the PATH."""
+    """Return the path of Chromium: BROWSER_PATH, else the first of the usual names on the PATH."""
     names = [
         os.environ.get("BROWSER_PATH"),
         "chromium",
@@ -65,7 +65,7 @@ def find_chromium() -> str | None:
 
 @contextlib.contextmanager
 def chromium(*flags: str) -> Iterator[Browser]:
-    """The system's Chromium, without a window."""
+    """Start Chromium without a window."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*CHROMIUM_FLAGS, *flags])
         yield browser
@@ -80,7 +80,7 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def serving(script: str | Path = "app.py") -> Iterator[str]:
-    """The address of a fresh server of this app, or of another script, which no session has visited yet."""
+    """Start a server of this app, or of another script, and yield its address before any session."""
     port = free_port()
     options = (f"port={port}", "headless=true", "address=127.0.0.1", "fileWatcherType=none")
     command = [
@@ -103,8 +103,8 @@ def served_by(
     health: str = "_stcore/health",
     **options: Any,
 ) -> Iterator[None]:
-    """A server started by any command, while the block lasts; what it says goes to ``output``. It is up when the path
-    ``health`` answers.
+    """Run a server by this command while the block lasts, with its output in ``output``; wait for the path
+    ``health``.
     """
     told = {"stdout": output or subprocess.DEVNULL, "stderr": subprocess.STDOUT}
     server = subprocess.Popen(command, **({"cwd": ROOT} | told | options))
@@ -118,7 +118,7 @@ def served_by(
 
 
 def answers(address: str) -> bool:
-    """Whether something answers there."""
+    """Tell whether a server answers at this address."""
     try:
         with urllib.request.urlopen(address, timeout=1):
             return True
@@ -133,7 +133,7 @@ class Tab:
         self.page, self.address = page, address
         self.outside: list[str] = []
         self.errors: list[str] = []
-        self.unanswered = False  # whether the page has told the server something and waits
+        self.unanswered = False  # whether the page has sent something to the server and waits
         page.on("request", self._note)
         page.on("websocket", self._listen)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -177,21 +177,21 @@ class Tab:
         return self.settle()
 
     def in_menu(self, name: str) -> Locator:
-        """The navigation's link to a page of this name, in the menu of its section, which is opened."""
+        """Open the section's menu, and return the link to the page of this name."""
         (section,) = (key for key, pages in PAGES.items() if name in [page.name for page in pages])
         self.page.get_by_test_id("stTopNav").get_by_role("button", name=section, exact=True).click()
         return self.page.get_by_role("menuitem", name=name, exact=True)
 
     def by_key(self, key: str) -> Locator:
-        """The element with this Streamlit key, or the widget, whatever it is named at the moment."""
+        """Return the element or widget with this Streamlit key, whatever number its name has now."""
         name = f"st-key-{key.replace('.', '-')}"
         return self.page.locator(f'.{name}, [class*="{name}{MARK}"]')
 
     def in_view(self, key: str) -> Locator:
-        """The element with this key, for which the view of the sidebar is opened if it is there."""
+        """Return the element with this key; open the sidebar's View if it is there."""
         found = self.by_key(key)
         view = self.by_key("view")
-        # A page draws its own bins elsewhere
+        # Some pages draw their bins outside the sidebar
         if key in VIEW and not found.count() and view.count():
             view.get_by_role("button").click()
             found.wait_for()
@@ -211,10 +211,10 @@ class Tab:
         """Pick an option and wait for nothing."""
         field = self.by_key(key).locator("input")
         field.scroll_into_view_if_needed()
-        self.page.evaluate(DRAWN)  # a list that is open closes when something scrolls
+        self.page.evaluate(DRAWN)  # scrolling would close an open list
         field.click()
         option = self.page.get_by_role("option", name=label, exact=True)
-        if not option.count():  # a long list draws only what is in sight
+        if not option.count():  # a long list draws only the visible options
             field.fill(label)
         option.click()
 
@@ -253,7 +253,7 @@ class Tab:
         return self.settle()
 
     def place(self, chart: Locator, x: float, y: float) -> tuple[float, float]:
-        """The pixel of a place given in the units of the chart's first two axes, in sight."""
+        """Scroll to a chart, and return the pixel of a point in the units of its first two axes."""
         chart.evaluate("chart => chart.scrollIntoView({block: 'center'})")
         self.page.evaluate(DRAWN)
         left, top = chart.evaluate(
@@ -274,7 +274,7 @@ class Tab:
     def type_cell(self, table: Locator, row: int, column: int, value: object) -> Tab:
         """Type into a cell of a table that can be edited, row and column from 0: there by the arrow keys."""
         table.scroll_into_view_if_needed()
-        # It draws itself only when it is in sight
+        # It is drawn only once it is visible
         table.get_by_test_id("glide-cell-1-0").wait_for(state="attached")
         table.click(position={"x": 80, "y": 52})
         places = [(0, 0), *((i + 1, 0) for i in range(row)), *((row, j + 1) for j in range(column))]
@@ -294,14 +294,14 @@ class Tab:
         return self.settle()
 
     def upload(self, name: str, content: bytes, key: str | None = None) -> Tab:
-        """Bring a file on the Data page, where it has the one picker for files or the one with this key."""
+        """Upload a file on the Data page, by its only file picker or by the one with this key."""
         field = (self.by_key(key) if key else self.page).get_by_test_id("stFileUploaderDropzoneInput")
         with self.page.expect_response(lambda response: "/upload_file/" in response.url):
             field.set_input_files({"name": name, "mimeType": "application/octet-stream", "buffer": content})
         return self.settle()
 
     def download(self, act: Callable[[], object]) -> bytes:
-        """The file that an act downloads."""
+        """Return the file that ``act`` downloads."""
         with self.page.expect_download() as started:
             act()
         return Path(started.value.path()).read_bytes()
@@ -309,28 +309,28 @@ class Tab:
     # Reading things
 
     def headline(self) -> dict[str, str]:
-        """Label → value of the headline numbers, as they stand on the page."""
+        """Return the headline numbers of the page, label → value."""
         metrics = self.page.get_by_test_id("stMetric").all()
         parts = ("stMetricLabel", "stMetricValue")
         return dict(tuple(m.get_by_test_id(part).inner_text().strip() for part in parts) for m in metrics)
 
     def recipe_query(self) -> dict[str, str]:
-        """The parameters of the address, as the browser shows it."""
+        """Return the query parameters of the address in the browser."""
         return dict(self.page.evaluate("[...new URL(location.href).searchParams]"))
 
     def link(self) -> str:
-        """What "Copy link" offers."""
+        """Return the address that "Copy link" copies."""
         return self.by_key("copy_link").get_by_label("Address").input_value()
 
     def alerts(self) -> list[str]:
-        """The messages on the page: errors, warnings and remarks."""
+        """Return the messages on the page: errors, warnings and remarks."""
         return [text.strip() for text in self.page.get_by_test_id("stAlert").all_inner_texts()]
 
     def chart_titles(self) -> list[str]:
         return [text.strip() for text in self.page.locator(".stMain :is(h2, h3)").all_inner_texts()]
 
     def faults(self) -> list[str]:
-        """What no page may have: tracebacks, dialogs, script errors, requests that leave the machine."""
+        """Return the faults of the page: tracebacks, dialogs, script errors, requests to other machines."""
         found = [
             f"traceback: {text[:200]}" for text in self.page.get_by_test_id("stException").all_inner_texts()
         ]

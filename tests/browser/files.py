@@ -13,7 +13,7 @@ from calib.sources import digest, load
 
 
 def churn(rows: int = 400, seed: int = 0) -> pd.DataFrame:
-    """Customers who stay or leave: numbers with gaps, a category, and a label that is spelt, not coded."""
+    """Draw customers who stay or leave: numbers with gaps, a category, and a label in words."""
     rng = np.random.default_rng(seed)
     months, calls = rng.integers(1, 72, rows), rng.poisson(2.0, rows)
     contract = rng.choice(["monthly", "yearly"], rows, p=[0.6, 0.4])
@@ -31,7 +31,7 @@ def as_csv(frame: pd.DataFrame) -> bytes:
 
 
 def as_arff(frame: pd.DataFrame, relation: str = "churn") -> bytes:
-    """The frame as ARFF: nominal attributes, quoted names, ``?`` for what is missing."""
+    """Write a table as ARFF: nominal attributes, quoted names, ``?`` for missing values."""
     kinds = [
         "numeric" if pd.api.types.is_numeric_dtype(column) else "{" + ",".join(sorted(column.unique())) + "}"
         for _, column in frame.items()
@@ -42,7 +42,7 @@ def as_arff(frame: pd.DataFrame, relation: str = "churn") -> bytes:
 
 
 def judged(rows: int = 600, seed: int = 1) -> pd.DataFrame:
-    """Labels with two columns of predictions made elsewhere: one too bold, one too modest."""
+    """Draw labels with two columns of predictions made elsewhere: one overconfident, one underconfident."""
     rng = np.random.default_rng(seed)
     logit = rng.normal(0, 1.5, rows)
     label = np.where(rng.random(rows) < 1 / (1 + np.exp(-logit)), "yes", "no")
@@ -51,13 +51,13 @@ def judged(rows: int = 600, seed: int = 1) -> pd.DataFrame:
 
 
 def evaluation_of(query: dict[str, str], name: str, content: bytes) -> Evaluation:
-    """What ``calib`` computes, without any page, from a page's address and the same file."""
+    """Compute with ``calib`` alone the Evaluation of a page's address and the same file."""
     recipe = Recipe.from_query(query)
     return evaluate(recipe, load(recipe, {digest(content): read_table(content, name)}))
 
 
 def headline_of(evaluation):
-    """(label, value) of the headline's Brier score: the own model's, then the recommended method's."""
+    """Return label and value of the headline's Brier score: the model's own, then the recommended method's."""
     choice = recommend(evaluation).choice
     keys = ["none"] if choice in (None, "none") else ["none", choice]
     return "Brier score", " → ".join(briefly(*evaluation.metrics["brier"][keys]))

@@ -2,7 +2,7 @@
 
 from tests.browser.driver import Tab
 
-# Numbers at marks stand where the marks do; tilted names fill less than their boxes.
+# Skips numbers at marks, which are placed by the marks, and tilted names, which are smaller than their boxes
 TYPE = r"""part => {
     const seen = node => node.checkVisibility({visibilityProperty: true}) && node.textContent.trim()
         && !node.closest(".modebar, .hoverlayer, .textpoint")
@@ -27,6 +27,8 @@ TYPE = r"""part => {
 
 
 def type_in_charts(tab: Tab, part: str = ".stMain") -> tuple[float, list[str], list[str]]:
-    """Of the charts in a part of the page, the smallest type in pixels, labels on each other, and those cut off."""
+    """Return the smallest type in the charts of a part of the page, in pixels, overlapping labels, and labels cut
+    off.
+    """
     smallest, overlapping, cut = tab.page.evaluate(TYPE, part)
     return smallest, overlapping, cut

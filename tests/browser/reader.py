@@ -31,11 +31,11 @@ class Reader:
 
     def __init__(self, address: str, page: str = "explore_reliability", **query: str) -> None:
         self.address, self.page, self.query = address, page, urlencode(query)
-        self.drawn: dict[tuple[int, ...], Any] = {}  # place on the page → what was last drawn there
+        self.drawn: dict[tuple[int, ...], Any] = {}  # place on the page → latest element there
         self.states: dict[str, WidgetState] = {}
         self.faults: list[str] = []
-        self._fresh = set[tuple[int, ...]]()  # places drawn in the run that goes on, or in the last one
-        self._whole = True  # whether that is of the whole page
+        self._fresh = set[tuple[int, ...]]()  # places drawn in the current run, or in the last one
+        self._whole = True  # whether that run is of the whole page
         self._polling: dict[str, float] = {}
         self.session, self._script = "", ""  # as the server names them
         url = address.replace("http", "ws", 1) + "/_stcore/stream"
@@ -50,7 +50,7 @@ class Reader:
     # Saying
 
     def open(self) -> Reader:
-        """The first run of a page, until its script has ended."""
+        """Open a page, and wait until its script has ended."""
         self._script = ""
         self.rerun()
         return self.answered()
@@ -65,14 +65,14 @@ class Reader:
         self._socket.send(message.SerializeToString())
 
     def poll(self) -> Reader:
-        """What the page does by itself, every few seconds: its parts ask for news."""
+        """Poll as the page does by itself every few seconds: rerun its fragments."""
         for fragment in list(self._polling):
             self.rerun(fragment)
             self.answered()
         return self
 
     def press(self, beginning: str) -> Reader:
-        """The button whose label begins so."""
+        """Press the button whose label begins so."""
         buttons = [(each, each.new_element.button) for each in self.drawn.values()]
         ((drawn, button),) = (found for found in buttons if found[1].label.startswith(beginning))
         self.rerun(drawn.fragment_id, WidgetState(id=button.id, trigger_value=True))
@@ -89,14 +89,14 @@ class Reader:
         )
 
     def says(self, component: str, **state: Any) -> Reader:
-        """What the script of a component tells by itself, as that of a room does with what the browser has stored."""
+        """Send what a component's script reports by itself, such as values stored in the browser."""
         return self.set(self.by_key("bidi_component", component), json_value=json.dumps(state))
 
     def choose(self, key: str, label: str) -> Reader:
         return self.set(self.by_key("selectbox", key), string_value=label)
 
     def upload(self, name: str, content: bytes, key: str = "file") -> Reader:
-        """Bring a file, until the page has read it."""
+        """Upload a file, and wait until the page has read it."""
         element, file = self.by_key("file_uploader", key), str(uuid.uuid4())
         path = f"/_stcore/upload_file/{self.session}/{file}"
         _put(self.address, path, name, content)
@@ -116,13 +116,13 @@ class Reader:
     # Hearing
 
     def answered(self) -> Reader:
-        """Until the script that runs now, or begins now, has ended."""
+        """Wait until the running or coming script run has ended."""
         while not self._hear(LIMIT):
             pass
         return self
 
     def settled(self) -> Reader:
-        """Until nothing is under way in the background: asking again and again, as a browser does."""
+        """Poll like a browser until all work in the background is done."""
         begin = time.monotonic()
         while self.working:
             assert time.monotonic() - begin < LIMIT, f"not settled within {LIMIT} s"
@@ -131,7 +131,7 @@ class Reader:
         return self
 
     def _hear(self, seconds: float) -> bool:
-        """One message; whether it says that a script ended."""
+        """Receive one message; return whether a script has ended."""
         message = ForwardMsg()
         message.ParseFromString(self._socket.recv(timeout=seconds))
         kind = message.WhichOneof("type")
@@ -170,7 +170,7 @@ class Reader:
             self.faults.append(f"error: {element.alert.body}")
 
     def _ended(self, status: int) -> bool:
-        """After a whole run what it did not draw is gone; a run that another one took the place of is no answer."""
+        """Drop what a whole run did not draw; return whether the run was completed, not replaced by another one."""
         finished = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
         if status in finished and self._whole:
             self.drawn = {path: delta for path, delta in self.drawn.items() if path in self._fresh}
@@ -183,7 +183,7 @@ class Reader:
         return [getattr(element, kind) for element in elements if element.WhichOneof("type") == kind]
 
     def by_key(self, kind: str, key: str) -> Any:
-        """The widget with this key, whatever it is named at the moment."""
+        """Return the widget with this key, whatever number its name has now."""
         ends = (f"-{key}", f"-{key}{MARK}")
         return next(w for w in self.all(kind) if w.id.endswith(ends[0]) or ends[1] in w.id)
 
@@ -207,13 +207,13 @@ class Reader:
 
 
 def phone(address: str, room: str, seat: str) -> Reader:
-    """A student's phone in a room, whose browser has stored this token."""
+    """Open a student's phone in a room, with this token in its browser."""
     who = {"room": room, "seat": seat, "key": None}
     return Reader(address, "learn_class", room=room).open().says("seat", who=who)
 
 
 def _put(address: str, path: str, name: str, content: bytes) -> None:
-    """As the page uploads a file: with the token that only our own page has."""
+    """Upload as the page does: with the token that only our own page has."""
     jar = CookieJar()
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
     opener.open(f"{address}/_stcore/health", timeout=LIMIT).close()

@@ -29,7 +29,7 @@ SIZES = """() => {
 
 @dataclass(frozen=True)
 class Sizes:
-    """What a room sees of a step.
+    """Sizes of a step in presenter view.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Sizes:
     text
         Smallest type of the words.
     bottom
-        Where the lowest part ends.
+        Position of the lower edge of the lowest part.
     besides
         Number of captions, menus and grids in small type.
     """

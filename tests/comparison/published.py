@@ -56,13 +56,13 @@ P1_RANKS = {
 
 
 def p2_table(metric: str) -> np.ndarray:
-    """The 30 × 10 means of P2's Tables 5–8, which lie beside the project."""
+    """Read the 30 × 10 means of P2's Tables 5–8 from the shared folder."""
     with shared.path(f"reference/rf_calibration_2025_{metric}.csv").open(encoding="utf-8") as lines:
         return np.array([[float(row[name]) for name in P2_METHODS] for row in csv.DictReader(lines)])
 
 
 def p1_table(title: str) -> np.ndarray:
-    """The 25 × 8 numbers of one of P1's tables; the paper's text lies beside the project."""
+    """Read the 25 × 8 numbers of one of P1's tables from the paper's text in the shared folder."""
     text = shared.path("papers/001_*.txt").read_text(encoding="utf-8")
     body = text.split(f": {title}\n", 1)[1].split("\nMean\t", 1)[0]
     rows = [re.findall(r"\t([\d.]+)", line) for line in body.splitlines()]

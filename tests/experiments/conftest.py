@@ -7,5 +7,5 @@ from tests.experiments import simulated
 
 @pytest.fixture(scope="session")
 def remembered():
-    """What a simulation takes for ``using``: a ``grow`` that remembers, as the pages have it."""
+    """Return cached functions for a simulation's ``using``, as the pages have them."""
     return {"grow": simulated.grow}

@@ -1,4 +1,4 @@
-"""What the tests of several experiments look at is computed once: trees, models and whole results are remembered."""
+"""Cache trees, models and results that the tests of several experiments share."""
 
 from functools import cache
 
@@ -18,13 +18,13 @@ USING = {
 
 @cache
 def found(key, seed=0, simulation=None, **settings):
-    """The result of an experiment's simulation; defaults where settings say nothing."""
+    """Return the result of an experiment's simulation, with defaults for missing settings."""
     return EXPERIMENTS[key].simulate(simulation, random_state=seed, using=USING.get(key), **settings)
 
 
 @cache
 def record(figure, key, seed=0, **settings):
-    """The record of one of an experiment's pictures, from its settings, those of the view among them."""
+    """Return the record of one of an experiment's pictures from its settings, including those of the view."""
     experiment = EXPERIMENTS[key]
     simulation = next(name for name, figures in experiment.runs.items() if figure in figures)
     values = experiment.values({f"{key}.{name}": value for name, value in settings.items()})

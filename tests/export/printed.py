@@ -1,10 +1,10 @@
-"""What is on the pages of a PDF that Chromium printed, from the few operators of its content streams that matter."""
+"""Read the pages of a PDF printed by Chromium, from the few relevant operators of its content streams."""
 
 import re
 import zlib
 from collections.abc import Iterator
 
-TOP, BOTTOM = 14, 18  # millimetres of the margins in style.css
+TOP, BOTTOM = 14, 18  # margins in style.css, in millimetres
 POINTS = 72 / 25.4
 PAINT = {"f", "f*", "F", "S", "s", "B", "B*", "b", "b*"}
 Matrix = tuple[float, ...]

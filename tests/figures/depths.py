@@ -16,12 +16,12 @@ RECIPE = Recipe(params={"n_estimators": 4}, calibrators=("none", "platt", "isoto
 
 @cache
 def scores() -> list[pd.DataFrame]:
-    """The scores of every growth, leaf and depth, as they come from the sweep."""
+    """Return the scores of every growth, leaf and depth, as the sweep gives them."""
     return [depth_scores(RECIPE, point) for point in sweep(RECIPE, DATA)]
 
 
 def values(growth: str, leaf: str, calibrator: str, column: str) -> dict[int, float]:
-    """Depth → value, straight from the scores."""
+    """Return depth → value, straight from the scores."""
     rows = [line for table in scores() for _, line in table.iterrows()]
     found = {
         int(row["depth"]): float(row[column])

@@ -16,7 +16,7 @@ METHODS = ("none", "venn", "venn_abers")
 
 @cache
 def dataset(n: int = 300, predictions: bool = False) -> Dataset:
-    """Two features or one given score; scores in hundredths, so that ties happen; row numbers that are no positions."""
+    """Draw two features, or one given score with ties (in hundredths); row numbers differ from positions."""
     rng = np.random.default_rng(n)
     score = rng.integers(0, 101, n) / 100
     y = (rng.random(n) < 0.1 + 0.8 * score**1.5).astype(int)
@@ -37,6 +37,6 @@ def fitted(**changes) -> Fitted:
 
 @cache
 def evaluation(**changes) -> Evaluation:
-    """The Evaluation of a Recipe with these fields; ``given=True`` for scores made elsewhere, ``n`` rows."""
+    """Return the Evaluation of a Recipe with these fields; ``given=True`` for scores made elsewhere, ``n`` rows."""
     one = fitted(**changes)
     return calibrate(one.recipe, one)

@@ -11,7 +11,7 @@ probabilities = st.one_of(
 
 @st.composite
 def labelled(draw, chances=probabilities, smallest=1, largest=40):
-    """y and p of one length."""
+    """Draw y and p of one length."""
     p = draw(st.lists(chances, min_size=smallest, max_size=largest))
     y = draw(st.lists(st.integers(0, 1), min_size=len(p), max_size=len(p)))
     return np.array(y), np.array(p)
@@ -19,14 +19,14 @@ def labelled(draw, chances=probabilities, smallest=1, largest=40):
 
 @st.composite
 def pairs(draw, largest=30):
-    """Labels and pairs of probabilities, in any order."""
+    """Draw labels and pairs of probabilities, in any order."""
     y, first = draw(labelled(largest=largest))
     second = draw(st.lists(probabilities, min_size=len(y), max_size=len(y)))
     return y, np.column_stack([first, second])
 
 
 def random_case(seed, n=500, decimals=None):
-    """n labels and predictions that are somewhat wrong, rounded to give ties where ``decimals`` is given."""
+    """Draw n labels and somewhat wrong predictions, rounded to ``decimals``, if given, so that there are ties."""
     rng = np.random.default_rng(seed)
     truth = rng.random(n)
     y = (rng.random(n) < truth).astype(int)

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 class App(AppTest):
     """AppTest by whose keys a widget is found whatever it is named at the moment."""
 
-    _components = None  # what a search through all installed packages finds: once for all sessions
-    sessions: ClassVar[list[App]] = []  # of this test
+    _components = None  # result of a search through all installed packages, once for all sessions
+    sessions: ClassVar[list[App]] = []  # the sessions of this test
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -40,41 +40,41 @@ class App(AppTest):
         return self
 
 
-COLOURS = ("red", "green", "gray")  # of a metric's difference, by AppTest's number
+COLOURS = ("red", "green", "gray")  # colours of a metric's difference, by AppTest's number
 
 
 def page(stem: str = "explore_reliability", **query: str) -> AppTest:
-    """A new session that opens this page with these parameters in its address, and has all its work done."""
+    """Open a page with these query parameters in a new session, and wait until its work is done."""
     return settled(at_once(stem, **query))
 
 
 def at_once(stem: str, **query: str) -> AppTest:
-    """The same as it stands after its first run, whatever is still being done."""
+    """Open a page in a new session, and return it after its first run, with work still running."""
     at = App(str(ROOT / "app.py"), default_timeout=LIMIT)
     at.query_params.update(query)
     return at.switch_page(f"pages/{stem}.py").run()
 
 
 def query(settings: Mapping[str, object]) -> dict[str, str]:
-    """Settings by page.setting as parameters of an address, whatever their values."""
+    """Return settings, named "page.setting", as query parameters."""
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
 
 
 def settings_in_address(at: AppTest) -> dict[str, object]:
-    """Settings by page.setting, as the address has them."""
+    """Return the settings in the address, named "page.setting"."""
     texts = {name: value if isinstance(value, str) else value[-1] for name, value in at.query_params.items()}
     return {name: from_text(name, text) for name, text in texts.items() if "." in name}
 
 
 def go(at: AppTest, stem: str) -> AppTest:
-    """The same session on another page."""
+    """Go to another page in the same session."""
     return settled(at.switch_page(f"pages/{stem}.py").run())
 
 
 def settled(at: AppTest, look: Callable[[AppTest], object] | None = None) -> AppTest:
-    """The page after its fits, however long they take: AppTest does not poll as a browser does.
+    """Wait until the page's fits are done and draw it, because AppTest does not poll as a browser does.
 
-    Each time that it is drawn while they run ``look`` is called with it.
+    ``look`` is called with each drawing meanwhile.
     """
 
     def done() -> bool:
@@ -91,18 +91,18 @@ def settled(at: AppTest, look: Callable[[AppTest], object] | None = None) -> App
 
 
 def unfinished(at: AppTest) -> list[Job]:
-    """The session's work in the background: waiting for it costs nothing, drawing the page again and again does."""
+    """Return the session's unfinished jobs: waiting for them is cheaper than redrawing the page."""
     kept = at.session_state["kept"].things() if "kept" in at.session_state else []
     return [thing for thing in kept if isinstance(thing, Job) and not thing.future.done()]
 
 
 def jobs_of(at: AppTest, kind: str) -> list[Job]:
-    """The session's jobs of one kind, the latest last."""
+    """Return the session's jobs of one kind, the latest last."""
     return list(at.session_state["kept"].cache(f"jobs_{kind}", 0).values())
 
 
 def working(at: AppTest) -> bool:
-    """Whether something on the page can be cancelled."""
+    """Tell whether something on the page can be cancelled."""
     return any((button.key or "").startswith("cancel") for button in at.button)
 
 
@@ -112,17 +112,17 @@ def bring(at: AppTest, name: str, content: bytes) -> AppTest:
 
 
 def faults(at: AppTest) -> list[str]:
-    """Exceptions and errors on the page."""
+    """Return exceptions and errors on the page."""
     return [e.message for e in at.exception] + [e.value for e in at.error]
 
 
 def messages(at: AppTest) -> list[str]:
-    """Errors, warnings and remarks, without the signs that keep Markdown quiet."""
+    """Return errors, warnings and remarks, without Markdown escapes."""
     return [e.value.replace("\\", "") for kind in (at.error, at.warning, at.info) for e in kind]
 
 
 def verdicts(at: AppTest) -> list[str]:
-    """What became of the reader's answers, opened by the sign of right or wrong."""
+    """Return the feedback on the reader's answers, which begins with the sign of right or wrong."""
     said = [element.value.replace("\\", "") for element in at.markdown]
     return [text for text in said if text.startswith((":green-badge[", ":red-badge["))]
 
@@ -137,7 +137,7 @@ def titles(at: AppTest) -> list[str]:
 
 
 def keys(at: AppTest) -> list[str]:
-    """Those of the buttons."""
+    """Return the keys of the buttons."""
     return [button.key for button in at.button]
 
 
@@ -148,7 +148,7 @@ def press(at: AppTest, label: str) -> AppTest:
 
 
 def block(at: AppTest, key: str) -> Block:
-    """The container of this key."""
+    """Return the container of this key."""
     inner = [at.main]
     for one in inner:
         inner += [child for child in one.children.values() if isinstance(child, Block)]
@@ -156,5 +156,5 @@ def block(at: AppTest, key: str) -> Block:
 
 
 def table(at: AppTest, column: str) -> pd.DataFrame:
-    """The last table that has this column."""
+    """Return the last table with this column."""
     return [frame.value for frame in at.dataframe if column in frame.value.columns][-1]

@@ -1,4 +1,4 @@
-"""What holds for every page's tests: no question of time decides them, and none leaves work to those after it."""
+"""Set up the tests of pages: none depends on measured time, and none leaves work to later tests."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,8 +11,9 @@ from tests.pages.app import App, unfinished
 
 @pytest.fixture(autouse=True)
 def asked_on_no_account_of_time(monkeypatch) -> None:
-    """How long work is expected to take is measured: on a busy machine anything may be dear. Tests of the
-    question say what is."""
+    """Let work begin without a click: expected times are measured, so a busy machine would ask. Other tests cover
+    that.
+    """
     monkeypatch.setattr(jobs, "UNASKED", 1e9)
 
 
@@ -27,7 +28,7 @@ def nothing_left_running() -> Iterator[None]:
 
 @pytest.fixture
 def downloads(monkeypatch) -> dict[str, Callable[[], bytes | str]]:
-    """By the label of each download on the pages, what makes it: AppTest presses none of them."""
+    """Return label → function that makes the download, because AppTest cannot press download buttons."""
     makers, drawn = {}, st.download_button
 
     def button(label, make, *args, **more):

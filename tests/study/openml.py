@@ -7,7 +7,9 @@ from urllib.error import URLError
 
 
 def recorded(home, monkeypatch, number, frame):
-    """What openml.org answers, as scikit-learn keeps it; frame has a number x and a label "class", bad or good."""
+    """Store an answer of openml.org in scikit-learn's cache; frame has a number x and a label "class", bad or
+    good.
+    """
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(home))
     features = [
         {
@@ -48,7 +50,7 @@ def recorded(home, monkeypatch, number, frame):
 
 
 def unreachable(home, monkeypatch):
-    """No network, and nothing kept."""
+    """Simulate a missing network and an empty cache."""
 
     def refused(*args, **more):
         raise URLError("Network is unreachable")

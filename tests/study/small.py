@@ -37,7 +37,7 @@ def table(n: int = 90, seed: int = 0) -> pd.DataFrame:
 
 
 def files(folder: Path, *names: str, text: str = PROTOCOL) -> tuple[Path, list[Path]]:
-    """(protocol, data files) written to a folder."""
+    """Write (protocol, data files) to a folder, and return their paths."""
     protocol = folder / "small.toml"
     protocol.write_text(text, encoding="utf-8")
     paths = []

@@ -66,9 +66,7 @@ def show(evaluation: Evaluation) -> None:
 
 
 def _shares(evaluation: Evaluation) -> None:
-    """Draw the share of each class in deployment, and the scores of all classes at the table's and at these
-    shares.
-    """
+    """Draw the share of each class in deployment, and the scores of all classes before and after."""
     joint, recipe = evaluation.joint, evaluation.recipe
     headings.heading("Adjust the shares of the classes")
     here = (joint.before or joint).shares

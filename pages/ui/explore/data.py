@@ -85,9 +85,7 @@ def _received() -> None:
 
 
 def _asked_for(widget: str, given: str | None, without: dict[str, Any], label: str, help: str) -> bool:
-    """Draw a toggle for a second file, and return whether it is on; turning it off applies the changes
-    ``without``.
-    """
+    """Draw a toggle for a second file, and return whether it is on; turning it off applies ``without``."""
     asked = f"asked_{widget}"
 
     def turned(on: bool) -> None:

@@ -184,9 +184,7 @@ def _propose_range(evaluation: Evaluation) -> None:
 
 
 def headline(decision: Decision) -> None:
-    """Draw the threshold, the realised and expected costs of the cheapest calibrator, and the share of undecided
-    rows.
-    """
+    """Draw the threshold, the costs of the cheapest calibrator, and the share of undecided rows."""
     best, classes = decision.cheapest, decision.evaluation.dataset.classes
     false_alarm, miss = f"{decision.cost_false_alarm:g}", f"{decision.cost_miss:g}"
     st.markdown(
