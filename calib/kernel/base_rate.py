@@ -57,7 +57,7 @@ class BaseRate:
         return self.ratio
 
     def adjust(self, p: ArrayLike) -> Array:
-        """Adjust probabilities of any shape to the stated base rate; 0, 1 and the order do not change."""
+        """Adjust probabilities of any shape to the deployment base rate; 0, 1 and the order do not change."""
         return multiply_odds(p, self.ratio)
 
     def adjust_terms(self, answers: Mapping[str, Expression]) -> dict[str, Expression]:

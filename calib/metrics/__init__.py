@@ -1,4 +1,4 @@
-"""Metrics of predicted probabilities: scores, calibration errors, decompositions and intervals, with their spread."""
+"""Metrics of predicted probabilities: scores, calibration errors, decompositions, and their intervals."""
 
 from calib.metrics.accuracy import accuracy, accuracy_gap
 from calib.metrics.auc import auc, average_precision

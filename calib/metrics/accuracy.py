@@ -1,5 +1,5 @@
-"""Accuracy, and how far the accuracy that the probabilities promise is from it (Table 3 of Johansson et al.,
-probability estimation trees, 2019).
+"""Accuracy, and the difference between estimated and observed accuracy (Table 3 of Johansson et al., probability
+estimation trees, 2019).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from calib.metrics.losses import hits, joint_hits, mean_loss, overconfidence
 
 
 def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Share of rows whose predicted label, 1 when p > 0.5, is right; of K classes the first of the most probable.
+    """Return the share of rows whose predicted label (1 if p > 0.5) is right; of K classes, the most probable one.
 
     Parameters
     ----------
@@ -27,10 +27,9 @@ def accuracy(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None)
 
 
 def accuracy_gap(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Estimated minus observed accuracy, in [−1, 1]: mean of max(p, 1 − p) minus the accuracy.
+    """Return estimated minus observed accuracy, in [−1, 1]: the mean of max(p, 1 − p) minus the accuracy.
 
-    Above 0 the probabilities are too optimistic, below 0 too pessimistic (Johansson et al. 2019, trees, Table
-    3).
+    Above 0 the model is overconfident, below 0 underconfident (Johansson et al. 2019, trees, Table 3).
 
     Parameters
     ----------

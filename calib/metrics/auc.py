@@ -1,4 +1,4 @@
-"""How well the probabilities rank the rows: the area under the ROC curve, and under the precision–recall curve."""
+"""Ranking of rows: area under the ROC curve, and under the precision–recall curve."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from calib.metrics.base import Metric
 
 
 def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Probability that a row of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
+    """Return the probability that a row of class 1 has a larger p than one of class 0, ties counting ½ (Mann–Whitney).
 
-    NaN when y holds one class only: there is no pair to compare. Of K classes it is the mean over the classes that
-    have rows, each against the rest.
+    NaN if y contains only one class. With K classes, it is the mean over the classes with rows, each against the rest.
 
     Parameters
     ----------
@@ -36,10 +35,10 @@ def auc(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> f
 
 
 def average_precision(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Σ over distinct p, from the highest, of (recall gained) · (precision), in [0, 1]; 1 is best.
+    """Return Σ over distinct p, from the highest, of (increase of recall) · (precision), in [0, 1]; 1 is best.
 
-    What AUC hides where class 1 is rare (Davis & Goadrich 2006), without interpolation, which would be too hopeful.
-    Chance gets the overall frequency of class 1. NaN without a row of class 1.
+    It shows what AUC hides if class 1 is rare (Davis & Goadrich 2006). There is no interpolation, which would be
+    optimistic. A random ranking gets the overall frequency of class 1. NaN without a row of class 1.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The description of a metric for tables, studies and menus, and the contract of a metric from outside."""
+"""Description of a metric for tables, studies and menus, and the contract of a plug-in metric."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ OPTIONS_OF_RESULTS = ("bins", "calibration_size", "design_effect")
 
 @dataclass(frozen=True)
 class NumberOf:
-    """One number of a result that several metrics share: (y, p, …) → ``of(y, p, …).number``.
+    """Metric that is one number of a shared result: (y, p, …) → ``of(y, p, …).number``.
 
-    Tables and figures compute the result once for all of them (``summarised``).
+    Tables and figures compute the result once for all its metrics (``summarised``).
 
     Parameters
     ----------
     of
-        (y, p, sample_weight=…) → a record. It takes ``cluster`` and ``counts`` if its numbers depend on them.
+        Function (y, p, sample_weight=…) → record. It takes ``cluster`` and ``counts`` if its numbers depend on them.
     number
         Name of the record's attribute.
 
@@ -44,7 +44,7 @@ class NumberOf:
     number: str
 
     def __post_init__(self) -> None:
-        # Its signature is that of ``of``, without the options of a result: metrics use their defaults
+        # The signature is that of ``of`` without the options of a result: metrics use their defaults
         taken = inspect.signature(self.of).parameters
         kept = [each for name, each in taken.items() if name not in OPTIONS_OF_RESULTS]
         object.__setattr__(self, "__signature__", inspect.Signature(kept))
@@ -65,22 +65,22 @@ class Metric:
     key
         Column name in tables and studies.
     label
-        For people.
+        Name for people.
     function
-        (y, p) → float for needs "probabilities"; (y, intervals (m, 2)) for "intervals"; (posterior, p) for
-        "posterior". It is a ``NumberOf`` if several metrics are numbers of one result.
+        Function of (y, p) if it needs "probabilities", of (y, intervals (m, 2)) if it needs "intervals", of
+        (posterior, p) if it needs a "posterior". It is a ``NumberOf`` if several metrics are numbers of one result.
     higher_is_better
-        True, False, or None where neither end is best (``target`` may then name the best).
+        True, False, or None if neither end is best (``target`` may then be the best value).
     format
         Format specification of a value.
     help
-        One line that says what it means.
+        Explanation in one line.
     target
-        The best value of a metric that can miss it on either side.
+        Best value of a metric that can miss it on either side.
     counted
         Whether weights must be counts of rows.
     everyday
-        Shown by default; the other metrics are for comparison with published tables.
+        Whether it is shown by default; other metrics are for comparison with published tables.
     """
 
     key: str
@@ -96,7 +96,7 @@ class Metric:
 
     @cached_property
     def _arguments(self) -> frozenset[str]:
-        """Read once: tables ask for each metric of each method."""
+        """Names of the function's arguments, cached because tables need them for each metric of each method."""
         return frozenset(inspect.signature(self.function).parameters)
 
     def takes(self, name: str) -> bool:
@@ -105,25 +105,24 @@ class Metric:
 
     @property
     def binned(self) -> bool:
-        """Whether the function also takes ``bins`` and ``strategy``."""
+        """Whether the function takes ``bins`` and ``strategy``."""
         return self.takes("bins")
 
     @property
     def clustered(self) -> bool:
-        """Whether the function also takes ``cluster``, who each row belongs to, and ``counts``, its number of rows."""
+        """Whether the function takes ``cluster`` (the cluster of each row) and ``counts`` (its number of rows)."""
         return self.takes("cluster")
 
 
 def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
-    """Tell whether the metric takes these weights (n,): it has ``sample_weight``, and needs no counts or they are
-    counts.
+    """Tell whether the metric accepts these weights (n,): any weights, or only counts of rows.
 
     Parameters
     ----------
     metric
-        As in ``METRICS``.
+        Metric, as in ``METRICS``.
     weights : (n,)
-        Not negative.
+        Weights, not negative.
 
     Examples
     --------
@@ -136,7 +135,7 @@ def takes_weights(metric: Metric, weights: np.ndarray) -> bool:
 
 
 def check_metric(metric: Any) -> None:
-    """Refuse, by name, anything that is not a Metric or gives no number on a small example."""
+    """Refuse, by name, anything that is not a Metric or returns no number for a small example."""
     if not isinstance(metric, Metric):
         raise InputError(f"{metric!r} is not a calib.metrics.Metric.")
     check_named(metric, f"Metric {metric.key!r}")

@@ -1,9 +1,9 @@
-"""The spread of any metric when the test rows are resampled with replacement (Efron 1979).
+"""Bootstrap interval of any metric, by resampling test rows with replacement (Efron 1979).
 
-Pages and reports print the intervals of ``confidence``, which are checked for coverage. This one serves metrics that
-have none there, and metrics of one's own. It is a percentile interval, and resampling adds noise: for ECE, ICI and
-other distances between predictions and frequencies it lies too high and does not cover; the bias reported with it
-says by how much.
+Pages and reports print the intervals of ``confidence``, whose coverage is tested. This one is for metrics without such
+an interval, and for user-defined metrics. It is a percentile interval, and resampling adds noise: for ECE, ICI and
+other distances between predictions and frequencies it is too high and does not cover. The reported bias states by how
+much.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from calib.metrics.registry import METRICS
 Array = np.ndarray
 MetricLike = str | Callable[..., float]
 
-MOST_DRAWN = 2_000_000  # rows behind a table of counts that are drawn one by one
+MOST_DRAWN = 2_000_000  # largest number of counted rows that are drawn one by one
 
 
 @dataclass(frozen=True)
 class BootstrapInterval:
-    """A metric with its percentile interval.
+    """Metric with its percentile interval.
 
     Attributes
     ----------
     value
-        On the data itself.
+        Value on the data itself.
     lower, upper
         Quantiles (1 ∓ level)/2 of the resamples.
     standard_error
         Standard deviation of the resamples.
     bias
-        Their mean minus value.
+        Mean of the resamples minus ``value``.
     repeats
-        Resamples on which the metric was defined (AUC is not where only one class was drawn).
+        Number of resamples in which the metric was defined (AUC needs both classes).
     """
 
     value: float
@@ -66,27 +66,27 @@ def bootstrap_interval(
     cluster: ArrayLike | None = None,
     **options: Any,
 ) -> BootstrapInterval:
-    """Percentile bootstrap interval of one metric.
+    """Compute the percentile bootstrap interval of one metric.
 
     Parameters
     ----------
     metric
-        A key of METRICS or a function (y, p) → number.
+        Key of METRICS, or a function (y, p) → number.
     y, p
-        What the metric takes, n rows each.
+        Arguments of the metric, n rows each.
     repeats
-        Resamples.
+        Number of resamples.
     level
-        In (0, 1).
+        Level of the interval, in (0, 1).
     sample_weight : (n,)
-        Counts are so many rows, drawn one by one; of other weights the rows are drawn, and keep them.
+        Weights. Counts are resampled as single rows; with other weights, whole rows are resampled with their weights.
     counts : (n,)
-        How many rows each is, where its weight is more than that, as at a deployment base rate: its rows are drawn
-        one by one, and each keeps its share of the weight.
+        Number of rows that each row represents, if its weight is more than that, as at a deployment base rate. These
+        rows are resampled one by one, each with its share of the weight.
     cluster : (n,)
-        Equal for rows that belong together: these are drawn whole, with their weights.
+        Cluster of each row. Whole clusters are resampled, with their weights.
     options
-        Handed to the metric (``bins``, ``strategy``, ``base``).
+        Further arguments of the metric (``bins``, ``strategy``, ``base``).
 
     Examples
     --------
@@ -109,7 +109,7 @@ def bootstrap_interval(
     found = [
         function(labels, predicted, **options, sample_weight=times)
         if times.dtype.kind == "f"
-        # Of a metric that takes no weights the rows themselves
+        # A metric without weights gets repeated rows
         else function(np.repeat(labels, times), np.repeat(predicted, times, axis=0), **options)
         for times in _resamples(rows, repeats, np.random.default_rng(random_state))
     ]
@@ -117,10 +117,10 @@ def bootstrap_interval(
 
 
 def _resamples(rows: Rows, repeats: int, rng: np.random.Generator) -> Iterator[Array]:
-    """How often each row is in a resample, int (n,), or with which weight, float (n,).
+    """Yield how often each row is in a resample, int (n,), or its weight, float (n,).
 
-    Counts that stand for at most ``MOST_DRAWN`` rows are drawn as those rows would be, one by one; of more, each count
-    is drawn by the Poisson law that this comes to.
+    Counts of at most ``MOST_DRAWN`` rows in total are drawn as single rows; of more, each count is Poisson
+    distributed.
     """
     if rows.whose is not None:
         k = int(rows.whose.max()) + 1
@@ -142,9 +142,9 @@ def _summary(value: float, values: Array, level: float) -> BootstrapInterval:
     defined = np.sort(values[~np.isnan(values)])
     if np.isnan(value) or defined.size == 0:
         return BootstrapInterval(value, np.nan, np.nan, np.nan, np.nan, level, defined.size)
-    # A quantile that is one of the values: between a number and ∞ nothing can be interpolated.
+    # A quantile that is one of the values, because there is no interpolation between a number and ∞.
     lower, upper = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf")
-    with np.errstate(invalid="ignore"):  # no spread if a resample is infinite
+    with np.errstate(invalid="ignore"):  # the spread is NaN if a resample is infinite
         spread = float(defined.std(ddof=1)) if defined.size > 1 else np.nan
         bias = float(defined.mean() - value)
     return BootstrapInterval(value, float(lower), float(upper), spread, bias, level, defined.size)

@@ -1,5 +1,5 @@
-"""Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), its root (eq. 13 of Vovk & Petej
-2014), and how much of the score of the overall frequency the predictions save.
+"""Brier score (Brier 1950; eq. 5 of Shaker & Hüllermeier 2025, for one class), its root (eq. 13 of Vovk & Petej 2014),
+and Brier skill, its improvement over the overall frequency.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from calib.metrics.losses import joint_squared_errors, mean, mean_loss, squared_
 
 
 def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean of (p − y)², in [0, 1], the one-class convention; 0 is best.
+    """Return the mean of (p − y)², in [0, 1], for two classes counted once; 0 is best.
 
     Parameters
     ----------
     y : (n,) of 0 and 1
     p : (n,) in [0, 1]
-        Or rows (n, K) for labels 0 … K − 1: then the squares of all classes are added, for two twice as much.
+        Or rows (n, K) for labels 0 … K − 1; squares of all classes are then added, which doubles it for two classes.
     sample_weight : (n,)
-        Not negative. Whole numbers are repeated rows, here and for every metric.
+        Weights, not negative. Whole numbers are repeated rows, here and for every metric.
 
     Raises
     ------
     InputError
-        For anything else.
+        If an argument is invalid.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def brier_score(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = No
 
 
 def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Square root of the Brier score, in [0, 1] (Vovk & Petej 2014, eq. 13).
+    """Return the square root of the Brier score, in [0, 1] (Vovk & Petej 2014, eq. 13).
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def rmse(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> 
 
 
 def brier_skill(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """1 − Brier / (f (1 − f)), f the frequency of class 1, in (−∞, 1]; 1 is best, 0 what f itself would get.
+    """Return 1 − Brier / (f (1 − f)), f the frequency of class 1, in (−∞, 1]; 1 is best, 0 equals always predicting f.
 
-    NaN for one class, whose frequency is a perfect prediction.
+    NaN for a single class, whose frequency is a perfect prediction.
 
     Parameters
     ----------

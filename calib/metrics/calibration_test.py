@@ -1,6 +1,6 @@
 """Test whether probabilities are calibrated: level, slope and shape together, at one error rate.
 
-Three statistics look at the residuals y − p in different ways:
+Three statistics use the residuals y − p in different ways:
 
 - level, |Σ w (y − p)|: are there too many or too few events;
 - slope, |Σ w (y − p)(x − x̄)| with x the log-odds of p and x̄ such that level and slope are uncorrelated: are
@@ -9,11 +9,11 @@ Three statistics look at the residuals y − p in different ways:
   other shape, without bins.
 
 Labels are redrawn as if the probabilities were right, y* ~ Bernoulli(p) (Bröcker & Smith 2007). Each statistic is
-ranked among its own redraws, and the smallest of the three ranks is ranked among the smallest of the redraws (the
-min-p method, Westfall & Young 1993). With B redraws p = (1 + #) / (B + 1), which is exact: a calibrated model is
-rejected at 5 % in at most 5 of 100 test sets, however few its rows or rare its events are. With sampling weights the
-sums are weighted, which stays exact. Rows of one cluster resemble each other; there the residuals of a cluster change
-their sign together (a wild bootstrap, Cameron, Gelbach & Miller 2008), which is approximate.
+ranked among its own redraws, and the smallest of the three ranks among the smallest ranks of the redraws (the min-p
+method, Westfall & Young 1993). With B redraws p = (1 + #) / (B + 1), which is exact: a calibrated model is rejected at
+5 % in at most 5 of 100 test sets, however few its rows or events are. With sampling weights the sums are weighted,
+which stays exact. Rows of one cluster are similar; the residuals of a cluster then change their sign together (a wild
+bootstrap, Cameron, Gelbach & Miller 2008), which is approximate.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ Array = np.ndarray
 
 REDRAWS = 999
 ALPHA = 0.05
-POWER = 0.8  # how often the test finds a gap of the size that it says it can see
+POWER = 0.8  # probability that the test finds a gap of size ``unseen``
 LOOKS = ("level", "slope", "shape")
-MOST_ROWS = 50_000  # that are redrawn one by one; of more, neighbours in the order of p are redrawn together
-GROUPS = 4_000  # that they then make
-HELD = 500_000  # redrawn labels held at once: small enough for the processor's cache
-HELD_SIGNS = 4_000_000  # of clusters, whose redraws depend on this number
-EXTREME = 36.0  # log-odds of the nearest number to 1
-BINS = 20  # of equal variance by chance, in which the average gap is measured
+# rows that are redrawn one by one; of more, neighbours in the order of p are redrawn together
+MOST_ROWS = 50_000
+GROUPS = 4_000  # groups of neighbours
+HELD = 500_000  # redrawn labels held at once: they fit into the processor's cache
+HELD_SIGNS = 4_000_000  # the same for clusters; their redraws depend on this number
+EXTREME = 36.0  # log-odds of the largest float below 1
+BINS = 20  # bins of equal chance variance, for the average gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +51,14 @@ class CalibrationTest:
     Attributes
     ----------
     p_value
-        Of all three looks together, in (0, 1].
+        p-value of the three statistics together, in (0, 1].
     looks
-        "level", "slope" and "shape" → the p-value of that look by itself.
+        "level", "slope" and "shape" → p-value of that statistic alone.
     unseen
-        The average gap, in one direction, that the test finds in 80 of 100 test sets like this one: smaller gaps can go
-        unnoticed.
+        Average gap, in one direction, that the test detects in 80 of 100 test sets like this one; smaller gaps can
+        go unnoticed.
     impossible
-        How many rows have a label to which the predictions gave the probability 0.
+        Number of rows whose label had the predicted probability 0.
     """
 
     p_value: float
@@ -67,7 +68,7 @@ class CalibrationTest:
 
     @property
     def rejects(self) -> bool:
-        """Whether the predictions are not calibrated, at the level ``ALPHA``."""
+        """Whether calibration is rejected at the level ``ALPHA``."""
         return self.p_value <= ALPHA
 
 
@@ -77,11 +78,11 @@ def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0
     Parameters
     ----------
     rows
-        Labels, weights, counts and clusters. One cluster alone rejects nothing.
+        Labels, weights, counts and clusters. A single cluster never rejects.
     redraws
-        B.
+        Number of redraws, B.
     seed
-        Of the redraws.
+        Seed of the redraws.
 
     Examples
     --------
@@ -92,10 +93,10 @@ def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0
     order = np.argsort(p, kind="stable")
     rows, p = rows.of(order), p[order]
     draw = _signs if rows.cluster is not None else _labels
-    # (1 + B, 3), what was seen first
+    # (1 + B, 3), with the observed statistics first
     found = np.vstack([*draw(rows, p, redraws, np.random.default_rng(seed))])
     impossible = int(np.count_nonzero((rows.y - p) ** 2 == 1))
-    if not found[1:].any():  # nothing is left to chance
+    if not found[1:].any():  # all predictions are certain
         looks = dict.fromkeys(LOOKS, 1 / (1 + redraws) if impossible else 1.0)
         return CalibrationTest(looks["level"], looks, 0.0 if len(p) else np.nan, impossible)
     ranks = _p_values(found)
@@ -111,7 +112,7 @@ def calibration_test(rows: Rows, p: Array, redraws: int = REDRAWS, seed: int = 0
 
 
 def _p_values(found: Array) -> Array:
-    """Return for each number the share of its column that is at least as large; sums in another order are equal."""
+    """Return for each number the share of its column that is at least as large, with a tolerance for rounding."""
     size, columns = len(found), []
     for column in found.T:
         ordered = np.sort(column)
@@ -121,7 +122,7 @@ def _p_values(found: Array) -> Array:
 
 
 def _unseen(level: Array, ranks: Array, rejected: float) -> float:
-    """The shift of the level that is rejected with probability ``POWER``: the critical value, and z more deviations.
+    """Return the shift of the level that is rejected with probability ``POWER``: critical value plus z deviations.
 
     ``rejected`` is the largest rank that is rejected.
     """
@@ -130,7 +131,7 @@ def _unseen(level: Array, ranks: Array, rejected: float) -> float:
 
 
 def _labels(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iterator[Array]:
-    """The statistics that were seen, then those of redrawn labels."""
+    """Yield the observed statistics, then those of redrawn labels."""
     k, at, ends = _groups(rows, p)
     draws, squares, weight, total = (
         group_sums(at, k, each)
@@ -150,9 +151,9 @@ def _labels(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Ite
 
 
 def _groups(rows: Rows, p: Array) -> tuple[int, Array, Array]:
-    """(k, group of each sorted row, last group of each distinct p): rows that are redrawn together have one weight.
+    """Return (k, group of each sorted row, last group of each distinct p); rows redrawn together have one weight.
 
-    Of many rows neighbours are one group, whose events are taken to have one probability.
+    If there are many rows, neighbours form a group, whose events have one common probability.
     """
     n = len(p)
     if n > MOST_ROWS:
@@ -168,7 +169,7 @@ def _groups(rows: Rows, p: Array) -> tuple[int, Array, Array]:
 
 
 def _numbered(rising: Array) -> Array:
-    """Numbers that never fall, counted from 0 without gaps.
+    """Renumber a non-decreasing sequence from 0 without gaps.
 
     >>> _numbered(np.array([0, 0, 3, 7, 7]))
     array([0, 0, 1, 2, 2])
@@ -177,14 +178,14 @@ def _numbered(rising: Array) -> Array:
 
 
 def _across(p: Array, variance: Array) -> Array:
-    """Log-odds less their mean by variance, so that the slope's statistic is uncorrelated with the level's."""
+    """Return log-odds minus their variance-weighted mean, so that slope and level are uncorrelated."""
     with np.errstate(divide="ignore"):
         x = np.clip(logit(p), -EXTREME, EXTREME)
     return x - (variance @ x / variance.sum() if variance.any() else 0.0)
 
 
 def _statistics(residuals: Array, across: Array, ends: Array) -> Array:
-    """Residuals (r, k) of groups in the order of p → (r, 3)."""
+    """Return the three statistics (r, 3) of residuals (r, k) of groups in the order of p."""
     walks = np.cumsum(residuals, axis=1)[:, ends]
     reach = np.maximum(walks.max(axis=1), 0) - np.minimum(walks.min(axis=1), 0)
     return np.column_stack([np.abs(residuals.sum(axis=1)), np.abs(residuals @ across), reach])
@@ -196,7 +197,7 @@ def _chunks(redraws: int, k: int, held: int) -> Iterator[int]:
 
 
 def _signs(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iterator[Array]:
-    """The statistics that were seen, then those with the signs of whole clusters tossed."""
+    """Yield the observed statistics, then those with random signs of whole clusters."""
     assert rows.whose is not None
     residuals, clusters = rows.weights * (rows.y - p), int(rows.whose.max()) + 1
     across = _across(p, rows.weights**2 * p * (1 - p))
@@ -213,16 +214,16 @@ def _signs(rows: Rows, p: Array, redraws: int, rng: np.random.Generator) -> Iter
 
 
 def largest_average_gap(rows: Rows, p: Array) -> float:
-    """Upper end of a one-sided 95 % interval of the average gap |E(y | p) − p|, in bins of equal Σ p (1 − p).
+    """Return the upper end of a one-sided 95 % interval of the average gap |E(y | p) − p|, in bins.
 
-    The mean square of the gaps less their sampling variance is unbiased (Bröcker 2012), and the root of a mean square
-    is at least the mean. With G the gaps times the shares s of the bins, Σ the covariance of G and A = diag(1/s), the
-    variance of Gᵀ A G is 2 tr(AΣAΣ) + 4 Gᵀ AΣA G.
+    Bins have equal Σ p (1 − p). The mean squared gap minus its sampling variance is unbiased (Bröcker 2012), and the
+    root of a mean square is at least the mean. With G the gaps times the shares s of the bins, Σ the covariance of G
+    and A = diag(1/s), the variance of Gᵀ A G is 2 tr(AΣAΣ) + 4 Gᵀ AΣA G.
 
     Returns
     -------
     float
-        In [0, 1]; NaN from a single draw.
+        Upper end in [0, 1]; NaN for a single draw.
 
     Examples
     --------
@@ -243,7 +244,7 @@ def largest_average_gap(rows: Rows, p: Array) -> float:
 
 
 def _bins(rows: Rows, p: Array) -> Array:
-    """Bin of each row by its share of the variance by chance: narrow where events lie, ties together."""
+    """Return the bin of each row by its share of the chance variance: narrow where events are, with ties together."""
     order = np.argsort(p, kind="stable")
     ordered, upto = p[order], np.cumsum((rows.weights * p * (1 - p))[order])
     bin_ = np.minimum(upto / max(upto[-1], 1e-300) * BINS, BINS - 1).astype(np.intp)

@@ -1,7 +1,7 @@
 """Calibration error by chance alone: labels are redrawn as if the predictions were right, y* ~ Bernoulli(p).
 
-A calibrated model has an ECE above 0 on every test set, the more so the fewer rows there are. An ECE says nothing
-without that range (Bröcker & Smith 2007 for the same redraws in reliability diagrams).
+A calibrated model has an ECE above 0 on every test set, and more so with few rows. An ECE means little without this
+range (Bröcker & Smith 2007 use the same redraws in reliability diagrams).
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ LEVEL = 0.95
 
 
 def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, seed: int = 0) -> Array:
-    """Return gaps Σ w (y* − p) / Σ w in k cells, (repeats, k), with labels redrawn from p (n,); ``at`` (n,) names the
-    cells.
+    """Draw gaps Σ w (y* − p) / Σ w in k cells, (repeats, k), with labels redrawn from p (n,); ``at`` (n,) are cells.
 
-    Many rows, and rows of real weights, are redrawn by the normal law of their sums; so are rows in clusters, with the
-    spread of their residuals.
+    For many rows, and for real weights, the normal distribution of the sums is used; for clusters also, with the
+    covariance of their residuals.
 
     >>> rows, p = Rows(np.array([0, 1])), np.array([1.0, 0.0])                 # certain: nothing is left to chance
     >>> float(np.abs(gap_draws(rows, p, np.array([0, 1]), 2)).max())
@@ -39,7 +38,7 @@ def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, s
         return rng.multivariate_normal(np.zeros(k), covariance, size=repeats, method="eigh")
     if not rows.plain or rows.size * repeats > SPELT_OUT:
         return rng.standard_normal((repeats, k)) * np.sqrt(gaps_by_chance(rows, p, at, k))
-    order = np.lexsort((at, p))  # the order of the rows does not decide what is drawn
+    order = np.lexsort((at, p))  # so that the draws do not depend on the order of the rows
     p, count = p[order], rows.draws[order]
     gaps = null_draws(p, count, repeats, rng) - count * p
     return np.asarray(gaps @ in_cells(np.ones(rows.n), at[order], k)) / rows.size
@@ -48,10 +47,9 @@ def gap_draws(rows: Rows, p: Array, at: Array, k: int, repeats: int = REDRAWS, s
 def chance_range(
     rows: Rows, p: Array, bins: int = 20, strategy: str = "uniform", level: float = LEVEL
 ) -> tuple[float, float]:
-    """Return (low, high) of the ECE of a calibrated model with these predictions (n,) in ``level`` of all draws of
-    labels.
+    """Return (low, high) of the ECE of a calibrated model with these predictions (n,), in ``level`` of all draws.
 
-    NaN from a single cluster.
+    NaN for a single cluster.
     """
     if rows.single_cluster:
         return np.nan, np.nan
@@ -71,16 +69,16 @@ def ece_by_chance(
     cluster: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> float:
-    """The ECE that a calibrated model with these predictions stays below in 95 of 100 draws of the labels, in [0, 1].
+    """Return the ECE that a calibrated model with these predictions stays below in 95 of 100 draws, in [0, 1].
 
     Parameters
     ----------
     y, p, bins, strategy, sample_weight
-        As for ``expected_calibration_error``; of independent rows the labels do not enter.
+        See ``expected_calibration_error``; for independent rows the labels have no effect.
     cluster : (n,)
-        Equal for rows that belong together.
+        Cluster of each row.
     counts : (n,)
-        How many rows each is, where its weight is something else.
+        Number of rows that each row represents, if its weight means something else.
 
     Examples
     --------

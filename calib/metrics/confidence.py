@@ -1,17 +1,17 @@
-"""Confidence intervals of metrics on test rows: the range expected on other rows of this kind, for the fixed model.
+"""Confidence intervals of metrics on test rows: the range expected on other such rows, for the fixed model.
 
 A mean of losses is f m₁ + (1 − f) m₀, with f the share of class 1 and m₁, m₀ the mean losses of the classes. f has
-Wilson's interval (1927), each mean Student's with Hall's correction for skewness (1992), and the three are joined as
-Zou and Donner (2008) do: the ends are moved by the root of the summed squares of their reaches. With rare events this
-covers where ± 1.96 standard errors do not, because most of what is unknown is how many events there are. Brier skill,
-a function of the same three, is treated alike. A share, such as accuracy, has Wilson's interval; O/E is Wilson's of f
-over the mean prediction. AUC has DeLong, DeLong and Clarke-Pearson's (1988) on the log-odds of the area (Pepe 2003)
-with Student's quantile; level and line have Wald's, with a standard error that does not ask for the line to be right
-(MacKinnon & White 1985, HC3). Distances from a curve have a module of their own, ``distances``.
+Wilson's interval (1927), each mean Student's with Hall's correction for skewness (1992). The three are combined as in
+Zou and Donner (2008): the ends move by the root of the summed squares of their reaches. With rare events this covers
+although ± 1.96 standard errors do not, because the number of events is the main uncertainty. Brier skill is a function
+of the same three and is treated alike. A share, such as accuracy, has Wilson's interval; O/E is Wilson's interval of f
+over the mean prediction. AUC has the interval of DeLong, DeLong and Clarke-Pearson (1988) on the log-odds of the area
+(Pepe 2003), with Student's quantile. Level and calibration line have Wald's interval, with a standard error that is
+robust if the line is wrong (MacKinnon & White 1985, HC3). Distances from a curve are in ``distances``.
 
-Rows of one cluster are one draw: influences are then added up by cluster before they are squared (Liang & Zeger 1986;
-Obuchowski 1997 for AUC), and the quantile is Student's, of one degree of freedom less than there are clusters.
-``scripts/coverage.py`` measures how often each interval covers; if one would not, its ends are NaN.
+Rows of one cluster are one draw: influences are added up by cluster before they are squared (Liang & Zeger 1986;
+Obuchowski 1997 for AUC), and the quantile is Student's, with one degree of freedom less than there are clusters.
+``scripts/coverage.py`` measures the coverage of each interval; if an interval would not cover, its ends are NaN.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from calib.metrics.losses import hits, log_losses, squared_errors
 from calib.metrics.slope import calibration_line
 
 LEVEL = 0.95
-FEWEST = 5  # rows of either class, below which no interval of a mean of losses covers
-FEWEST_OF_COSTS = 20  # clusters with a cost that is not 0, likewise
-FINEST = 1e-12  # a smaller standard error is rounding
+FEWEST = 5  # fewest rows of either class for an interval of a mean loss
+FEWEST_OF_COSTS = 20  # fewest clusters with a cost that is not 0
+FINEST = 1e-12  # a smaller standard error is rounding error
 Ends = tuple[float, float]
 UNKNOWN: Ends = (math.nan, math.nan)
 
@@ -70,27 +70,27 @@ def confidence_interval(
     Parameters
     ----------
     metric
-        A key of ``INTERVALS``, which also say in words where each comes from.
+        Key of ``INTERVALS``, where ``how`` describes each method.
     y, p
-        (n,) labels of 0 and 1, and probabilities.
+        Labels of 0 and 1, and probabilities, (n,).
     sample_weight
-        (n,) counts of rows; a row of another weight is one draw.
+        Weights (n,). Whole weights are counts of rows; a row of any other weight is one draw.
     cluster
-        (n,) equal for rows that belong together; None if rows are independent.
+        Cluster of each row, (n,); None if rows are independent.
     counts
-        (n,) how many rows each is, where its weight is something else, as at a deployment base rate: each of these
-        rows is a draw, and has its share of the weight. In clusters it does not matter.
+        Number of rows that each row represents, (n,), if its weight means something else, as at a deployment base
+        rate: each of these rows is a draw with its share of the weight. It has no effect with clusters.
     level
-        Of the interval, strictly between 0 and 1.
+        Level of the interval, strictly between 0 and 1.
     bins, strategy
-        Of ECE.
+        Bins of the ECE.
     random_state
-        Of what is drawn for ECE and ICI.
+        Seed of the draws for ECE and ICI.
 
     Raises
     ------
     InputError
-        For anything else.
+        If an argument is invalid.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def confidence_interval(
 
 
 def why_missing(rows: Rows, costs: bool = False) -> str:
-    """Explain why intervals on these rows, or intervals of costs, cannot be given; "" if they can.
+    """Explain why there are no intervals on these rows, or no intervals of costs; "" if there are.
 
     >>> why_missing(Rows(np.array([0, 0, 0, 0, 1])))
     'Intervals of mean losses need at least 5 rows of each class; the minority class has 1.'
@@ -124,7 +124,7 @@ def why_missing(rows: Rows, costs: bool = False) -> str:
 
 
 def _worth(rows: Rows, share: float, values: Array) -> float:
-    """Independent draws that tell as much of a share as these rows do; clusters that all agree are one draw each."""
+    """Return the number of independent draws that are as informative about a share as these rows."""
     most = rows.effective_size if rows.cluster is None else rows.freedom + 1
     error = rows.standard_error(values)
     if rows.plain or not error > FINEST:
@@ -152,7 +152,7 @@ def _wilson(share: float, n: float, quantile: float) -> Ends:
 
 @dataclass(frozen=True)
 class ClassMean:
-    """Mean of values over the rows of one class, its squared standard error, and how far its interval reaches."""
+    """Mean of values over the rows of one class, its variance, and the distances to the ends of its interval."""
 
     value: float
     variance: float
@@ -161,7 +161,9 @@ class ClassMean:
 
 
 def _of_class(rows: Rows, values: Array, label: int, level: float, step: float | None = None) -> ClassMean:
-    """Student's interval with Hall's correction for skewness; Agresti and Min's for values of 0 and ± ``step``."""
+    """Return the mean of one class with Student's interval, corrected for skewness; or Agresti and Min's, with
+    ``step``.
+    """
     own = rows.y == label
     w, m, n, held = rows.weights[own], rows.draws[own], rows.worth(own), values[own]
     center = float(np.average(held, weights=w))
@@ -181,15 +183,14 @@ def _of_class(rows: Rows, values: Array, label: int, level: float, step: float |
 
 
 def _unskewed(t: float, g: float) -> float:
-    """Inverse of Hall's monotone transformation (1992) of a t statistic, g the skewness over √n."""
+    """Invert Hall's monotone transformation (1992) of a t statistic; g is the skewness over √n."""
     return t if abs(g) < 1e-9 else 3 / g * (float(np.cbrt(1 + g * (t - g / 6))) - 1)
 
 
 def plus_four(n: float, moved: float, net: float, quantile: float) -> tuple[float, float]:
-    """Return (middle, half width) of the mean of n values of −1, 0 and 1, ``moved`` of them not 0, which sum to
-    ``net``.
+    """Return (middle, half width) for the mean of n values of −1, 0 and 1; ``moved`` are not 0, their sum is ``net``.
 
-    Half a row is added to either side and one to 0 (Agresti & Min 2005), so that n equal values do not give certainty.
+    Half a row is added on either side and one at 0 (Agresti & Min 2005), so that n equal values do not give certainty.
 
     >>> middle, half = plus_four(50, 0, 0, 1.96)                                      # none of fifty
     >>> middle, round(half, 3)
@@ -203,19 +204,19 @@ def mean_interval(
 ) -> tuple[float, float, float]:
     """Return (mean, low, high) of values (n,), one per row: losses, costs, or differences between them.
 
-    NaN ends if a value is infinite, if a class has fewer than ``FEWEST`` rows, and from a single cluster.
+    The ends are NaN if a value is infinite, if a class has fewer than ``FEWEST`` rows, and for a single cluster.
 
     Parameters
     ----------
     rows
-        Labels and how they are sampled.
+        Labels and how they were sampled.
     values
-        (n,) numbers.
+        Values (n,).
     level
-        Of the interval.
+        Level of the interval.
     steps
-        The size of what is not 0 in rows of class 0 and of class 1, for costs of decisions: of their values, few
-        rows tell little even if all are equal, and ``FEWEST_OF_COSTS`` clusters must have one that is not 0.
+        Size of the nonzero values in rows of class 0 and of class 1, for costs of decisions. Few such rows tell
+        little even if all are equal, and at least ``FEWEST_OF_COSTS`` clusters must have a nonzero value.
 
     Examples
     --------
@@ -223,7 +224,7 @@ def mean_interval(
     >>> [round(float(end), 3) for end in mean_interval(rows, rows.y + 0.0)]           # the share itself: Wilson's
     [0.5, 0.404, 0.596]
     """
-    with np.errstate(invalid="ignore"):  # ∞ − ∞ is not a number
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is NaN
         center = rows.mean(values)
     if not math.isfinite(center) or rows.fewest < FEWEST:
         return center, *UNKNOWN
@@ -253,7 +254,7 @@ def _accuracy(rows: Rows, p: Array, view: View) -> Ends:
 
 
 def _brier_skill(rows: Rows, p: Array, view: View) -> Ends:
-    """1 − B/u with B/u = m₁/(1 − f) + m₀/f; over f that ratio has its least where √m₀ / f = √m₁ / (1 − f)."""
+    """Return the interval of 1 − B/u, B/u = m₁/(1 − f) + m₀/f, which is least where √m₀ / f = √m₁ / (1 − f)."""
     losses, f = squared_errors(rows.y, p), rows.share
     if rows.fewest < FEWEST:
         return UNKNOWN
@@ -276,8 +277,7 @@ def _brier_skill(rows: Rows, p: Array, view: View) -> Ends:
 
 
 def auc_influence(rows: Rows, p: Array) -> tuple[float, Array]:
-    """Return (AUC, the influence (n,) of each row on it): DeLong's placements minus the area, over the share of the
-    class.
+    """Return (AUC, influence (n,) of each row): DeLong's placements minus the area, over the share of the class.
 
     >>> area, influence = auc_influence(Rows(np.array([0, 1, 1])), np.array([0.3, 0.3, 0.9]))
     >>> area, influence.round(3) + 0.0                      # of the ones: (½ − ¾) / ⅔ and (1 − ¾) / ⅔
@@ -296,7 +296,7 @@ def auc_influence(rows: Rows, p: Array) -> tuple[float, Array]:
 
 
 def auc_reach(rows: Rows, influence: Array, level: float) -> float:
-    """Quantile times standard error, each class with its own divisor, as DeLong has it; NaN from one row of a class."""
+    """Return quantile × standard error, each class with its own divisor, as in DeLong; NaN for one row of a class."""
     if rows.cluster is not None:
         return rows.quantile(level) * rows.standard_error(influence)
     fewest = rows.fewest
@@ -329,7 +329,7 @@ def _observed_expected(rows: Rows, p: Array, view: View) -> Ends:
 
 
 def about_ratio(ratio: float, reach: float) -> Ends:
-    """exp(log ratio ± reach), 0 to ∞ if the reach is beyond every number.
+    """Return exp(log ratio ± reach); 0 to ∞ if this overflows.
 
     >>> about_ratio(0.5, 0.0), about_ratio(0.5, 4e4)
     ((0.5, 0.5), (0.0, inf))
@@ -340,7 +340,7 @@ def about_ratio(ratio: float, reach: float) -> Ends:
 
 
 def _of_line(name: str) -> Callable[[Rows, Array, View], Ends]:
-    """Return robust standard errors of slope, intercept or level; for slope and intercept not below Fisher's."""
+    """Return a function for robust intervals of slope, intercept or level; the first two are at least Fisher's."""
 
     def ends(rows: Rows, p: Array, view: View) -> Ends:
         line = calibration_line(rows.y, p, rows.weight)
@@ -385,14 +385,14 @@ def _ici(rows: Rows, p: Array, view: View) -> Ends:
 
 @dataclass(frozen=True)
 class Interval:
-    """Method for a metric's interval.
+    """Method for the interval of a metric.
 
     Attributes
     ----------
     ends
-        (rows, p, view) → (low, high).
+        Function (rows, p, view) → (low, high).
     how
-        Where it comes from, in words.
+        Description of the method in words.
     """
 
     ends: Callable[[Rows, Array, View], Ends]

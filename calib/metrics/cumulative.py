@@ -1,17 +1,15 @@
-"""Cumulative differences: the running sum of label less probability, in the order of the probabilities.
+"""Cumulative differences: the running sum of label minus probability, in the order of the probabilities.
 
-Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu 2022, "Metrics of calibration for probabilistic predictions".
-With rows sorted by p, C_k = Σ_{j ≤ k} (y_j − p_j) / n. Where predictions are calibrated C is a random walk
-about 0; a stretch over which it climbs has too low probabilities, and its slope says by how much. The
-Kolmogorov–Smirnov statistic is max |C_k|, the Kuiper statistic max C_k − min C_k, C_0 = 0 among them. Divided
-by σ = √(Σ p(1 − p)) / n, they are asymptotically the largest distance from 0 and the range of Brownian motion
-on [0, 1], whose distributions are known (Feller 1951). Equal probabilities have no order: C is taken behind
-them all.
+Arrieta-Ibarra, Gujral, Tannen, Tygert and Xu 2022, "Metrics of calibration for probabilistic predictions". With rows
+sorted by p, C_k = Σ_{j ≤ k} (y_j − p_j) / n. If predictions are calibrated, C is a random walk about 0. Where it
+rises, probabilities are too low, and its slope is the difference. The Kolmogorov–Smirnov statistic is max |C_k|, the
+Kuiper statistic max C_k − min C_k, with C_0 = 0. Divided by σ = √(Σ p(1 − p)) / n, they are asymptotically the largest
+distance from 0 and the range of Brownian motion on [0, 1], whose distributions are known (Feller 1951). Equal
+probabilities have no order: C is evaluated after all of them.
 
-Rows of one cluster resemble each other, and the walk is then no such random walk. Where clusters are known, the
-p-values are those of walks in which the differences of each cluster together keep or change their sign, by the
-toss of a coin: under calibration clusters are independent and their differences have mean 0 (a wild bootstrap,
-Cameron, Gelbach & Miller 2008).
+Rows of one cluster are similar, and the walk is then no such random walk. If clusters are known, the p-values are
+those of walks in which the differences of each cluster change their sign together at random. Under calibration,
+clusters are independent and their differences have mean 0 (a wild bootstrap, Cameron, Gelbach & Miller 2008).
 """
 
 from __future__ import annotations
@@ -31,26 +29,26 @@ from calib.kernel.weights import or_ones, squares
 from calib.metrics.base import Metric, NumberOf
 
 TERMS = 100
-TOSSES, STRETCHES = 399, 2000  # of walks with signs tossed; stretches of such a walk, at most
+TOSSES, STRETCHES = 399, 2000  # walks with random signs; most stretches of such a walk
 CELLS = 4_000_000  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False)
 class CumulativeDifferences:
-    """The walk and its two statistics.
+    """Walk of cumulative differences and its two statistics.
 
     Attributes
     ----------
     share
-        (k + 1,) of the rows, from 0 to 1.
+        Share of the rows up to each point, (k + 1,), from 0 to 1.
     walk
-        (k + 1,) C, from 0.
+        C at these points, (k + 1,), from 0.
     probability
-        (k,) of each stretch.
+        Probability of each stretch, (k,).
     sigma
-        The walk's standard deviation at its end under calibration.
+        Standard deviation of the end of the walk under calibration.
     by_chance
-        Where clusters are known, how often walks with signs tossed reach as far (Kolmogorov–Smirnov) and span as
+        If clusters are known, how often walks with random signs are as far from 0 (Kolmogorov–Smirnov) and span as
         much (Kuiper).
     """
 
@@ -86,7 +84,7 @@ def cumulative_differences(
     cluster: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> CumulativeDifferences:
-    """The walk of the differences, one step for each distinct probability.
+    """Compute the walk of cumulative differences, with one step per distinct probability.
 
     Parameters
     ----------
@@ -121,12 +119,14 @@ def cumulative_differences(
 
 
 def _by_cluster(differences: Array, stretch: Array, whose: Array) -> csr_array:
-    """Sums (stretches, clusters) of the rows' differences."""
+    """Return sums (stretches, clusters) of the rows' differences."""
     return csr_array((differences, (stretch, whose)))
 
 
 def _by_chance(sums: csr_array) -> tuple[float, float]:
-    """How often the walk with signs tossed by cluster is as far from 0 as the walk itself, and spans as much."""
+    """Return how often walks with random signs per cluster reach as far from 0 as the observed one, and span as
+    much.
+    """
     rng, k = np.random.default_rng(0), sums.shape[1]
     own, reached, left = _far_and_wide(sums @ np.ones((k, 1))), np.zeros(2), TOSSES
     while left > 0:
@@ -138,14 +138,14 @@ def _by_chance(sums: csr_array) -> tuple[float, float]:
 
 
 def _far_and_wide(steps: Array) -> Array:
-    """Steps (k, r) of r walks → (2, r): the largest distance from 0, and the range with 0."""
+    """Return the largest distance from 0 and the range with 0, (2, r), of r walks with steps (k, r)."""
     walks = np.cumsum(steps, axis=0)
     upper, lower = np.maximum(walks.max(axis=0), 0), np.minimum(walks.min(axis=0), 0)
     return np.stack([np.maximum(upper, -lower), upper - lower])
 
 
 def farthest_tail(x: float) -> float:
-    """P(max |B| > x) of Brownian motion on [0, 1].
+    """Return P(max |B| > x) for Brownian motion on [0, 1].
 
     >>> round(farthest_tail(2.2414), 4)       # the 5% point
     0.05
@@ -160,7 +160,7 @@ def farthest_tail(x: float) -> float:
 
 
 def range_tail(x: float) -> float:
-    """P(max B − min B > x) of Brownian motion on [0, 1] (Feller 1951), by whichever of its two series is short.
+    """Return P(max B − min B > x) for Brownian motion on [0, 1] (Feller 1951), by the shorter of its two series.
 
     >>> round(range_tail(2.4977), 3)          # the 5% point
     0.05
@@ -173,7 +173,7 @@ def range_tail(x: float) -> float:
 
 
 def _tail(statistic: float, sigma: float, tail) -> float:
-    """The asymptotic p-value; certain predictions, which have no spread, are contradicted or they are not."""
+    """Return the asymptotic p-value; if all predictions are certain, 1 if they are right and 0 if not."""
     if statistic <= 1e-15:
         return 1.0
     return min(1.0, max(0.0, tail(statistic / sigma))) if sigma else 0.0

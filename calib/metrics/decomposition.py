@@ -1,9 +1,9 @@
 """Decompositions of a score: calibration, sharpness and irreducible uncertainty.
 
-Murphy (1973) with the within-bin part, so that the terms add up to the Brier score (reliability is eq. 13 of
-Johansson et al., forests, 2019, and eq. 4.13 of the trees paper); CORP of Dimitriadis, Gneiting & Jordan
-(2021), which needs no bins; and, against the true posterior, calibration, grouping and irreducible loss (Kull
-& Flach 2015; eq. 7 of Shaker & Hüllermeier 2025).
+Murphy (1973) with the within-bin part, so that the terms sum to the Brier score (reliability is eq. 13 of Johansson et
+al., forests, 2019, and eq. 4.13 of the trees paper); CORP of Dimitriadis, Gneiting & Jordan (2021), without bins; and,
+with the true posterior, calibration, grouping and irreducible loss (Kull & Flach 2015; eq. 7 of Shaker & Hüllermeier
+2025).
 """
 
 from __future__ import annotations
@@ -27,25 +27,24 @@ from calib.metrics.losses import log_losses, mean, squared_errors
 LOSSES = ("brier", "log")
 
 
-# Predictions that differ from their recalibrated ones by no more are equal to them
+# Tolerance within which predictions equal their recalibrated ones
 ROUNDING = 4 * np.finfo(np.float64).eps
-# Rows that a table of counts may stand for until their labels are drawn by its lines
 
 
 @dataclass(frozen=True)
 class Murphy:
-    """Brier score = reliability − resolution + uncertainty + within.
+    """Murphy's decomposition: Brier score = reliability − resolution + uncertainty + within.
 
     Attributes
     ----------
     reliability
-        How far the bins' mean predictions are from their frequencies; 0 is best.
+        Mean squared difference between mean prediction and frequency of the bins; 0 is best.
     resolution
-        How far the frequencies are from the overall one; large is good.
+        Variance of the bins' frequencies; large is good.
     uncertainty
         f(1 − f) of the labels.
     within
-        What the spread of predictions inside the bins adds; 0 when each bin holds one value; may be negative.
+        Contribution of the spread of predictions inside bins; 0 if each bin has one value; may be negative.
     """
 
     reliability: float
@@ -57,7 +56,7 @@ class Murphy:
 def murphy_decomposition(
     y: ArrayLike, p: ArrayLike, bins: int = 100, sample_weight: ArrayLike | None = None
 ) -> Murphy:
-    """Murphy's decomposition over equal-width bins, each represented by its mean prediction.
+    """Compute Murphy's decomposition over equal-width bins, each represented by its mean prediction.
 
     Σ n_k/n (p̄_k − f_k)² − Σ n_k/n (f_k − f)² + f(1 − f) + mean of (p − p̄_k)² − 2 (p − p̄_k)(y − f_k).
     For several test folds pool the predictions first: bin noise does not average out.
@@ -67,7 +66,7 @@ def murphy_decomposition(
     y : (n,) of 0 and 1
     p : (n,) in [0, 1]
     bins
-        K of the papers.
+        Number of bins, K in the papers.
 
     Examples
     --------
@@ -89,16 +88,16 @@ def murphy_decomposition(
 
 @dataclass(frozen=True)
 class Corp:
-    """score = miscalibration − discrimination + uncertainty, none of them negative.
+    """CORP decomposition: score = miscalibration − discrimination + uncertainty, none of them negative.
 
     Attributes
     ----------
     miscalibration
-        What isotonic recalibration of the predictions would save; 0 is best.
+        Reduction of the score by isotonic recalibration; 0 is best.
     discrimination
-        What the recalibrated predictions save over the overall frequency; large is good.
+        Reduction of the score by the recalibrated predictions, compared with the overall frequency; large is good.
     uncertainty
-        The score of the overall frequency.
+        Score of always predicting the overall frequency.
     """
 
     miscalibration: float
@@ -109,7 +108,7 @@ class Corp:
 def corp_decomposition(
     y: ArrayLike, p: ArrayLike, loss: str = "brier", sample_weight: ArrayLike | None = None
 ) -> Corp:
-    """CORP: the score against that of the isotonic fit of the labels on the predictions, ties pooled.
+    """Compute the CORP decomposition, from the isotonic fit of the labels on the predictions with ties pooled.
 
     Parameters
     ----------
@@ -131,7 +130,7 @@ def corp_decomposition(
 def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
     """Decompose rows that are pooled by prediction."""
     fitted = pool_adjacent_violators(tied.sums, tied.weights).fitted
-    # What is right up to rounding has none, exactly
+    # Predictions that are right up to rounding have exactly no miscalibration
     tied = replace(tied, scores=np.where(np.abs(tied.scores - fitted) <= ROUNDING, fitted, tied.scores))
     overall = np.full(len(fitted), tied.sums.sum() / tied.weights.sum())
     own, recalibrated, uncertainty = (_mean_loss(losses, tied, p) for p in (tied.scores, fitted, overall))
@@ -139,7 +138,7 @@ def _corp(tied: Tied, losses: Callable[[Array, Array], Array]) -> Corp:
 
 
 def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) -> float:
-    """Return the loss of one prediction per group of ties; a label that a group lacks costs nothing."""
+    """Return the mean loss of one prediction per group of ties; a label that a group lacks costs nothing."""
     total = 0.0
     for label, count in ((0, tied.weights - tied.sums), (1, tied.sums)):
         held = count > 0
@@ -148,17 +147,16 @@ def _mean_loss(losses: Callable[[Array, Array], Array], tied: Tied, p: Array) ->
 
 
 def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """The CORP miscalibration that chance alone gives these predictions if they are right, in [0, 1].
+    """Return the CORP miscalibration that these predictions have by chance if they are right, in [0, 1].
 
-    The isotonic fit follows the noise of the labels, too: n right predictions, spread evenly, get some 0.5
-    n^(−⅔) for miscalibration. Here it is the mean over labels resampled from p (the resampling of
-    consistency bands, Dimitriadis et al. 2021), from a fixed seed: 50 times, less often for more than 1000
-    rows, if one tells more.
+    The isotonic fit also follows the noise of the labels: n right predictions, spread evenly, have a miscalibration of
+    about 0.5 n^(−⅔). This is the mean over labels resampled from p (the resampling of consistency bands, Dimitriadis
+    et al. 2021), from a fixed seed: 50 resamples, fewer for more than 1000 rows.
 
     Parameters
     ----------
     y : (n,) of 0 and 1
-        Their values do not enter.
+        Labels, whose values have no effect.
     p : (n,) in [0, 1]
 
     Examples
@@ -176,22 +174,22 @@ def chance_miscalibration(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike |
 
 @dataclass(frozen=True)
 class LossDecomposition:
-    """Expected loss = calibration + grouping + irreducible + remainder.
+    """Decomposition: expected loss = calibration + grouping + irreducible + remainder.
 
     Attributes
     ----------
     calibration
-        p against the mean posterior of its group.
+        Divergence of p from the mean posterior of its group.
     grouping
-        That mean against the posteriors themselves.
+        Divergence of this mean from the posteriors.
     irreducible
-        The loss of the posteriors.
+        Loss of the posteriors.
     remainder
-        0 for groups of identical predictions; for binned groups what the spread of p inside them adds.
+        Contribution of the spread of p inside binned groups; 0 for groups of identical predictions.
     groups
-        Their number.
+        Number of groups.
     corrected
-        Whether the finite-group correction was made.
+        Whether the finite-group correction was applied.
     """
 
     calibration: float
@@ -211,7 +209,7 @@ def loss_decomposition(
     corrected: bool | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> LossDecomposition:
-    """Calibration, grouping and irreducible loss against known posteriors π, c the mean posterior of a group.
+    """Compute calibration, grouping and irreducible loss for known posteriors π; c is the mean posterior of a group.
 
     Brier: mean (p − c)², mean (c − π)², mean π(1 − π). Log (base e): mean KL(c‖p), mean KL(π‖c), mean H(π).
 
@@ -221,18 +219,17 @@ def loss_decomposition(
     loss
         "brier" or "log".
     groups
-        None groups identical predictions, and the three terms are the expected loss exactly; a number groups
-        by that many quantile bins of p, each represented by its mean p, which near-continuous predictions
-        (forests) need: in groups of one row calibration swallows grouping.
+        None groups identical predictions; the three terms then sum exactly to the expected loss. A number groups by
+        that many quantile bins of p, each represented by its mean p. Nearly continuous predictions (forests) need
+        bins, because in groups of one row calibration absorbs grouping.
     corrected
-        For Brier, take the s²/n by which a group's c varies out of calibration and give it to grouping (s²
-        the variance of its posteriors, divisor n − 1; a group of one row has none and stays). By default for
-        binned groups.
+        For Brier, move s²/n, the variance of a group's c, from calibration to grouping (s² is the variance of its
+        posteriors with divisor n − 1; a group of one row is not changed). By default, if groups are bins.
 
     Raises
     ------
     InputError
-        For other values, and for the correction with the log loss.
+        If an argument is invalid, or the correction is requested for the log loss.
 
     Examples
     --------
@@ -265,7 +262,7 @@ def loss_decomposition(
 
 
 def _groups_of(p: Array, groups: int | None, weights: Array | None) -> Array:
-    """The group of each row, numbered from 0: of identical predictions, or of so many quantile bins of them."""
+    """Return the group of each row, numbered from 0: identical predictions, or quantile bins."""
     if groups is not None:
         checks.in_range(groups, "groups", low=1, integer=True)
         p = binned(p, groups, "quantile", weights).index
@@ -275,7 +272,7 @@ def _groups_of(p: Array, groups: int | None, weights: Array | None) -> Array:
 def _brier_terms(
     index: Array, truth: Array, p: Array, weights: Array | None, corrected: bool
 ) -> tuple[float, ...]:
-    """Calibration, grouping and irreducible loss where each row's prediction is p."""
+    """Return calibration, grouping and irreducible loss, for the prediction p of each row."""
     size = int(index.max()) + 1
     share, c, _ = _group_means(index, size, truth, p, weights)
     center = c[index]
@@ -289,7 +286,7 @@ def _brier_terms(
 
 
 def _log_terms(index: Array, truth: Array, p: Array, weights: Array | None) -> tuple[float, ...]:
-    # The mean of 1 − π, not 1 minus the mean of π, which may round to 0 where no π is 1.
+    # Use the mean of 1 − π: 1 minus the mean of π may round to 0 although no π is 1.
     _, c, c0 = (
         means[index] for means in _group_means(index, int(index.max()) + 1, truth, 1 - truth, weights)
     )
@@ -303,7 +300,7 @@ def _log_terms(index: Array, truth: Array, p: Array, weights: Array | None) -> t
 def _group_means(
     index: Array, groups: int, first: Array, second: Array, weights: Array | None
 ) -> tuple[Array, Array, Array]:
-    """Share of the rows, and the means of two quantities, of each group; empty groups have share and means 0."""
+    """Return the share of rows and the means of two quantities in each group; all are 0 for empty groups."""
     count = group_sums(index, groups, weights=weights)
     divisor = np.where(count > 0, count, 1)
     return (

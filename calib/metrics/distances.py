@@ -1,17 +1,17 @@
 """Intervals of a distance Σ_b |Γ_b| from noisy gaps: ECE, ICI, and the difference of two methods' distances.
 
-A gap G_b is an unbiased estimate of Γ_b, but T = Σ |G_b| lies above θ = Σ |Γ_b|, because noise has a length, too.
-Quantiles of resamples therefore lie too high, and no shift of them is right for every Γ. Three bounds hold whatever Γ
-is. With E_b = G_b − Γ_b the noise and s_b = ±1:
+A gap G_b is an unbiased estimate of Γ_b, but T = Σ |G_b| is above θ = Σ |Γ_b| on average, because noise increases
+absolute values. Quantiles of resamples are therefore too high, and no shift of them is right for every Γ. Three bounds
+hold for every Γ. With E_b = G_b − Γ_b the noise and s_b = ±1:
 
 - θ ≤ T − Σ s_b E_b for s the signs of Γ: the upper end, with the spread of a mean over rows;
 - θ ≥ Σ s_b Γ_b for every s: a lower end from each pattern of signs that changes at most once, all of them together
   at one level. It serves if a model is over- or underconfident, or wrong in level;
 - T − θ = Σ (|Γ_b + E_b| − |Γ_b|) is at most Σ max(E_b, −E_b − 2 a_b) in distribution for every a_b ≤ |Γ_b|: a lower
   end for gaps of any shape. a_b = 0 is the noise of a calibrated model; a_b is the lower end of a simultaneous bound
-  where |G_b| is many standard errors from 0.
+  if |G_b| is many standard errors from 0.
 
-So the intervals cover at least as often as they say. The price is their width if a distance is near 0.
+So the intervals cover at least as often as stated. The price is their width if a distance is near 0.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from calib.metrics.smooth_differences import SPAN
 
 Array = np.ndarray
 
-DRAWS = 2000  # of the noise: the ends then wobble by about a fiftieth of the interval
-BOUNDS = 0.1  # of the share below a lower end, spent on the bounds a
-# Of predictions, for distances from a curve, and points at which the curve is drawn
+DRAWS = 2000  # draws of the noise: the ends then vary by about a fiftieth of the interval
+BOUNDS = 0.1  # share of the tail probability below a lower end that is spent on the bounds a
+# Cells of predictions, for distances from a curve, and points at which the curve is computed
 CELLS, GRID = 200, 60
-FINEST = 1e-15  # a smaller spread is rounding
+FINEST = 1e-15  # a smaller spread is rounding error
 
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """K gaps of one method, weighted means of linear mixes of ``influence``.
+    """Gaps (K,) of one method: weighted means of linear combinations of ``influence``.
 
     Attributes
     ----------
     values : (K,)
-        G_b.
+        Gaps G_b.
     influence : sparse (n, L)
-        What is averaged over the rows.
+        Values that are averaged over the rows.
     mix : (L, K)
-        How gaps are made of these means.
+        Linear map from these means to the gaps.
     least : (L,)
-        Variances that those of the means must not fall below: those of a calibrated model. With few rows, or rare
-        events, the spread seen in a bin may be next to nothing.
+        Lower bounds for the variances of the means: those of a calibrated model. With few rows or rare events, the
+        observed spread in a bin may be almost 0.
     """
 
     values: Array
@@ -62,7 +62,7 @@ class Gaps:
 
 
 def binned_gaps(rows: Rows, p: Array, bins: int, strategy: str) -> Gaps:
-    """Σ w (y − p) / Σ w within each bin of p (n,): the sum of their absolute values is the ECE.
+    """Return Σ w (y − p) / Σ w within each bin of p (n,); the sum of absolute values is the ECE.
 
     >>> binned_gaps(Rows(np.array([1, 0])), np.array([0.75, 0.25]), 2, "uniform").values
     array([-0.125,  0.125])
@@ -74,9 +74,9 @@ def binned_gaps(rows: Rows, p: Array, bins: int, strategy: str) -> Gaps:
 
 
 def curve_gaps(rows: Rows, p: Array) -> Gaps:
-    """Share of the rows times loess curve less prediction, in cells of nearly equal p: their sizes add up to the ICI.
+    """Return share of rows × (loess curve − prediction) in cells of nearly equal p; absolute values sum to the ICI.
 
-    The curve is a linear map of the labels, drawn at ``GRID`` points and straight between them.
+    The curve is a linear map of the labels, computed at ``GRID`` points with straight lines between them.
     """
     tied = pool_ties(p, rows.y, rows.weight)
     middle = np.cumsum(tied.weights) - tied.weights / 2
@@ -87,7 +87,7 @@ def curve_gaps(rows: Rows, p: Array) -> Gaps:
     smoother = _loess(points, count)
     away = np.clip(smoother @ ones, 0, 1) - points
     residual = rows.y - (away + points)[at]
-    # Rows move the curve, and how often each gap counts
+    # A row influences both the curve and the share of its gap
     mix = np.vstack([(smoother * (count[:, None])).T, np.diag(away)])
     influence = hstack([in_cells(residual, at, k), in_cells(np.ones(rows.n), at, k)], format="csr")
     least = np.r_[gaps_by_chance(rows, p, at, k), np.zeros(k)]
@@ -95,7 +95,7 @@ def curve_gaps(rows: Rows, p: Array) -> Gaps:
 
 
 def in_cells(values: Array, at: Array, k: int) -> csr_array:
-    """Return the value of each row in the column of its cell, (n, k)."""
+    """Return a matrix (n, k) with the value of each row in the column of its cell."""
     return csr_array((values, (np.arange(len(values)), at)), shape=(len(values), k))
 
 
@@ -105,7 +105,7 @@ def gaps_by_chance(rows: Rows, p: Array, at: Array, k: int) -> Array:
 
 
 def _loess(points: Array, count: Array) -> Array:
-    """(cells, cells): from sums of labels to the curve at the cells, by local parabolas as ``smooth_differences``."""
+    """Return the map (cells, cells) from sums of labels to the curve at cells, as in ``smooth_differences``."""
     grid = np.unique(np.quantile(points, np.linspace(0, 1, GRID)))
     away = points - grid[:, None]
     far = np.abs(away)
@@ -140,7 +140,7 @@ def distance_difference(
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """Gaps (K,), draws (DRAWS, K) of their noise with its standard deviations (K,), and how many rows they rest on."""
+    """Gaps (K,), draws (DRAWS, K) of their noise, standard deviations (K,), and the number of rows behind them."""
 
     values: Array
     draws: Array
@@ -149,12 +149,12 @@ class Noise:
 
     @property
     def outward(self) -> Array:
-        """Return the noise away from 0 by the observed signs, (DRAWS, K)."""
+        """Noise in the direction away from 0 by the observed signs, (DRAWS, K)."""
         return self.draws * np.where(self.values < 0, -1.0, 1.0)
 
 
 def _noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
-    """Draw the noise of several methods' gaps on the same rows together: Student's where rows come in clusters."""
+    """Draw the noise of several methods' gaps on the same rows jointly: Student's t if rows are clustered."""
     values = np.concatenate([each.values for each in methods])
     covariance = rows.covariance(hstack([each.influence for each in methods], format="csr"))
     if not np.isfinite(covariance).all():
@@ -174,15 +174,15 @@ def _noise(methods: list[Gaps], rows: Rows, seed: int) -> list[Noise] | None:
 
 
 def _least(plus: Noise | None, minus: Noise | None, level: float) -> float:
-    """Lower end of the distance of ``plus`` less that of ``minus``; one of the two may be missing."""
+    """Return the lower end of the distance of ``plus`` minus that of ``minus``; one of the two may be missing."""
     tail = (1 - level) / 2
     taken = 0.0 if minus is None else float(np.abs(minus.values).sum())
-    # By which ``taken`` may be too small
+    # Noise by which ``taken`` may be too small
     less = np.zeros(DRAWS) if minus is None else -minus.outward.sum(axis=1)
     if plus is None:
         assert minus is not None, "one of the two distances"
         return -taken - max(float(np.quantile(less, 1 - tail)), _of_few(minus, tail))
-    tail /= 2  # of which each of the two lower ends has one half
+    tail /= 2  # each of the two lower ends gets one half
     patterns = _patterns(len(plus.values))
     noise = plus.draws @ patterns.T + less[:, None]
     deviation = np.maximum(noise.std(axis=0), FINEST)
@@ -195,7 +195,7 @@ def _least(plus: Noise | None, minus: Noise | None, level: float) -> float:
 
 
 def _patterns(k: int) -> Array:
-    """(2k, k): the signs that change at most once from one gap to the next.
+    """Return sign patterns (2k, k) that change at most once from one gap to the next.
 
     >>> _patterns(2).tolist()
     [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]
@@ -205,7 +205,7 @@ def _patterns(k: int) -> Array:
 
 
 def _of_few(noise: Noise, tail: float) -> float:
-    """Upper reach of a sum of few events, as Wilson's for a count: z²/2 + z √(V + z²/4) of n rows, V their squares."""
+    """Return the upper reach of a sum of few events, as Wilson's: z²/2 + z √(V + z²/4) of n rows, V their squares."""
     z = -float(ndtri(tail))
     squares = float(noise.outward.sum(axis=1).var()) * noise.rows**2
     return (z**2 / 2 + z * float(np.sqrt(squares + z**2 / 4))) / noise.rows

@@ -1,9 +1,9 @@
-"""Calibration errors over bins: expected (eq. 8 of Shaker & Hüllermeier 2025), maximum, and bias-corrected.
+"""Binned calibration errors: expected (eq. 8 of Shaker & Hüllermeier 2025), maximum, and bias-corrected.
 
-The mean of squared gaps is too large by Σ n_b/n · π_b(1 − π_b)/n_b, also for a perfect model. Bröcker (2012,
-"Estimating reliability and resolution of probability forecasts through decomposition of the empirical score")
-and Ferro and Fricker (2012) subtract its unbiased estimate f_b(1 − f_b)/(n_b − 1); Kumar, Liang and Ma (2019,
-"Verified uncertainty calibration") take the root of what is left, 0 if it is negative.
+The mean squared gap is too large by Σ n_b/n · π_b(1 − π_b)/n_b, even for a perfect model. Bröcker (2012, "Estimating
+reliability and resolution of probability forecasts through decomposition of the empirical score") and Ferro and
+Fricker (2012) subtract its unbiased estimate f_b(1 − f_b)/(n_b − 1). Kumar, Liang and Ma (2019, "Verified uncertainty
+calibration") take the root of the difference, or 0 if it is negative.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ def expected_calibration_error(
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Σ over bins of n_b/n · |observed frequency − mean p|, in [0, 1] (eq. 8).
+    """Return Σ over bins of n_b/n · |observed frequency − mean p|, in [0, 1] (eq. 8).
 
     Parameters
     ----------
     y : (n,) of 0 and 1
     p : (n,) in [0, 1]
     bins
-        Their number.
+        Number of bins.
     strategy
-        "uniform", equal width, or "quantile".
+        "uniform" for equal width, or "quantile".
     sample_weight
-        As for ``brier_score``; whole numbers only with quantile bins.
+        See ``brier_score``.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def maximum_calibration_error(
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Largest |observed frequency − mean p| over the bins that are not empty, in [0, 1].
+    """Return the largest |observed frequency − mean p| over non-empty bins, in [0, 1].
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def corrected_reliability(
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Σ n_b/n · ((f_b − p̄_b)² − f_b(1 − f_b)/(n_b − 1)) over bins of at least two rows; 0 or less is best.
+    """Return Σ n_b/n · ((f_b − p̄_b)² − f_b(1 − f_b)/(n_b − 1)) over bins with at least two rows; 0 or less is best.
 
     Parameters
     ----------
     y, p, bins, strategy
         See ``expected_calibration_error``.
     sample_weight
-        Whole numbers only: it counts rows.
+        Counts of rows (whole numbers).
 
     Examples
     --------
@@ -108,7 +108,7 @@ def debiased_calibration_error(
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """√max(0, ``corrected_reliability``), in [0, 1]: the root of the mean squared gap that is more than chance.
+    """Return √max(0, ``corrected_reliability``), in [0, 1]: the root of the mean squared gap beyond chance.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def debiased_calibration_error(
 def filled_bins(
     y: ArrayLike, p: ArrayLike, bins: int, strategy: str, sample_weight: ArrayLike | None
 ) -> tuple[Array, Array, Array]:
-    """Count, observed frequency and mean prediction of each bin that is not empty."""
+    """Return the count, observed frequency and mean prediction of each non-empty bin."""
     weights, y, p = checks.counted_rows(sample_weight, *checks.labelled_probabilities(y, p))
     placed = binned(p, checks.in_range(bins, "bins", low=1, integer=True), strategy, weights)
     count = group_sums(placed.index, placed.count, weights=weights)

@@ -1,8 +1,7 @@
-"""Probability intervals against observed frequencies, on average: over all rows, per bin, and for the predicted label.
+"""Compare probability intervals with observed frequencies: over all rows, per bin, and for the predicted label.
 
-Corollary 1 of Vovk & Petej (2014): for a Venn predictor the probability of class 1 lies between the expected
-p0 and the expected p1. Intervals of the predicted label: eq. 5–6 and Table 4 of Johansson et al., forests
-(2019).
+Corollary 1 of Vovk & Petej (2014): for a Venn predictor, the probability of class 1 is between the expected p0 and the
+expected p1. Intervals of the predicted label: eq. 5–6 and Table 4 of Johansson et al., forests (2019).
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ from calib.kernel.checks import Array
 from calib.kernel.weights import are_whole, or_ones
 from calib.metrics.base import Metric, NumberOf
 
-#: Sampling error that a frequency is allowed on either side of the mean interval: 95%, two-sided.
+#: Sampling error allowed on either side of the mean interval: 95 %, two-sided.
 ALLOWED_ERRORS = norm.ppf(0.975)
 
 
 @dataclass(frozen=True)
 class IntervalSummary:
-    """Means over rows.
+    """Means of intervals over rows, and the observed frequency.
 
     Attributes
     ----------
     lower, upper
         Mean ends, each pair sorted first.
     width
-        Upper − lower.
+        Difference upper − lower.
     observed
         Frequency of the event.
     valid
-        Whether observed lies in [lower, upper], sampling error allowed for.
+        Whether ``observed`` is in [lower, upper], within sampling error.
     """
 
     lower: float
@@ -52,15 +51,15 @@ class IntervalSummary:
 
 @dataclass(frozen=True, eq=False)
 class IntervalBins:
-    """One IntervalSummary a bin, as arrays (B,); NaN if a bin is empty. Descriptive: no theorem holds per bin.
+    """One IntervalSummary per bin, as arrays (B,); NaN if a bin is empty. It is descriptive: no theorem holds per bin.
 
     Attributes
     ----------
     edges : (B + 1,)
     center
-        Mean of what the bins were made of.
+        Mean of the binned values.
     count
-        Rows in the bin.
+        Number of rows in the bin.
     """
 
     edges: Array
@@ -72,7 +71,7 @@ class IntervalBins:
     observed: Array
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per bin: left and right edge, then the fields."""
+        """Return one row per bin: left and right edge, then the fields."""
         columns = {name: values for name, values in vars(self).items() if name != "edges"}
         return pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:], **columns})
 
@@ -86,12 +85,12 @@ def interval_summary(
     sample_weight: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> IntervalSummary:
-    """Mean interval against the observed frequency of class 1.
+    """Compare the mean interval with the observed frequency of class 1.
 
-    ``valid`` allows for sampling error: the frequency may lie below the mean lower end, or above the mean
-    upper end, by 1.96 standard errors √(v (1/m + 1/c)), v the mean of q(1 − q) over that end, m the number of
-    rows and c that of calibration rows. 1/c is left out when it is not given; it matters where intervals are
-    narrow, since the ends themselves then move more from one calibration set to the next than they are apart.
+    ``valid`` allows for sampling error: the frequency may be below the mean lower end, or above the mean upper end, by
+    1.96 standard errors √(v (1/m + 1/c)), with v the mean of q(1 − q) over that end, m the number of rows and c that
+    of calibration rows. 1/c is omitted if c is not given. It matters if intervals are narrow, because their ends then
+    vary more between calibration sets than they differ.
 
     Parameters
     ----------
@@ -99,18 +98,18 @@ def interval_summary(
     intervals : (m, 2)
         p0 and p1 in either order.
     calibration_size
-        Number of calibration rows behind the intervals.
+        Number of calibration rows of the intervals.
     design_effect
-        How many rows are worth one, where those of one cluster resemble each other.
+        Number of rows that are worth one independent row, if rows of a cluster are similar.
     sample_weight
         See ``brier_score``.
     counts : (m,)
-        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate.
+        Number of rows that each row represents, if weights are more than counts, as at a deployment base rate.
 
     Raises
     ------
     InputError
-        For anything else.
+        If an argument is invalid.
 
     Examples
     --------
@@ -143,7 +142,7 @@ def interval_bins(
     sample_weight: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> IntervalBins:
-    """Mean interval and observed frequency within bins of ``by``, a score or a merged probability (m,).
+    """Return the mean interval and observed frequency within bins of ``by``, a score or a merged probability (m,).
 
     Parameters
     ----------
@@ -178,9 +177,9 @@ def interval_bins(
 
 
 def predicted_label_intervals(intervals: ArrayLike) -> tuple[Array, Array]:
-    """Label with the larger lower probability (m,), and the interval of its probability (m, 2).
+    """Return the label with the larger lower probability (m,), and the interval of its probability (m, 2).
 
-    [p0, p1] when the label is 1, [1 − p1, 1 − p0] when it is 0 (eq. 5–6); 1 is predicted when p0 > 1 − p1,
+    The interval is [p0, p1] if the label is 1, [1 − p1, 1 − p0] if it is 0 (eq. 5–6). The label is 1 if p0 > 1 − p1,
     which is when each of the three merge rules gives a p above 0.5.
 
     Parameters
@@ -209,9 +208,9 @@ def predicted_label_summary(
     sample_weight: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> IntervalSummary:
-    """Mean low, high and size of the predicted label's intervals against the accuracy (``observed``).
+    """Compare the mean intervals of the predicted label with the accuracy (``observed``).
 
-    Table 4 of the forest paper, Table 7 of the trees paper.
+    Source: Table 4 of the forest paper, Table 7 of the trees paper.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Calibration errors of K classes: of the confidence, of the predicted label, and of one class at a time.
 
-A model can be right in one sense and wrong in the next. *Confidence*: of the rows whose highest probability is 0.8,
-four of five are predicted right. *Top label*: that holds for each predicted class by itself (Gupta and Ramdas 2022).
-*Class-wise*: of the rows that give class k a probability of 0.8, four of five are of class k (Kull et al. 2019).
+A model can be calibrated in one sense but not in another. *Confidence*: of the rows whose highest probability is 0.8,
+80 % are predicted correctly. *Top label*: this holds for each predicted class separately (Gupta and Ramdas 2022).
+*Class-wise*: of the rows that give class k a probability of 0.8, 80 % are of class k (Kull et al. 2019).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def confidence_calibration_error(
     sample_weight: ArrayLike | None = None,
     debiased: bool = False,
 ) -> float:
-    """Calibration error of the highest probability of each row against whether that class came (Guo et al. 2017).
+    """Return the calibration error of the highest probabilities against whether they were right (Guo et al. 2017).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def confidence_calibration_error(
     bins, strategy, sample_weight
         See ``expected_calibration_error``.
     debiased
-        Take ``debiased_calibration_error`` instead.
+        Whether to use ``debiased_calibration_error``.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def top_label_calibration_error(
     sample_weight: ArrayLike | None = None,
     debiased: bool = False,
 ) -> float:
-    """Mean over predicted classes, by their rows, of the calibration error of the confidence among those rows.
+    """Return the calibration error of the confidence within each predicted class, averaged by number of rows.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def top_label_calibration_error(
 
     Examples
     --------
-    Class 0 is predicted too boldly and class 1 too shyly; together they are right as often as they say:
+    The model is overconfident for class 0 and underconfident for class 1; on average its confidence is right:
 
     >>> P = [[0.75, 0.25]] * 2 + [[0.25, 0.75]] * 2
     >>> confidence_calibration_error([0, 1, 1, 1], P), top_label_calibration_error([0, 1, 1, 1], P)
@@ -89,7 +89,7 @@ def classwise_calibration_error(
     sample_weight: ArrayLike | None = None,
     debiased: bool = False,
 ) -> float:
-    """Mean over the classes of the calibration error of each class against the rest (Kull et al. 2019).
+    """Return the mean over the classes of the calibration error of each class against the rest (Kull et al. 2019).
 
     Parameters
     ----------

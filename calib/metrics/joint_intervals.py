@@ -1,13 +1,13 @@
-"""Confidence intervals of metrics of K classes on test rows: the two-class intervals of ``confidence``, joined.
+"""Confidence intervals of metrics of K classes on test rows, built on the two-class intervals of ``confidence``.
 
-Accuracy is a share (Wilson). Log loss and Brier score are means over rows, split by whether the predicted class came.
-AUC is the mean of K areas: the influences of a row on them (DeLong) are added up before they are squared. The three
-calibration errors are sums of |gaps|, Σ |Γ_c| over cells: a bin of the confidence, a bin among the rows of a predicted
-class, or a bin of one class's probability. ``distances`` bounds such sums, also near 0. Cells go by bin first and by
-class second, because most models are over- or underconfident above some probability in all classes.
+Accuracy is a share (Wilson). Log loss and Brier score are means over rows, split by whether the predicted class was
+right. AUC is the mean of K areas: the influences of a row on them (DeLong) are added up before they are squared. The
+three calibration errors are sums Σ |Γ_c| over cells: a bin of the confidence, a bin among the rows of a predicted
+class, or a bin of one class's probability. ``distances`` bounds such sums, even near 0. Cells are ordered by bin first
+and by class second, because most models are over- or underconfident above some probability in all classes.
 
-An interval of the calibration errors holds for the error of the population in the same bins. There is no other one of
-the bias-corrected forms, which estimate the root of the mean squared gap.
+An interval of the calibration errors is for the population's error in the same bins. The bias-corrected forms, which
+estimate the root of the mean squared gap, have no other interval.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from calib.metrics.distances import Gaps, distance_interval
 from calib.metrics.losses import joint_hits, joint_log_losses, joint_squared_errors
 
 BINS = 15
-MOST_CELLS = 700  # of which the noise is drawn together; its time grows with the third power
-FEWEST_OF_CLASS = 5  # rows of a class, below which the AUC has no interval
-Cell = tuple[Array, Array, Array, Array]  # rows, what came in them, its probability, the number of the cell
+MOST_CELLS = 700  # cells whose noise is drawn jointly; time grows with the third power
+FEWEST_OF_CLASS = 5  # fewest rows of a class for an interval of the AUC
+Cell = tuple[Array, Array, Array, Array]  # rows, outcomes, probabilities, number of the cell
 
 
 def joint_interval(
@@ -58,7 +58,7 @@ def joint_interval(
     Parameters
     ----------
     metric
-        A key of ``JOINT_INTERVALS``.
+        Key of ``JOINT_INTERVALS``.
     y : (n,) of 0 … K − 1
     p : (n, K)
     sample_weight, cluster, counts, level, random_state
@@ -67,7 +67,7 @@ def joint_interval(
     Raises
     ------
     InputError
-        For anything else.
+        If an argument is invalid.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _distance(
 
 
 def _gaps(rows: Rows, cells: list[Cell], views: int) -> Gaps | None:
-    """Return the gaps of all cells that are not empty, over the number of views; None if there are too many."""
+    """Return the gaps of all non-empty cells, divided by the number of views; None if there are too many."""
     at, hit, p, number = (np.concatenate(each) for each in zip(*cells, strict=True))
     filled, number = np.unique(number, return_inverse=True)
     k = len(filled)
@@ -169,4 +169,4 @@ JOINT_INTERVALS: Mapping[str, Callable[..., Ends]] = {
     "top_label_ece": _distance(_of_top_label, lambda P: 1),
     "classwise_ece": _distance(_of_classes, lambda P: P.shape[1]),
 }
-"""Metric of K classes → the ends of its interval, from (rows, y, P, level, seed)."""
+"""Metric of K classes → function (rows, y, P, level, seed) → (low, high)."""

@@ -1,4 +1,4 @@
-"""Log loss (eq. 6 of Shaker & Hüllermeier 2025), as it is and clipped."""
+"""Log loss (eq. 6 of Shaker & Hüllermeier 2025), exact and clipped."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from calib.metrics.losses import Loss, joint_log_losses, log_losses, mean_loss
 def log_loss(
     y: ArrayLike, p: ArrayLike, base: float = math.e, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Mean of −log of the probability given to the label that came, in [0, ∞]; 0 is best.
+    """Return the mean of −log of the probability of the true label, in [0, ∞]; 0 is best.
 
-    A certain prediction that is wrong costs ∞: nothing is clipped (``log_loss_clipped`` does, and is named
-    so).
+    A wrong prediction with certainty costs ∞: nothing is clipped (see ``log_loss_clipped``).
 
     Parameters
     ----------
@@ -26,14 +25,14 @@ def log_loss(
     p : (n,) in [0, 1]
         Or rows (n, K) for labels 0 … K − 1.
     base
-        Of the logarithm, above 1.
+        Base of the logarithm, above 1.
     sample_weight
         See ``brier_score``.
 
     Raises
     ------
     InputError
-        For anything else.
+        If an argument is invalid.
 
     Examples
     --------
@@ -47,10 +46,10 @@ def log_loss(
 
 
 def log_loss_clipped(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Log loss (base e) of p clipped to [ε, 1 − ε], ε = 2.2e-16, as scikit-learn's; it is shown beside an infinite
-    log loss.
+    """Return the log loss (base e) with p clipped to [ε, 1 − ε], ε = 2.2e-16, as in scikit-learn.
 
-    A certain prediction that is wrong costs 36.04 instead of ∞ (Shaker & Hüllermeier 2025, Table 7).
+    A wrong prediction with certainty costs 36.04 instead of ∞ (Shaker & Hüllermeier 2025, Table 7). Tables show it
+    next to an infinite log loss.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Losses of single rows, of which the scores are means."""
+"""Losses of single rows; scores are their means."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from calib.kernel import checks
 from calib.kernel.checks import Array
 
 Loss = Callable[[Array, Array], Array]
-"""(labels, probabilities) → the loss of each row."""
+"""Function (labels, probabilities) → loss of each row."""
 
 
 def squared_errors(y: Array, p: Array) -> Array:
@@ -21,33 +21,33 @@ def squared_errors(y: Array, p: Array) -> Array:
 
 
 def log_losses(y: Array, p: Array) -> Array:
-    """−ln of the probability given to the label that came, of each row; ∞ where that was 0."""
+    """Return −ln of the probability of the true label, for each row; ∞ if it is 0."""
     return 0.0 - (xlogy(y, p) + xlog1py(1 - y, -p))
 
 
 def hits(y: Array, p: Array) -> Array:
-    """1.0 where the predicted label, 1 when p > 0.5, is the label that came."""
+    """Return 1.0 for each row whose predicted label (1 if p > 0.5) is the true label, else 0.0."""
     return ((p > 0.5) == (y == 1)).astype(np.float64)
 
 
 def overconfidence(y: Array, p: Array) -> Array:
-    """Probability of the predicted label minus its hit, of each row."""
+    """Return the probability of the predicted label minus its hit, for each row."""
     return np.maximum(p, 1 - p) - hits(y, p)
 
 
 def joint_squared_errors(y: Array, P: Array) -> Array:
-    """Return Σ (p_k − [y = k])² of each row of P (n, K); for two classes twice ``squared_errors``."""
+    """Return Σ (p_k − [y = k])² for each row of P (n, K); for two classes, this is twice ``squared_errors``."""
     return (P**2).sum(axis=1) + 1 - 2 * _given_to_label(y, P)
 
 
 def joint_log_losses(y: Array, P: Array) -> Array:
-    """−ln of the probability given to the label that came, of each row of P (n, K)."""
+    """Return −ln of the probability of the true label, for each row of P (n, K)."""
     with np.errstate(divide="ignore"):
         return 0.0 - np.log(_given_to_label(y, P))
 
 
 def joint_hits(y: Array, P: Array) -> Array:
-    """1.0 where the label that came is the most probable of P (n, K), or the first of several."""
+    """Return 1.0 for each row whose true label is the (first) most probable one in P (n, K), else 0.0."""
     return (P.argmax(axis=1) == y).astype(np.float64)
 
 
@@ -56,7 +56,7 @@ def _given_to_label(y: Array, P: Array) -> Array:
 
 
 def mean(values: Array, weights: Array | None) -> float:
-    """The mean of values (n,), each as often as its weight says."""
+    """Return the weighted mean of values (n,)."""
     return float(np.average(values, weights=weights))
 
 
@@ -67,7 +67,7 @@ def mean_loss(
     sample_weight: ArrayLike | None,
     joint: Loss | None = None,
 ) -> float:
-    """Return the mean of ``loss``; of rows of K classes (n, K), of ``joint`` if there is one."""
+    """Return the mean of ``loss``; for rows (n, K) of K classes, of ``joint`` if given."""
     if joint is not None and np.ndim(p) == 2:
         loss, (labels, p) = joint, checks.labelled_rows(y, p)
     else:

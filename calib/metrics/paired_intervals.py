@@ -1,9 +1,9 @@
-"""The interval of a difference between two methods on the same rows, metric by metric.
+"""Interval of the difference between two methods on the same rows, for each metric.
 
-What both methods share cancels, so that a difference is far better known than either number. A mean of losses has the
-interval of ``mean_interval`` for the differences of the rows; accuracy that of Agresti and Min (2005), because rows on
-which two methods agree do not prove that they always do; AUC that of DeLong, DeLong and Clarke-Pearson (1988); ECE
-the bounds of ``distances``.
+Variation common to both methods cancels, so a difference is known much better than either value. A mean of losses has
+the interval of ``mean_interval`` for the rows' differences. Accuracy has that of Agresti and Min (2005), because rows
+on which two methods agree do not prove that they always do. AUC has that of DeLong, DeLong and Clarke-Pearson (1988),
+ECE the bounds of ``distances``.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def difference_interval(
     Parameters
     ----------
     metric
-        A key of ``DIFFERENCES``.
+        Key of ``DIFFERENCES``.
     view
         Level, bins and seed; the defaults of ``View``.
 
     Returns
     -------
     tuple
-        Differences below 1e-12 are rounding, and 0. NaN ends if no interval would cover.
+        Difference and interval. Differences below 1e-12 become 0. The ends are NaN if no interval would cover.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def _without_rounding(value: float) -> float:
 
 def _of_losses(loss: Callable[[Array, Array], Array]) -> Callable[[Rows, Array, Array, View], Difference]:
     def difference(rows: Rows, first: Array, second: Array, view: View) -> Difference:
-        with np.errstate(invalid="ignore"):  # ∞ − ∞ is not a difference
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ is NaN
             return mean_interval(rows, loss(rows.y, first) - loss(rows.y, second), view.level)
 
     return difference
 
 
 def _accuracy(rows: Rows, first: Array, second: Array, view: View) -> Difference:
-    """Half a row is added to each of the four outcomes."""
+    """Return the difference and its interval, with half a row added to each of the four outcomes."""
     change = hits(rows.y, first) - hits(rows.y, second)
     center, quantile = rows.mean(change), rows.quantile(view.level)
     if rows.cluster is not None:
@@ -87,7 +87,7 @@ def _accuracy(rows: Rows, first: Array, second: Array, view: View) -> Difference
 def _auc(rows: Rows, first: Array, second: Array, view: View) -> Difference:
     (one, influence), (other, less) = auc_influence(rows, first), auc_influence(rows, second)
     alike = abs(one - other) < FINEST and np.allclose(influence, less, rtol=0, atol=FINEST)
-    # Few rows may agree where others would not, unless the two order all rows alike
+    # With few rows, agreement may be chance, unless both rank all rows alike
     if alike and (rows.fewest >= FEWEST or np.array_equal(rankdata(first), rankdata(second))):
         return 0.0, 0.0, 0.0
     half = auc_reach(rows, influence - less, view.level)

@@ -1,4 +1,4 @@
-"""Metrics of one paper's tables alone, to stand beside its printed values.
+"""Metrics that only papers' tables use, for comparison with printed values.
 
 Squared ECE and group entropy: Shaker & Hüllermeier 2025, Tables 8 and 3. Log loss in bits: eq. 4.11 of Johansson et
 al., probability estimation trees, 2019.
@@ -23,10 +23,10 @@ def squared_ece(
     strategy: str = "uniform",
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Unweighted mean of (observed frequency − mean p)² over the bins that are not empty.
+    """Return the unweighted mean of (observed frequency − mean p)² over non-empty bins.
 
-    Not eq. 8, but what Table 8 of Shaker & Hüllermeier (2025) holds: only for standing beside it. As there,
-    it is the probability of class 0 that is binned, so that a p on an edge belongs to the bin below it.
+    This is not eq. 8, but the number in Table 8 of Shaker & Hüllermeier (2025), for comparison only. As there, the
+    probability of class 0 is binned, so a p on an edge belongs to the lower bin.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def squared_ece(
 
 
 def log_loss_base2(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Mean of −log2 of the probability given to the label that came, in [0, ∞]; 0 is best.
+    """Return the mean of −log2 of the probability of the true label, in [0, ∞]; 0 is best.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ def log_loss_base2(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None =
 
 
 def group_entropy(p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Entropy, in bits, of the groups of identical predictions (Shaker & Hüllermeier 2025, Table 3).
+    """Return the entropy, in bits, of the groups of identical predictions (Shaker & Hüllermeier 2025, Table 3).
 
-    0 when all predictions are equal, log2 n when all differ.
+    It is 0 if all predictions are equal, log2 n if all differ.
 
     Parameters
     ----------

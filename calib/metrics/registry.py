@@ -1,4 +1,6 @@
-"""The metrics by key, in the order of tables and menus; a new metric is its file, its import and its name here."""
+"""Registry of metrics by key, in the order of tables and menus; a new metric needs a file, an import and a line
+here.
+"""
 
 from __future__ import annotations
 

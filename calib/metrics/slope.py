@@ -1,6 +1,6 @@
-"""Slope, intercept and level: the logistic line through the predictions, and observed over expected.
+"""Calibration slope, intercept, calibration-in-the-large, and observed over expected (O/E).
 
-Cox (1958); Riley et al. (2021) and Debray et al. (2017) for O/E. Their intervals are those of ``confidence``.
+Sources: Cox (1958); Riley et al. (2021) and Debray et al. (2017) for O/E. ``confidence`` has their intervals.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from calib.metrics.losses import mean
 
 @dataclass(frozen=True)
 class CalibrationLine:
-    """logit P(Y = 1) = intercept + slope · logit p, by maximum likelihood.
+    """Calibration line logit P(Y = 1) = intercept + slope · logit p, by maximum likelihood.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class CalibrationLine:
 
 
 def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> CalibrationLine:
-    """Calibration slope and intercept: a logistic regression of the labels on logit p, without a penalty (Cox 1958).
+    """Fit slope and intercept: a logistic regression of the labels on logit p, without a penalty (Cox 1958).
 
-    A certain prediction (0 or 1) that is right fits every rising line and is left out; if one is wrong no
-    line exists and all three are NaN. Slope and intercept are also NaN for one class or for equal
-    predictions; when a threshold on p separates the classes the slope is ±∞ and the intercept NaN.
-    in_the_large is ±∞ for one class.
+    A certain prediction (0 or 1) that is right fits every increasing line and is excluded; if one is wrong, no line
+    exists and all three numbers are NaN. Slope and intercept are also NaN for a single class or equal predictions. If
+    a threshold on p separates the classes, the slope is ±∞ and the intercept NaN. ``in_the_large`` is ±∞ for a single
+    class.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ def calibration_line(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
 
 
 def _shift(x: Array, y: Array, weights: Array) -> float:
-    """The a that solves Σ w expit(x + a) = Σ w y; both ends of the bracket follow from the extremes of x."""
+    """Solve Σ w expit(x + a) = Σ w y for a; the extremes of x bracket the solution."""
     middle = logit(np.average(y, weights=weights))
     low, high = middle - x.max(), middle - x.min()
     positives, a = float(weights @ y), float(np.clip(0.0, low, high))
-    for _ in range(200):  # Newton's steps inside the bracket, which halve it where they would leave it
+    for _ in range(200):  # Newton's method with a bracket; bisect if a step would leave it
         p = expit(x + a)
         excess, rate = float(weights @ p) - positives, float(weights @ (p * (1 - p)))
         low, high = (low, a) if excess > 0 else (a, high)
@@ -101,14 +101,14 @@ def _logistic_line(x: Array, y: Array, weights: Array) -> tuple[float, float]:
 
 
 def observed_expected(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """Σ y / Σ p, in [0, ∞]; 1 is best, above it the probabilities are too low. NaN if both are 0.
+    """Return Σ y / Σ p, in [0, ∞]; 1 is best, above it the probabilities are too low. NaN if both sums are 0.
 
     Parameters
     ----------
     y, p
         See ``brier_score``.
     sample_weight : (n,), optional
-        Each row counts as so many.
+        Weights of the rows.
 
     Raises
     ------

@@ -1,10 +1,10 @@
 """ICI, E50, E90 and Emax: distances between predictions and a smooth curve of the observed frequency.
 
-Austin and Steyerberg 2019, "The integrated calibration index (ICI) and related metrics for quantifying the
-calibration of logistic regression models". The curve is theirs, loess (Cleveland 1979): at each p a parabola
-through the nearest three quarters of the rows, weighted by the tricube of their distance, kept in [0, 1]. It
-is computed at every distinct prediction, without R's interpolation between the corners of a tree; of more
-than 2000 distinct ones, neighbours are drawn together first.
+Austin and Steyerberg 2019, "The integrated calibration index (ICI) and related metrics for quantifying the calibration
+of logistic regression models". The curve is their loess (Cleveland 1979): at each p, a parabola fitted to the nearest
+three quarters of the rows, with tricube weights, clipped to [0, 1]. It is computed at every distinct prediction,
+without R's interpolation between vertices of a tree. More than 2000 distinct predictions are first merged with their
+neighbours.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ MOST = 2000
 
 @dataclass(frozen=True, eq=False)
 class SmoothDifferences:
-    """A smoothed reliability curve at the distinct predictions.
+    """Smoothed reliability curve at the distinct predictions.
 
     Attributes
     ----------
     points : (k,)
-        Increasing predictions.
+        Distinct predictions, increasing.
     weights : (k,)
-        Rows.
+        Number of rows at each prediction.
     observed : (k,)
-        The curve there, in [0, 1].
+        Curve at each prediction, in [0, 1].
     """
 
     points: Array
@@ -63,7 +63,7 @@ class SmoothDifferences:
         return float(self.distances.max())
 
     def quantile(self, share: float) -> float:
-        """The lowest distance that at least this share of the rows does not exceed."""
+        """Return the smallest distance that at least this share of the rows does not exceed."""
         order = np.argsort(self.distances)
         reached = np.cumsum(self.weights[order]) / self.weights.sum()
         return float(self.distances[order][np.searchsorted(reached, share - 1e-12)])
@@ -72,7 +72,7 @@ class SmoothDifferences:
 def smooth_differences(
     y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> SmoothDifferences:
-    """The loess curve of the labels over the predictions.
+    """Compute the loess curve of the labels over the predictions.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def smooth_differences(
 
 
 def _local(tied: Tied, point: float) -> float:
-    """Loess at one point: the value there of the parabola through its neighbours."""
+    """Return loess at one point: the value of the parabola fitted to its neighbours."""
     away = tied.scores - point
     far = np.abs(away)
     order = np.argsort(far, kind="stable")

@@ -1,13 +1,13 @@
-"""Smooth calibration error: the residuals p − y smoothed along p, by a kernel as wide as the error itself.
+"""Smooth calibration error: the residuals p − y smoothed along p, with a kernel as wide as the error itself.
 
-Błasiok and Nakkiran 2024, "Smooth ECE: principled reliability diagrams via kernel smoothing". With r̂_σ(t)
-the mean of (p_i − y_i) K_σ(t, p_i), K a Gaussian kernel reflected at 0 and 1, smECE_σ = ∫ |r̂_σ(t)| dt falls
-with σ, and the error is the σ at which both are equal. Unlike the binned error it has no parameter, and
-changes little when predictions change little.
+Błasiok and Nakkiran 2024, "Smooth ECE: principled reliability diagrams via kernel smoothing". With r̂_σ(t) the mean of
+(p_i − y_i) K_σ(t, p_i), K a Gaussian kernel reflected at 0 and 1, smECE_σ = ∫ |r̂_σ(t)| dt decreases with σ, and the
+error is the σ at which both are equal. Unlike the binned error it has no parameter, and changes little if predictions
+change little.
 
-The authors' package relplot (1.0.3) says up to 0.003 more or less: it leaves the outermost nodes of its grid out of
-the mirror images, so that predictions within 0.001 of 0 or 1 lose half of their mass. Here every prediction keeps all
-of it, as the paper's kernel does.
+The authors' package relplot (1.0.3) differs by up to 0.003: it omits the outermost nodes of its grid from the
+reflection, so predictions within 0.001 of 0 or 1 lose half of their mass. Here every prediction keeps its mass, as
+with the paper's kernel.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from calib.kernel.weights import or_ones
 from calib.metrics.base import Metric
 
 NODES = 8193
-NARROWEST = 1e-3  # a kernel of 8 nodes; below it, nothing tells an error from none
+NARROWEST = 1e-3  # a kernel of 8 nodes; a smaller error cannot be distinguished from 0
 
 
 @dataclass(frozen=True, eq=False)
 class Smoothed:
-    """Everything that the diagram shows, at points of [0, 1].
+    """Smoothed residuals and predictions at points of [0, 1], for the diagram.
 
     Attributes
     ----------
     error, width
-        smECE and σ, equal but where the error is below the narrowest kernel.
+        smECE and σ, which are equal unless the error is below the narrowest kernel.
     points : (m,)
     residual : (m,) r̂
     density : (m,)
-        Of the predictions.
+        Density of the predictions.
     """
 
     error: float
@@ -50,13 +50,13 @@ class Smoothed:
 
     @property
     def observed(self) -> Array:
-        """Return the smoothed frequency (m,) of class 1 at the points, in [0, 1]."""
+        """Smoothed frequency (m,) of class 1 at the points, in [0, 1]."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.clip(self.points - self.residual / self.density, 0, 1)
 
 
 def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> Smoothed:
-    """The smoothed residuals at the width that equals their mean size.
+    """Compute the smoothed residuals at the kernel width that equals their mean absolute value.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def smoothed_residuals(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | No
 
 
 def smooth_calibration_error(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-    """smECE, in [0, 1]; 0 is best.
+    """Return the smECE, in [0, 1]; 0 is best.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def smooth_calibration_error(y: ArrayLike, p: ArrayLike, sample_weight: ArrayLik
 
 
 def _on_nodes(p: Array, values: Array) -> Array:
-    """Values (n,) at p, each shared between the two nodes beside it, as a density over [0, 1]."""
+    """Distribute values (n,) at p to the two nearest nodes each, as a density over [0, 1]."""
     place = p * (NODES - 1)
     left = np.minimum(place.astype(np.intp), NODES - 2)
     share = place - left
@@ -113,12 +113,12 @@ def _on_nodes(p: Array, values: Array) -> Array:
 
 
 def _blurred(cosines: Array, width: float) -> Array:
-    """Convolution with a Gaussian that is reflected at both ends: in cosines, one factor each."""
+    """Convolve with a Gaussian reflected at both ends: multiply each cosine coefficient by a factor."""
     return idct(cosines * np.exp(-((np.pi * width * np.arange(NODES)) ** 2) / 2), type=1)
 
 
 def _trapezoid() -> Array:
-    """Weights (NODES,) of an integral over [0, 1]."""
+    """Return the weights (NODES,) of the trapezoidal rule over [0, 1]."""
     weights = np.full(NODES, 1 / (NODES - 1))
     weights[[0, -1]] /= 2
     return weights

@@ -16,13 +16,14 @@ from calib.metrics.base import Metric, NumberOf
 
 @dataclass(frozen=True)
 class SpiegelhalterTest:
-    """
+    """Result of Spiegelhalter's test.
+
     Attributes
     ----------
     statistic
-        Standard normal under perfect calibration.
+        z, standard normal under perfect calibration.
     pvalue
-        Two-sided.
+        Two-sided p-value.
     """
 
     statistic: float
@@ -36,21 +37,21 @@ def spiegelhalter_test(
     cluster: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> SpiegelhalterTest:
-    """Are the labels compatible with Y ~ Bernoulli(p)? The Brier score against its expectation (Spiegelhalter 1986).
+    """Test whether labels are compatible with Y ~ Bernoulli(p), by the expected Brier score (Spiegelhalter 1986).
 
-    z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). NaN when every p is 0, ½ or 1 and every certain one is
-    right (nothing can contradict then); ±∞ with p-value 0 when a certain one is wrong and nothing else has a
-    variance. A row of weight w adds w² times its variance, or w times if the weights count rows. Where clusters
-    are known the variance is Σ over clusters of the square of their part of the sum above (Liang & Zeger 1986).
+    z = Σ (y − p)(1 − 2p) / √(Σ (1 − 2p)² p (1 − p)). It is NaN if every p is 0, ½ or 1 and every certain one is right,
+    because nothing can contradict calibration then. It is ±∞ with p-value 0 if a certain prediction is wrong and no
+    other has a variance. A row of weight w adds w² times its variance, or w times if weights count rows. With
+    clusters, the variance is Σ over clusters of the squared sum of their terms (Liang & Zeger 1986).
 
     Parameters
     ----------
     y, p, sample_weight
         See ``brier_score``.
     cluster : (n,)
-        Who each row belongs to.
+        Cluster of each row.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate.
+        Number of rows that each row represents, if weights are more than counts, as at a deployment base rate.
 
     Examples
     --------

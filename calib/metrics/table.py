@@ -1,4 +1,4 @@
-"""Every metric of every method on the same test rows, as one table."""
+"""Compute all metrics of all methods on the same test rows, as one table."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def metric_value(
     cluster: ArrayLike | None = None,
     counts: ArrayLike | None = None,
 ) -> float:
-    """One metric of one method; NaN where it needs intervals or a posterior and there are none, or takes no weights.
+    """Return one metric of one method; NaN if it lacks intervals or a posterior, or does not accept the weights.
 
     Parameters
     ----------
     metric
-        As in ``METRICS``.
+        Metric, as in ``METRICS``.
     predictions
-        Of one method, with its intervals and weights if it has any.
+        Predictions of one method, with intervals and weights if it has any.
     bins, strategy
-        As for ``expected_calibration_error``; only metrics that are binned ask for them.
+        Bins of binned metrics, as in ``expected_calibration_error``.
     posterior : (n,) in [0, 1], optional
-        The true probability of class 1 of each row.
+        True probability of class 1 of each row.
     cluster : (n,), optional
-        Who each row belongs to, for a metric whose p-value depends on it; the same at every call for ``predictions``,
-        of which what several metrics need is kept.
+        Cluster of each row, for metrics whose p-value depends on it. It must be equal in all calls for
+        ``predictions``, because shared results are cached.
     counts : (n,), optional
-        How many rows each row stands for, if its weight is more than that; as for ``cluster``.
+        Number of rows that each row represents, if its weight is more than that; equal in all calls, as ``cluster``.
 
     Raises
     ------
     InputError
-        Naming a metric from outside that fails on these rows.
+        If a plug-in metric fails on these rows; names it.
     """
     try:
         return _value(metric, predictions, bins, strategy, posterior, {"cluster": cluster, "counts": counts})
@@ -93,17 +93,16 @@ def _value(
 
 
 def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayLike | None) -> Any:
-    """Return the intermediate result that several metrics and a figure share, computed once per set of names in
-    ``draws``.
+    """Return a result that several metrics and a figure share, computed once per set of names in ``draws``.
 
     Parameters
     ----------
     of
-        (y, p, …) → a result.
+        Function (y, p, …) → result.
     predictions
-        Of one method.
+        Predictions of one method.
     draws
-        ``cluster`` and ``counts``, if they are known; else None.
+        ``cluster`` and ``counts``, if known; else None.
 
     Examples
     --------
@@ -131,11 +130,11 @@ def metric_table(
     predictions
         Method → Predictions.
     bins, strategy
-        Of the binned metrics.
+        Bins of the binned metrics.
     posterior : (m,)
         True P(Y = 1 | x).
     metrics
-        Keys of METRICS; by default the everyday ones, those on the posterior only if it is given.
+        Keys of METRICS; by default the everyday metrics, without those that need a posterior if none is given.
 
     Examples
     --------

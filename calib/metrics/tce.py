@@ -1,4 +1,6 @@
-"""Distance from the known true probability of synthetic data (eq. 4 of Shaker & Hüllermeier 2025)."""
+"""True calibration error: distance from the known true probability of synthetic data (eq. 4 of Shaker & Hüllermeier
+2025).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from calib.metrics.losses import mean
 def true_calibration_error(
     posterior: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Mean of (p − π)² against the true P(Y = 1 | x), in [0, 1] (eq. 4).
+    """Return the mean of (p − π)² for the true π = P(Y = 1 | x), in [0, 1] (eq. 4).
 
     Parameters
     ----------
@@ -33,10 +35,10 @@ def true_calibration_error(
 def excess_brier(
     y: ArrayLike, p: ArrayLike, posterior: ArrayLike, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Brier score of p minus that of the true posterior on the same labels.
+    """Return the Brier score of p minus that of the true posterior on the same labels.
 
-    In expectation the true calibration error, and the "CL+GL" curves of Shaker & Hüllermeier (2025); can be
-    negative.
+    Its expectation is the true calibration error, and the "CL+GL" curves of Shaker & Hüllermeier (2025) show it. It
+    can be negative.
 
     Parameters
     ----------
