@@ -33,10 +33,10 @@ from typing import Any
 
 import pandas as pd
 
-from calib.analysis.audit.told import audit_evaluation
-from calib.analysis.audit.told import sentences as audit_sentences
+from calib.analysis.audit.of_evaluation import audit_evaluation
+from calib.analysis.audit.of_evaluation import sentences as audit_sentences
 from calib.analysis.clipped import clipped
-from calib.analysis.grouping_told import gain_sentence
+from calib.analysis.grouping_losses import gain_sentence
 from calib.analysis.watch import Watcher
 from calib.analysis.watch.table import as_record, rows_of, sentences
 from calib.dashboard import show_file

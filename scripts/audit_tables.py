@@ -13,8 +13,8 @@ import argparse
 from pathlib import Path
 
 from calib import Dataset, Evaluation, Recipe, evaluate
-from calib.analysis.audit.told import audited, look_of
-from calib.analysis.grouping_told import grouping_losses
+from calib.analysis.audit.of_evaluation import audited, look_of
+from calib.analysis.grouping_losses import grouping_losses
 from calib.calibrators import label_of
 from calib.data import prepare, read_table
 from calib.kernel.wording import number

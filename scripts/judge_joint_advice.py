@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from calib.analysis.recommendation.joint import taken
+from calib.analysis.recommendation.joint import best_or_start
 from calib.calibrators import name_of
 from calib.kernel.rows import Rows
 from calib.metrics.losses import joint_log_losses, joint_squared_errors
@@ -57,7 +57,7 @@ def judged(y: np.ndarray, predictions: dict[str, np.ndarray], seed: int) -> pd.D
             "log_loss": np.minimum(exact, -np.log(CLIP)).mean(),
             "infinite": bool(np.isinf(exact).any()),
             "seen": losses[key].mean(),
-            "then": taken(rows, losses, never, key),
+            "then": best_or_start(rows, losses, never, key),
         }
     return pd.DataFrame.from_dict(lines, orient="index").rename_axis("method")
 

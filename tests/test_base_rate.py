@@ -199,7 +199,7 @@ def test_an_explanation_ends_with_the_move(data):
     predictions = explain(found, fitted, row)
     at = position_of(found, row)
     assert predictions.fits[0].zero.value == predictions.p0 == found.before.predictions["venn_abers"].p0[at]
-    assert predictions.moved[1] == tuple(
+    assert predictions.adjusted[1] == tuple(
         getattr(found.predictions["venn_abers"], name)[at] for name in ("p0", "p1", "p")
     )
     record = FIGURES["explained"].prepare(predictions)

@@ -1,1 +1,1 @@
-"""What takes an Evaluation apart: curves, comparisons, advice, decisions, depth, explanations, subgroups."""
+"""Analyses of an Evaluation: curves, comparisons, advice, decisions, tree depth, explanations and subgroups."""

@@ -1,4 +1,4 @@
-"""What chance alone gives on the test rows of an evaluation, in words that stand beside every ECE."""
+"""The ECE of a calibrated model on the test rows of an evaluation, as a sentence to show beside every ECE."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def ece_range(evaluation: Evaluation, key: str) -> tuple[float, float]:
 
 
 def chance_sentence(evaluation: Evaluation) -> str:
-    """State the range of the ECE by chance for the model's own predictions; "" without predictions or with one
-    cluster.
-    """
+    """State the ECE range by chance for the model's own predictions; "" without predictions or with one cluster."""
     if not evaluation.predictions:
         return ""
     low, high = ece_range(evaluation, reference_of(evaluation.predictions))

@@ -1,8 +1,8 @@
-"""Decisions among three or more classes: the class of least expected cost, and what it costs (Elkan 2001; Chow 1970).
+"""Decisions among three or more classes: the class of least expected cost, and its cost (Elkan 2001; Chow 1970).
 
-With P(class i) = p_i and the cost c_ij of deciding for class j when class i comes, deciding for j is expected to cost
-Σ_i p_i c_ij. The decision is the j of least expected cost; with a cost of leaving a row undecided, rows whose least
-expected cost is higher are left to somebody else (Chow's rule).
+With P(class i) = p_i and the cost c_ij of deciding for class j when class i occurs, the expected cost of deciding for j
+is Σ_i p_i c_ij. The decision is the j of least expected cost; with a cost of leaving a row undecided, rows whose least
+expected cost is higher stay undecided (Chow's rule).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class ClassDecision:
     Attributes
     ----------
     costs : (K, K)
-        Row: the class that comes; column: the class decided for.
+        Row: the class that occurs; column: the class decided for.
     reject
         The cost of leaving a row undecided, or None.
     decided
         Calibrator → int (m,), the class decided for, −1 for an undecided row.
     table
-        One line per calibrator: undecided (share), correct (share of the decided rows), expected, realised and
-        difference to ``reference``, each with _lower and _upper, the ends of its 95 % interval.
+        One line per calibrator: undecided (share), correct (share of the decided rows), expected and realised cost, and
+        difference from ``reference``, each with _lower and _upper, the ends of its 95 % interval.
     constant
         (class, realised cost) of always deciding for the class that is cheapest on these test rows.
     """
@@ -59,17 +59,17 @@ class ClassDecision:
 
 
 def read_costs(stated: Sequence[str], names: Sequence[str]) -> np.ndarray:
-    """Return the cost matrix (K, K): 1 for every mistake and 0 for a correct decision, but for those stated.
+    """Return the cost matrix (K, K): 1 for a mistake and 0 for a correct decision, except where costs are stated.
 
     Parameters
     ----------
     stated
-        Texts "i>j=cost": deciding for class j, by its number, when class i comes.
+        Texts "i>j=cost": deciding for class j, by its number, when class i occurs.
 
     Raises
     ------
     InputError
-        For another form, a class that is not there, or a cost outside 0 … 10⁹.
+        For another form, an unknown class, or a cost outside 0 … 10⁹.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def check_cost(text: str, name: str) -> tuple[int, int, float]:
 
 
 def check_cost_text(text: str, name: str) -> str:
-    """Return a text "i>j=cost" as it is; refuse any other."""
+    """Return a text "i>j=cost" unchanged; refuse any other."""
     check_cost(text, name)
     return text
 
@@ -121,12 +121,12 @@ def decide_class(
 ) -> ClassDecision:
     """Decide for the class of least expected cost, by every calibrator's probabilities.
 
-    Intervals are those of means over the test rows (``calib.metrics.confidence.mean_interval``).
+    Intervals come from ``calib.metrics.confidence.mean_interval`` over the test rows.
 
     Parameters
     ----------
     evaluation
-        Of three or more classes.
+        An Evaluation of three or more classes.
     costs
         As for ``read_costs``.
     reject
@@ -135,7 +135,7 @@ def decide_class(
     Raises
     ------
     InputError
-        Of two classes, or for costs that cannot be read.
+        For two classes, or for costs that cannot be read.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def least_cost(
 def realised_class_costs(
     y: np.ndarray, decided: np.ndarray, costs: np.ndarray, reject: float | None
 ) -> np.ndarray:
-    """Return what each decision cost, (m,)."""
+    """Return the realised cost of each decision, (m,)."""
     own = costs[y, decided]
     return own if reject is None else np.where(decided == UNDECIDED, reject, own)
 

@@ -1,7 +1,7 @@
 """The clipped log loss, a finite number to show beside an infinite one.
 
-A single wrong prediction of exactly 0 or 1 makes the log loss infinite, whatever the other rows say. Probabilities
-kept 2.2e-16 away from 0 and 1 (``log_loss_clipped``, scikit-learn's ``log_loss``) give a number that can be compared.
+A single wrong prediction of exactly 0 or 1 makes the log loss infinite, whatever the other rows show. Probabilities
+clipped to 2.2e-16 … 1 − 2.2e-16 (``log_loss_clipped``, scikit-learn's ``log_loss``) give a comparable number.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.wording import number
 
 PER_NAT = {"log_loss": 1.0, "log_loss_base2": 1 / math.log(2)}
-"""The metrics that can be infinite in this way, and by what the clipped log loss, in nats, is multiplied for each."""
+"""Log loss metric → the factor that converts the clipped log loss from nats to its unit."""
 
 
 def clipped(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
@@ -24,7 +24,7 @@ def clipped(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     table
-        Calibrators by metrics, as ``evaluation.measured`` returns it.
+        Calibrators by metrics, as ``evaluation.measured`` returns.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Rows of one cluster resemble each other: how much, and how many rows that know nothing of each other they are worth.
+"""Correlation of rows within clusters, and how many independent rows clustered rows are worth.
 
-How much is the intraclass correlation ρ of the residuals, by the analysis of variance (Donner 1986; Ridout, Demétrio &
+The intraclass correlation ρ of the residuals comes from the analysis of variance (Donner 1986; Ridout, Demétrio &
 Firth 1999 for labels of 0 and 1). A sum over rows, m of each cluster, then varies 1 + ρ(Σm²/Σm − 1) times as much as
 over as many independent rows, its design effect (Kish 1965), and counts are divided by that (Rao & Scott 1992).
 """
@@ -24,7 +24,7 @@ from calib.kernel.weights import are_whole, squares
 Array = np.ndarray
 
 CLUSTERED = " Rows of one cluster resemble each other, so they carry less information than independent rows."
-STRATA, CLUSTERS_EACH = 5, 10  # of predictions, at most; clusters behind one, at least
+STRATA, CLUSTERS_EACH = 5, 10  # most strata of predictions, and fewest clusters per stratum
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +34,12 @@ class Clusters:
     Attributes
     ----------
     whose : int (n,)
-        From 0 on.
+        Cluster of each row, numbered from 0.
     correlation
         From 0 to 1.
     weights : (n,)
     counts : (n,)
-        How many rows each row is, if its weight says something else; or None.
+        Number of rows that each row represents, if it differs from the weight; or None.
     """
 
     whose: Array
@@ -87,10 +87,9 @@ class Clusters:
         return int(self.whose.max()) + 1
 
     def worth(self, index: Array, groups: int) -> Array:
-        """Return how many independent rows one row of each group (groups,) is worth, at most 1; index (n,) gives each
-        row's group.
+        """Return how many independent rows one row of each group (groups,) is worth, at most 1.
 
-        0 for a single cluster, which tells nothing of others.
+        Index (n,) gives each row's group. A single cluster is worth 0, because it does not show how clusters vary.
         """
         cell, m = self.by_group(index, groups)
         alone = group_sums(index, groups, weights=squares(self.weights, self.counts))
@@ -98,15 +97,13 @@ class Clusters:
         return 1 / self._effect(together / np.where(alone > 0, alone, 1), alone > 0)
 
     def effect(self, weights: Array, cell: Array) -> Array:
-        """Return design effects (k,) of sums with weights (k, cells) for each row of a cell; cell (n,) gives each
-        row's cell.
-        """
+        """Return design effects (k,) of sums with weights (k, cells) per row; cell (n,) gives each row's cell."""
         held = csr_array((self.weights, (self.whose, cell)), shape=(self.count, weights.shape[1]))
         alone = weights**2 @ group_sums(cell, weights.shape[1], weights=squares(self.weights, self.counts))
         return self._effect(np.array([np.sum((held @ each) ** 2) for each in weights]) / alone)
 
     def _effect(self, ratio: Array, there: Array | bool = True) -> Array:
-        """Return the design effect of sums whose clusters' squares are ``ratio`` times those of the rows."""
+        """Return the design effect of sums whose squared cluster sums are ``ratio`` times the squares of the rows."""
         return np.where(there, self.few * np.maximum(1 + self.correlation * (ratio - 1), 1), 1)
 
     @property
@@ -117,16 +114,16 @@ class Clusters:
         return float((stdtrit(self.count - 1, 0.975) / ndtri(0.975)) ** 2)
 
     def by_group(self, index: Array, groups: int) -> tuple[Array, Array]:
-        """Return (cluster · groups + group, its weight) for every pair of a cluster and a group that has rows."""
+        """Return (cluster · groups + group, its weight) for every pair of a cluster and a group with rows."""
         cell, at = np.unique(self.whose * groups + index, return_inverse=True)
         return cell, np.bincount(at, weights=self.weights)
 
 
 def _correlation(whose: Array, y: Array, p: Array, w: Array) -> float:
-    """ρ of y − p about its mean in strata of p, over the standard deviation there, between and within clusters.
+    """Return ρ of y − p, centred and scaled in strata of p, from mean squares between and within clusters.
 
-    Between clusters of one stratum the mean square is σ²(1 + (m₀ − 1)ρ), within them σ²(1 − ρ), whatever rows of
-    one cluster in two strata have to do with each other; w (n,) counts the rows.
+    Between clusters of one stratum the mean square is σ²(1 + (m₀ − 1)ρ), within them σ²(1 − ρ), even if rows of
+    one cluster in two strata are correlated; w (n,) counts the rows.
     """
     strata = max(1, min(STRATA, (int(whose.max()) + 1) // CLUSTERS_EACH))
     placed = binned(p, strata, "quantile", w)
@@ -149,7 +146,7 @@ def _correlation(whose: Array, y: Array, p: Array, w: Array) -> float:
 
 
 def clusters_of(evaluation: Evaluation, calibrator: str) -> Clusters | None:
-    """Return the clusters of a calibrator's test rows, cached for all views; None if no clusters are known."""
+    """Return the clusters of a calibrator's test rows, cached; None if no clusters are known."""
     whose, predictions = evaluation.dataset.cluster, evaluation.predictions[calibrator]
     if whose is None:
         return None

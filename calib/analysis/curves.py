@@ -1,9 +1,9 @@
-"""Reliability curves as numbers, no ink: how often class 1 came where p was said, and what chance alone could do.
+"""Reliability curves as numbers: the frequency of class 1 at each prediction, and its range by chance.
 
 Binned curves with binomial intervals (Wilson 1927; Clopper & Pearson 1934) and consistency bands (Bröcker &
-Smith 2007), CORP curves (Dimitriadis, Gneiting & Jordan 2021), smoothed curves (local-linear regression with
-nearest-neighbour windows, Cleveland 1979). A *confidence* interval or band says where the true frequency may
-be, given what was seen; a *consistency* band says what may be seen when the probabilities are right: it lies
+Smith 2007), CORP curves (Dimitriadis, Gneiting & Jordan 2021), smoothed curves (local linear regression with
+nearest-neighbour windows, Cleveland 1979). A *confidence* interval or band contains the true frequency,
+given the observed one; a *consistency* band contains observed frequencies if the probabilities are right, so it lies
 around the diagonal.
 """
 
@@ -33,9 +33,9 @@ from calib.recipe import BANDS
 
 Array = np.ndarray
 
-FEW = 10  # a bin with fewer rows says little: pictures draw it faint, or not at all
-NEAREST = 1e-6  # to 0 and 1, for log-odds
-# Groups a band is resampled on and cells of the smoother, at most: finer than a band or an eye can tell
+FEW = 10  # bins with fewer rows are uncertain: pictures draw them faint, or not at all
+NEAREST = 1e-6  # distance from 0 and 1 to which log-odds are clipped
+# Most groups of a resampled band and cells of the smoother: finer than a band or the eye can resolve
 FINE = 1000
 
 
@@ -43,7 +43,7 @@ class Points:
     """Arrays of one length, one entry per point."""
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per point, one column per array."""
+        """Return one row per point and one column per array."""
         return pd.DataFrame(
             {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         )
@@ -55,7 +55,7 @@ class PerBin:
     edges: Array
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per bin: its left and right edge, then one column per array."""
+        """Return one row per bin: its left and right edge, then one column per array."""
         arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         edges = arrays.pop("edges")
         return pd.DataFrame({"left": edges[:-1], "right": edges[1:], **arrays})
@@ -63,7 +63,7 @@ class PerBin:
 
 @dataclass(frozen=True, eq=False)
 class BinnedCurve(PerBin):
-    """One point per bin, arrays (B,); everything but count is NaN where a bin is empty.
+    """One point per bin, arrays (B,); everything but count is NaN for an empty bin.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class BinnedCurve(PerBin):
     count
         Rows.
     lower, upper
-        Binomial confidence interval of the frequency, of the kind named by ``interval``.
+        Binomial confidence interval of the frequency, of the kind ``interval``.
     band_lower, band_upper
         Consistency band, binomial quantiles of the frequency if mean_p were right.
     """
@@ -102,7 +102,7 @@ class ScoreHistogram(PerBin):
     count : (B,)
         Rows in each bin.
     positives : (B,)
-        Those of class 1 among them.
+        Rows of class 1 in each bin.
     """
 
     edges: Array
@@ -117,7 +117,7 @@ class CorpCurve(Points):
     Attributes
     ----------
     p
-        Every prediction at which the fit begins or ends being flat, and up to 1000 more for the band.
+        Both ends of every flat piece of the fit, and up to 1,000 more predictions for the band.
     recalibrated
         Isotonic fit.
     count
@@ -148,11 +148,10 @@ class SmoothCurve(Points):
     smoothed
         Frequency of class 1 there.
     lower, upper
-        Pointwise Wilson interval for ``count``, the number of rows that a weighted mean of these weights is
-        worth.
+        Pointwise Wilson interval for ``count``, the effective number of rows of the weighted mean.
     band_lower, band_upper
-        Pointwise consistency band, where the curve would lie if the p were right, by its mean and variance
-        then and the normal law.
+        Pointwise consistency band for the curve if p is right, from its mean and variance and the normal
+        distribution.
     """
 
     p: Array
@@ -178,27 +177,26 @@ def binned_curve(
     cluster: ArrayLike | Clusters | None = None,
     counts: ArrayLike | None = None,
 ) -> BinnedCurve:
-    """Compute mean prediction and observed frequency in bins of p, with a confidence interval and a consistency band
-    each.
+    """Compute mean prediction and observed frequency per bin of p, with confidence intervals and consistency bands.
 
     Parameters
     ----------
     y : (n,)
-        Of 0 and 1.
+        Labels 0 and 1.
     p : (n,) in [0, 1]
     strategy
-        "uniform" (equal width) or "quantile" (equally many; ties may leave fewer bins).
+        "uniform" (equal width) or "quantile" (equal count; ties may leave fewer bins).
     level
-        Of interval and band.
+        Level of interval and band.
     interval
         "wilson" or "clopper_pearson".
     sample_weight : (n,)
         Counts of rows, or other weights on any scale; here and below.
     cluster : (n,)
-        Equal for rows that belong together, which are worth fewer than as many alone, or what ``Clusters.of`` made of
-        these rows; here and below.
+        Cluster of each row, or the result of ``Clusters.of`` for these rows; here and below. Clustered rows count as
+        fewer independent ones.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate; here and
+        How many rows each row represents, if the weights are more than counts, as at a deployment base rate; here and
         below.
 
     Examples
@@ -236,7 +234,7 @@ def _rows_of(
     cluster: ArrayLike | Clusters | None,
     counts: ArrayLike | None,
 ) -> tuple[Array | None, Array, Array, Clusters | None]:
-    """(weights or None, y, p, clusters or None) of the checked rows that count."""
+    """Return (weights or None, y, p, clusters or None) of the checked rows with positive weight."""
     labels, predicted = checks.labelled_probabilities(y, p)
     if cluster is not None and not isinstance(cluster, Clusters):
         cluster = Clusters.of(cluster, labels, predicted, sample_weight)
@@ -244,13 +242,13 @@ def _rows_of(
 
 
 def _binomial_quantile(q: float, count: Array, p: Array) -> Array:
-    """Return quantiles of the frequency among ``count`` rows, rounded to whole rows; NaN if there are none."""
+    """Return quantiles of the frequency among ``count`` rows, rounded to whole rows; NaN without rows."""
     rows = np.where(count > 0, np.maximum(np.round(count), 1), np.nan)
     return binom.ppf(q, rows, p) / rows
 
 
 def _rows(count: Array) -> Array:
-    """Counts of rows as whole numbers where they are."""
+    """Return counts of rows as integers if they are whole."""
     return count.astype(np.intp) if are_whole(count) else count
 
 
@@ -267,12 +265,12 @@ def histogram(
     Parameters
     ----------
     y : (n,)
-        Of 0 and 1.
+        Labels 0 and 1.
     p : (n,) in [0, 1]
     bins
-        Number of bins of equal width, where no edges are given.
+        Number of bins of equal width, if no edges are given.
     edges : (B + 1,)
-        From 0 to 1.
+        Edges of the bins, from 0 to 1.
     sample_weight : (n,)
         Counts of rows, or weights.
 
@@ -305,25 +303,24 @@ def corp_curve(
     cluster: ArrayLike | Clusters | None = None,
     counts: ArrayLike | None = None,
 ) -> CorpCurve:
-    """Compute the CORP reliability curve: isotonic regression of the labels on the predictions, ties pooled, without
-    bins.
+    """Compute the CORP reliability curve: isotonic regression of labels on predictions, with ties pooled and no bins.
 
     Parameters
     ----------
     band
-        "consistency", labels simulated as if the predictions were right, "confidence", as if the recalibrated
-        ones were (a parametric bootstrap), or "none".
+        "consistency", with labels simulated from the predictions; "confidence", with labels simulated from the
+        recalibrated predictions (a parametric bootstrap); or "none".
     level
-        Share of the drawings that the band holds at each p.
+        Share of the resamples that the band contains at each p.
     repeats
-        Number of drawings, each recalibrated.
+        Number of resamples, each recalibrated.
     random_state
-        Of the drawings.
+        Seed of the resamples.
 
     Notes
     -----
     The bootstrap draws with (k + ½)/(n + 1) for a pool of k in n: with k/n, 0 or 1 at the ends, the band there
-    would have no width. More than 1000 distinct predictions are drawn for in 1000 groups of neighbours.
+    would have no width. More than 1,000 distinct predictions are resampled in 1,000 groups of neighbours.
 
     Examples
     --------
@@ -345,7 +342,7 @@ def corp_curve(
     points = np.unique(np.r_[blocks.bounds[:-1], blocks.bounds[1:] - 1, starts])
     count = _rows(np.repeat(blocks.weights, blocks.sizes)[points])
     lower = upper = np.full(points.size, np.nan)
-    if band != "none" and (clusters is None or clusters.count > 1):  # one tells nothing of others
+    if band != "none" and (clusters is None or clusters.count > 1):  # one shows no variation
         at, rng = np.searchsorted(tied.scores, p), np.random.default_rng(random_state)
         right = tied.scores if band == "consistency" else _smoothed_pools(blocks, at, clusters)
         weights = np.add.reduceat(tied.weights, starts)
@@ -358,7 +355,7 @@ def corp_curve(
 
 
 def _smoothed_pools(blocks: Blocks, at: Array, clusters: Clusters | None) -> Array:
-    """(k + ½)/(n + 1) of its pool for each distinct prediction, which the rows have at ``at``."""
+    """Return (k + ½)/(n + 1) of the pool of each distinct prediction; the rows have prediction number ``at``."""
     pool = np.repeat(np.arange(blocks.sizes.size), blocks.sizes)
     worth = 1.0 if clusters is None else clusters.worth(pool[at], blocks.sizes.size)
     return np.repeat((worth * blocks.sums + 0.5) / (worth * blocks.weights + 1), blocks.sizes)
@@ -372,10 +369,10 @@ def _drawn_labels(
     clusters: Clusters | None,
     index: Array,
 ) -> Array:
-    """Sums (repeats, k) of labels drawn by ``truth`` in k groups, each of ``weights`` rows; index (n,) says of which.
+    """Return sums (repeats, k) of labels drawn by ``truth`` in k groups with weights; index (n,) is each row's group.
 
-    In clusters a share √ρ of each row’s departure from its truth is that of one uniform number for all of its
-    cluster, √(1 − ρ) its own: then two have the correlation ρ.
+    With clusters, a share √ρ of each row's deviation from its truth comes from one uniform number per cluster,
+    √(1 − ρ) from a number per row: two rows of a cluster then have the correlation ρ.
     """
     rows, truth = _whole_rows(weights), np.clip(truth, 0, 1)  # a mean of ones may round to above 1
     drawn = null_draws(truth, rows, repeats, rng)
@@ -394,12 +391,12 @@ def _drawn_labels(
 
 
 def _whole_rows(weights: Array) -> Array:
-    """Round to at least one row each; weights may give fractions of rows."""
+    """Round weights to whole rows, at least one each."""
     return np.maximum(np.round(weights), 1)
 
 
 def _ends_of_fits(drawn: Array, weights: Array, level: float) -> Array:
-    """(2, k) between which a share ``level`` of the recalibrated curves of sums (r, k) lies."""
+    """Return (2, k), the ends between which a share ``level`` of the recalibrated curves of sums (r, k) lies."""
     rows = _whole_rows(weights)
     curves = np.array([pool_adjacent_violators(ones, rows).fitted for ones in drawn])
     return np.clip(np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0), 0, 1)
@@ -417,26 +414,25 @@ def smooth_curve(
     cluster: ArrayLike | Clusters | None = None,
     counts: ArrayLike | None = None,
 ) -> SmoothCurve:
-    """Fit a local linear regression of the labels on p: no steps, no bins, and no bias if the truth is a straight
-    line.
+    """Fit a local linear regression of the labels on p, which has no steps, no bins, and no bias for a straight line.
 
     At each grid point a line is fitted to the nearest ``span`` of the rows (and at least to all within 0.05),
-    with tricube weights; a grid point with no prediction within a step of it is left out, for a line would
-    run off its data there. Predictions are first put into 1000 cells, each represented by its mean, so that a
+    with tricube weights; a grid point with no prediction within a step of it is left out, because the line would
+    extrapolate there. Predictions are first grouped into 1,000 cells, each represented by its mean, so that a
     million of them cost one pass.
 
     Parameters
     ----------
     y : (n,)
-        Of 0 and 1.
+        Labels 0 and 1.
     p : (n,) in [0, 1]
     span
         From 0.05 to 1.
     points
-        Of the grid.
+        Number of grid points.
     log_odds
-        Grid and windows over the log-odds of p, kept 1e-6 away from 0 and 1, and windows of at least a
-        twentieth of their range: for small probabilities, which all are neighbours within 0.05. Lines stay
+        Whether grid and windows use the log-odds of p, clipped to 1e-6 … 1 − 1e-6, with windows of at least a
+        twentieth of their range. Choose it for small probabilities, which are all neighbours within 0.05. Lines stay
         lines of p.
 
     Examples
@@ -472,7 +468,7 @@ def smooth_curve(
 
 
 def _fine_cells(p: Array, log_odds: bool) -> tuple[Array, float, Array]:
-    """(where the predictions lie, the range of that, the fine cell of each)."""
+    """Return (positions of the predictions, their range, the fine cell of each)."""
     if not log_odds:
         return p, 1.0, bin_index(p, FINE)
     at = logit(np.clip(p, NEAREST, 1 - NEAREST))
@@ -481,7 +477,7 @@ def _fine_cells(p: Array, log_odds: bool) -> tuple[Array, float, Array]:
 
 
 def _line_weights(distance: Array, offset: Array, count: Array, width: Array, log_odds: bool) -> Array:
-    """(points, cells): what each row of a cell weighs in the value of the line fitted at each point."""
+    """Return (points, cells), the weight of each row of a cell in the value of the line fitted at each point."""
     kernel = tricube(distance / width[:, None])
     s0, s1, s2 = (kernel * offset**power @ count for power in range(3))
     spread = s2 if log_odds else s0 * width**2
@@ -494,14 +490,14 @@ def _line_weights(distance: Array, offset: Array, count: Array, width: Array, lo
 def _counts(
     index: Array, groups: int, y: Array, p: Array, weights: Array | None = None
 ) -> tuple[Array, Array, Array]:
-    """Rows, mean prediction (NaN without rows) and rows of class 1 of each group."""
+    """Return rows, mean prediction (NaN without rows) and rows of class 1 of each group."""
     count = group_sums(index, groups, weights=weights)
     mean_p = group_sums(index, groups, p, weights) / np.where(count > 0, count, np.nan)
     return count, mean_p, group_sums(index, groups, y, weights)
 
 
 def _neighbours(weights: Array) -> Array:
-    """Number (k,), not falling, of the group that each distinct prediction is in: at most FINE, equally heavy."""
+    """Return the group (k,) of each distinct prediction, in increasing order: at most FINE groups of equal weight."""
     if weights.size <= FINE:
         return np.arange(weights.size)
     below = np.cumsum(weights) - weights
@@ -509,19 +505,18 @@ def _neighbours(weights: Array) -> Array:
 
 
 Curve = BinnedCurve | CorpCurve | SmoothCurve
-BAND_REPEATS = 200  # drawings behind a CORP band: its ends then wobble by less than a line's width
+BAND_REPEATS = 200  # resamples of a CORP band: its ends then vary by less than a line's width
 
 
 def curve_of(evaluation: Evaluation, calibrator: str, kind: str = "binned", log_odds: bool = False) -> Any:
-    """Return a calibrator's curve on the test rows for the Recipe's view, computed once for all views with the same
-    curve.
+    """Return a calibrator's curve on the test rows for the Recipe's view, cached.
 
     Parameters
     ----------
     kind
         "binned", "smoothed" or "corp".
     log_odds
-        Of a smoothed one, as for ``smooth_curve``.
+        As for ``smooth_curve``; for smoothed curves only.
     """
     recipe, predictions = evaluation.recipe, evaluation.predictions[calibrator]
     kinds: dict[str, tuple[Callable[..., Curve], dict[str, Any]]] = {

@@ -1,9 +1,9 @@
-"""What probabilities are for: to act or not to act, when a false alarm and a miss cost differently.
+"""Decisions to act or not to act if a false alarm and a miss have different costs.
 
-Acting on a row of probability p is expected to cost c_fa (1 − p), not acting c_miss p. Acting is the cheaper
-one where p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001). Probabilities that are
-too high or too low draw that line in the wrong place: what they promise is not what comes, and the calibrated
-ones cost less. The net benefit of a threshold is TP/n − FP/n · t/(1 − t) (Vickers & Elkin 2006): the share of
+Acting on a row of probability p has the expected cost c_fa (1 − p), not acting c_miss p. Acting is cheaper
+if p lies above the threshold t = c_fa / (c_fa + c_miss) (Elkan 2001). Probabilities that are too high or too low put
+rows on the wrong side of it: expected and realised costs differ, and calibrated probabilities
+cost less. The net benefit of a threshold is TP/n − FP/n · t/(1 − t) (Vickers & Elkin 2006): the share of
 rows rightly acted on, less the false alarms at the price that the threshold gives them.
 """
 
@@ -25,8 +25,8 @@ from calib.kernel.weights import or_ones
 from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import mean
 
-COSTS = (0.001, 1_000_000)  # the range of each
-FALSE_ALARM, MISS = 1.0, 5.0  # the costs where none are given
+COSTS = (0.001, 1_000_000)  # range of each cost
+FALSE_ALARM, MISS = 1.0, 5.0  # default costs
 CURVE_THRESHOLDS = np.arange(1, 100) / 100
 
 
@@ -40,7 +40,7 @@ def threshold(cost_false_alarm: float, cost_miss: float) -> float:
 
 
 def expected_costs(p: np.ndarray, cost_false_alarm: float, cost_miss: float) -> np.ndarray:
-    """Return each row's expected cost (m,) of the cheaper action, according to its own probability (m,).
+    """Return each row's expected cost (m,) of the cheaper action, by its own probability (m,).
 
     >>> expected_costs(np.array([0.1, 0.5]), 1, 4)    # not acted on: 0.1 · 4; acted on: 0.5 · 1
     array([0.4, 0.5])
@@ -58,8 +58,7 @@ def realised_costs(y: np.ndarray, act: np.ndarray, cost_false_alarm: float, cost
 
 
 def thresholds_within(lowest: float = 0.0, highest: float = 1.0) -> np.ndarray:
-    """Return the thresholds (k,) of a decision curve over a range within [0, 1], in steps of 1 % of it, without 0 and
-    1.
+    """Return the thresholds (k,) of a decision curve within [0, 1], in steps of 1 % of the range, without 0 and 1.
 
     >>> thresholds_within(0.1, 0.2)[[0, 1, -1]]
     array([0.1  , 0.101, 0.2  ])
@@ -82,14 +81,14 @@ def net_benefit(
     array([0.])
     """
     order = np.argsort(p)
-    first = np.searchsorted(p[order], thresholds, side="right")  # of those that are acted on
+    first = np.searchsorted(p[order], thresholds, side="right")  # first row that is acted on
     each = or_ones(weight, len(p))[order]
     above, hits = (np.append(np.cumsum(counts[::-1])[::-1], 0.0)[first] for counts in (each, each * y[order]))
     return (hits - (above - hits) * thresholds / (1 - thresholds)) / each.sum()
 
 
 def benefits(y: np.ndarray, t: float) -> np.ndarray:
-    """Return what acting on each row adds to the net benefit at a threshold: 1 for class 1, −t/(1 − t) for class 0."""
+    """Return the change in net benefit from acting on each row: 1 for class 1, −t/(1 − t) for class 0."""
     return np.where(y == 1, 1.0, -t / (1 - t))
 
 
@@ -101,7 +100,7 @@ def benefit_steps(t: float) -> tuple[float, float]:
 def gain(evaluation: Evaluation, key: str, t: float) -> tuple[float, float, float]:
     """Return (mean, lower, upper) of a calibrator's net benefit at a threshold minus that of the better simple rule.
 
-    The rule acts on all rows or on none.
+    The simple rules act on all rows or on none.
     """
     each, share = benefits(evaluation.y, t), evaluation.share
     rule = each if share > (1 - share) * t / (1 - t) else np.zeros_like(each)
@@ -131,17 +130,17 @@ def _ends(predictions: Predictions) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Costs per row, under one pair of costs.
+    """Costs per row, for one pair of costs.
 
     Attributes
     ----------
     table
-        A line a calibrator: acted (share), false_alarms, misses (rows), expected, realised and the difference
-        of realised costs to ``reference``, each with _lower and _upper, the ends of its 95 % interval.
+        One line per calibrator: acted (share), false_alarms, misses (rows), expected and realised cost, and the
+        difference of realised costs from ``reference``, each with _lower and _upper, the ends of its 95 % interval.
     never, always
-        Realised costs a row of the two rules that ask no model.
+        Realised costs per row of the two rules without a model.
     undecided
-        Method with intervals → bool (m,), the test rows whose interval holds the threshold.
+        Method with intervals → bool (m,), the test rows whose interval includes the threshold.
     """
 
     evaluation: Evaluation
@@ -164,7 +163,7 @@ class Decision:
         return mean(self.undecided[method].astype(float), self.evaluation.weight)
 
     def undecided_frame(self, method: str, most: int | None = None) -> pd.DataFrame:
-        """Return the rows whose interval of ``method`` includes the threshold, widest first."""
+        """Return the rows whose interval by ``method`` includes the threshold, widest first."""
         rows = np.flatnonzero(self.undecided[method])
         predictions = self.evaluation.predictions[method]
         lower, upper = _ends(predictions)
@@ -181,9 +180,9 @@ def decide(
     cost_false_alarm: float = FALSE_ALARM,
     cost_miss: float = MISS,
 ) -> Decision:
-    """Compute the costs of acting on every calibrator's probabilities on the test rows, under two costs.
+    """Compute the costs of acting on every calibrator's probabilities on the test rows, for two costs.
 
-    Intervals are those of means over the test rows (``calib.metrics.confidence.mean_interval``).
+    Intervals come from ``calib.metrics.confidence.mean_interval`` over the test rows.
 
     Raises
     ------
@@ -213,7 +212,7 @@ def decide(
 
 
 def _costs_of(evaluation: Evaluation, false_alarm: float, miss: float, reference: str) -> pd.DataFrame:
-    """A line a calibrator: the rows acted on, the mistakes, and mean costs with their intervals."""
+    """Return one line per calibrator: the rows acted on, the mistakes, and mean costs with their intervals."""
     y, weight, keys = evaluation.y, evaluation.weight, list(evaluation.predictions)
     p = [evaluation.predictions[key].p for key in keys]
     acted = [values > threshold(false_alarm, miss) for values in p]
@@ -243,11 +242,11 @@ def with_costs(
     Parameters
     ----------
     expected, realised
-        Of each calibrator, the costs of the test rows, (m,).
+        Costs of the test rows (m,), per calibrator.
     reference
-        The calibrator to whose realised costs the difference is.
+        The calibrator whose realised costs are subtracted in the difference.
     steps
-        As for ``mean_interval``, of realised costs and differences.
+        As for ``mean_interval``, for realised costs and differences.
     """
     keys = list(table.index)
     against = [cost - realised[keys.index(reference)] for cost in realised]

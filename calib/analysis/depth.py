@@ -1,11 +1,11 @@
-"""What depth does to probabilities: a tree and a forest grown to every depth, scored, and calibrated at each of them.
+"""Effect of tree depth on probabilities: trees and forests are grown to every depth, scored and calibrated.
 
 Johansson, Löfström, Boström (trees, 2019): frequency against Laplace leaves; Shaker and Hüllermeier (2025):
 calibration loss falls and grouping loss rises as groups get larger.
 
 Every depth is grown separately. Cutting a fully grown tree gives other trees: scikit-learn draws features, and
-between equally good splits, in the order in which it grows the nodes, so that what is grown below one node
-changes later draws.
+breaks ties between splits, in the order in which it grows the nodes, so that nodes below one node
+change later draws.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ DRAWN = (
     "width",
     "tce",
 )
-TOGETHER = ("brier", "log_loss", "accuracy", "auc")  # of K classes, scores of all of them
-LEAVES = {key: label for key, label in ALL_LEAVES.items() if key != "m"}  # m has a strength to choose
+TOGETHER = ("brier", "log_loss", "accuracy", "auc")  # scores of all K classes together
+LEAVES = {key: label for key, label in ALL_LEAVES.items() if key != "m"}  # m needs a strength
 DEEPEST = "max"
-DEPTHS = ("2", "5", DEEPEST)  # whose diagrams stand side by side, where nothing else is asked for
-DRAWN_DEPTH = 3  # of the tree that is drawn, likewise
+DEPTHS = ("2", "5", DEEPEST)  # default depths of the diagrams side by side
+DRAWN_DEPTH = 3  # default depth of the drawn tree
 LOSSES = ("calibration", "grouping", "irreducible")
 # Near-continuous predictions are grouped by quantile bins: in groups of one, calibration is all
 FOREST_GROUPS = 20
@@ -55,7 +55,7 @@ FOREST_GROUPS = 20
 
 @dataclass(frozen=True)
 class Growth:
-    """Kind of tree model to grow: a tree, or a forest with one kind of calibration data."""
+    """A kind of tree model to grow: a tree, or a forest with one kind of calibration data."""
 
     key: str
     label: str
@@ -77,16 +77,16 @@ SETTINGS_FROM = ("decision_tree", *FORESTS)  # the models whose settings a tree 
 
 @dataclass(frozen=True, eq=False)
 class DepthFit:
-    """Tree model fitted and scored at one depth with one kind of leaf; calibrating it takes milliseconds.
+    """A tree model fitted and scored at one depth with one kind of leaf; calibrating it takes milliseconds.
 
     Attributes
     ----------
     depth
-        The largest over the trees where ``deepest``, that is, without a limit; else the limit.
+        The depth limit; if ``deepest`` (no limit), the largest depth of the trees.
     leaves
-        Mean number of leaves a tree.
+        Mean number of leaves per tree.
     fitted
-        Without models and rows, except for the model of a single tree.
+        The fit without models and rows, except for the model of a single tree.
     """
 
     growth: str
@@ -102,10 +102,10 @@ class DepthFit:
 
 
 def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: str = "frequency") -> Recipe:
-    """Return the Recipe whose evaluation is the point of a growth at a depth.
+    """Return the Recipe that evaluates a growth at a depth.
 
-    Settings that a tree and a forest share are those of the Recipe's model where it is one of the two, else
-    the random forest's; one test part is for all.
+    Settings that a tree and a forest share come from the Recipe's model if it is one of the two, else
+    from the random forest; all depths share one test set.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
     depth
         None means without a limit.
     leaf
-        What its leaves say: one of LEAVES.
+        A key of LEAVES.
 
     Examples
     --------
@@ -156,8 +156,7 @@ def check_depth(depth: str, name: str) -> str:
 
 
 def depths_below(deepest: int, forest: bool) -> list[int]:
-    """Return the depths below the full one, coarse before fine: all for a tree, those with up to four binary digits
-    for a forest.
+    """Return the depths below the full one, coarse before fine; for a forest, those with at most four binary digits.
 
     >>> depths_below(7, False)
     [4, 2, 6, 1, 3, 5]
@@ -171,9 +170,7 @@ def depths_below(deepest: int, forest: bool) -> list[int]:
 def grow(
     recipe: Recipe, dataset: Dataset, growth: str, depth: int | None = None, watch: Watch | None = None
 ) -> list[DepthFit]:
-    """Grow a tree model at one depth and return one DepthFit per kind of leaf; the trees are grown once for all of
-    them.
-    """
+    """Grow a tree model at one depth, and return one DepthFit per kind of leaf for the same trees."""
     cell = depth_recipe(recipe, growth, depth)
     fitted = fit(cell, dataset, watch)
     part = fitted.parts[0]
@@ -213,16 +210,16 @@ def sweep(
     Parameters
     ----------
     have
-        What an earlier sweep of the same ``sweep_key`` gave, which is not grown again.
+        Results of an earlier sweep with the same ``sweep_key``, which are not grown again.
     forests
-        Or the tree alone.
+        Whether to grow forests after the tree.
 
     Raises
     ------
     InputError
-        Where the data do not allow a fit.
+        If the data do not allow a fit.
     Cancelled
-        When ``watch`` was called off.
+        If ``watch`` was cancelled.
     """
     watch = watch or Watch()
     share = 0.1 if forests else 1.0
@@ -246,7 +243,7 @@ def why_not_grown(recipe: Recipe, dataset: Dataset, growth: str) -> str | None:
 
 
 def tree_is_grown(points: Collection[DepthFit]) -> bool:
-    """Return whether the single tree has been grown to every depth."""
+    """Tell whether the single tree has been grown to every depth."""
     own = [point for point in points if point.growth == "tree"]
     deepest = [point.depth for point in own if point.deepest]
     return bool(deepest) and {point.depth for point in own} >= set(depths_below(deepest[0], False))
@@ -255,13 +252,13 @@ def tree_is_grown(points: Collection[DepthFit]) -> bool:
 def forest_cost(recipe: Recipe, points: Collection[DepthFit]) -> tuple[int, float]:
     """Estimate (fits, seconds) for the forests of a sweep from the quickest of its deep trees.
 
-    In measurements a tree of a forest, which looks at fewer columns, took about a fifth of the single tree's
-    time, its out-of-bag growth on all rows 1.7 times as long as the held-out one, a forest's trees were
-    deeper by half, and the mean over the depths was two thirds of the full one.
+    In measurements, a forest's tree, which looks at fewer columns, took about a fifth of the single tree's
+    time. Out-of-bag growth on all rows took 1.7 times as long as growth on the held-out share. A forest's trees were
+    deeper by half, and the mean time over the depths was two thirds of that of the full depth.
     """
     own = [point for point in points if point.growth == "tree"]
     deepest = max(point.depth for point in own)
-    # a held-up fit tells nothing
+    # the quickest, because a fit may have been interrupted by other work
     seconds = min(point.fitted.seconds for point in own if 2 * point.depth >= deepest)
     trees = dict(depth_recipe(recipe, "forest").params).get("n_estimators", 1)
     depths = 1 + len(depths_below(max(2, round(1.5 * deepest)), True))
@@ -271,7 +268,7 @@ def forest_cost(recipe: Recipe, points: Collection[DepthFit]) -> tuple[int, floa
 def _sweep(
     recipe: Recipe, dataset: Dataset, growths: list[str], watch: Watch, have: Collection[DepthFit]
 ) -> Iterator[DepthFit]:
-    """Some growths: fully grown, which tells the deepest, then at the depths below."""
+    """Grow these kinds of models: first fully, which gives the deepest depth, then at the depths below."""
     deepest = {point.growth: point.depth for point in have if point.deepest}
     for i, growth in enumerate(growths):
         if growth not in deepest:
@@ -296,7 +293,7 @@ def _sweep(
 
 
 def _named(watch: Watch, start: float, stop: float, name: str) -> Watch:
-    """The share [start, stop] of a watch, which says ``name`` whatever is done in it."""
+    """Return the share [start, stop] of a watch that reports ``name`` for all steps in it."""
     part = watch.within(start, stop)
     report = part.report
     return part if report is None else Watch(lambda share, what: report(share, name), part.cancel)
@@ -310,9 +307,9 @@ def grown_depths(points: Mapping[tuple[str, str, int], DepthFit], growth: str, l
 def at_depth(
     points: Mapping[tuple[str, str, int], DepthFit], growth: str, leaf: str, depth: str
 ) -> DepthFit | None:
-    """Return the nearest point to a depth (a number as text, or "max"), the shallower of two; None if there is none.
+    """Return the point nearest to a depth (a number as text, or "max"), the shallower on a tie; None if there is none.
 
-    Beyond the deepest tree that is the fully grown one.
+    Beyond the deepest tree, this is the fully grown one.
     """
     there = grown_depths(points, growth, leaf)
     if not there:
@@ -328,11 +325,12 @@ def judge(recipe: Recipe, point: DepthFit) -> Evaluation:
 
 
 def depth_scores(recipe: Recipe, point: DepthFit) -> pd.DataFrame:
-    """One row per calibrator: growth, leaf, depth, leaves, rows (for testing), rarer (of them, of the minority class),
-    calibrator, then the metrics of ``DRAWN`` and the clipped log loss; of K classes together those of ``TOGETHER``.
+    """Return one row per calibrator: growth, leaf, depth, leaves, rows, rarer, calibrator, then metrics.
 
-    Where true probabilities are known also calibration, grouping and irreducible loss (Brier, corrected for
-    finite groups); trees by groups of equal predictions, forests by ``FOREST_GROUPS`` quantile bins.
+    ``rows`` counts the test rows, ``rarer`` those of the minority class. The metrics are ``DRAWN`` and the clipped log
+    loss, or ``TOGETHER`` for K classes together. If true probabilities are known, calibration, grouping and irreducible
+    loss follow (Brier, corrected for finite groups), by groups of equal predictions for trees and by ``FOREST_GROUPS``
+    quantile bins for forests.
     """
     evaluation = judge(recipe, point)
     table = _together(evaluation.joint) if evaluation.of_confidence else _scores(recipe, evaluation)
@@ -361,14 +359,14 @@ def _scores(recipe: Recipe, evaluation: Evaluation) -> pd.DataFrame:
         posterior=evaluation.posterior,
         metrics=[
             key
-            for key in (*DRAWN, "log_loss_clipped")  # the last stands beside infinite log losses
+            for key in (*DRAWN, "log_loss_clipped")  # the last is shown beside infinite log losses
             if METRICS[key].needs != "posterior" or evaluation.posterior is not None
         ],
     )
 
 
 def _together(joint: JointEvaluation) -> pd.DataFrame:
-    """The scores of all classes; the clipped log loss stands beside infinite ones."""
+    """Return the scores of all classes, with the clipped log loss to show beside infinite ones."""
     clipped = {
         key: log_loss_clipped(joint.y, P, sample_weight=joint.sample_weight)
         for key, P in joint.predictions.items()
@@ -377,7 +375,7 @@ def _together(joint: JointEvaluation) -> pd.DataFrame:
 
 
 def _losses(evaluation: Evaluation, posterior: np.ndarray, groups: int | None) -> list[list[float]]:
-    """The parts of each calibrator's expected loss, where true probabilities are known."""
+    """Return the parts of each calibrator's expected loss, if true probabilities are known."""
     weight = evaluation.weight
     parts = (
         loss_decomposition(posterior, each.p, groups=groups, corrected=True, sample_weight=weight)

@@ -1,9 +1,9 @@
-"""What a calibrator changes against the uncalibrated model, and how far that varies by sampling.
+"""Differences of calibrators from the uncalibrated model, with their sampling variability.
 
-A difference is always "calibrator − uncalibrated". It varies with the test rows, while the fitted model stays: its
-interval is one of ``calib.metrics.confidence`` on the same rows. It also varies with the split, if everything is
-fitted again with another seed. Splits of one data set share most of their rows, so their spread alone is too small a
-measure: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003), its variance
+A difference is always "calibrator − uncalibrated". It varies with the test rows while the fitted model stays the same:
+its interval comes from ``calib.metrics.confidence`` on these rows. It also varies with the split, if everything is
+fitted again with another seed. Splits of one data set share most of their rows, so their spread alone is too
+small: the interval of their mean is the corrected resampled t (Nadeau & Bengio 2003), with the variance
 (1/J + test rows/training rows) s² for J splits.
 """
 
@@ -27,7 +27,7 @@ from calib.recipe import Recipe
 from calib.splits import SPLITS
 
 COMPARED = tuple(DIFFERENCES)
-REPEATED = 20  # splits, where nothing else is asked for
+REPEATED = 20  # default number of splits
 DifferenceLine = tuple[str, str, float, float, float, int]  # a line of Differences.table
 # Metrics that are means over the rows
 PER_ROW = {"brier": squared_errors, "log_loss": log_losses, "accuracy": hits}
@@ -40,12 +40,12 @@ class Differences:
     Attributes
     ----------
     table
-        Columns metric, calibrator, value, lower, upper, unknown – the rows or splits where the
+        Columns metric, calibrator, value, lower, upper, unknown – the rows or splits whose
         difference is infinite or undefined.
     reference
-        The calibrator that the others are set against.
+        The calibrator from which the others differ.
     basis
-        In words.
+        A description of the rows or splits.
     runs
         Columns seed, metric, calibrator, value, one line per split and difference; None on one test set.
     """
@@ -89,13 +89,13 @@ def differences(
     Parameters
     ----------
     evaluation
-        Of at least two calibrators.
+        An Evaluation of at least two calibrators.
     metrics
         Keys of ``COMPARED``.
     random_state
-        Of the noise that is drawn for the ECE.
+        Seed of the noise drawn for the ECE.
     watch
-        Can cancel.
+        Can cancel the computation.
     """
     watch = watch or Watch()
     metrics, reference = list(metrics), reference_of(evaluation.predictions)
@@ -112,7 +112,7 @@ def differences(
 def _difference(
     evaluation: Evaluation, metric: str, key: str, reference: str, seed: int
 ) -> tuple[float, float, float, int]:
-    """(value, lower, upper, rows on which it is not known) of one method and metric."""
+    """Return (value, lower, upper, rows with an unknown difference) of one method and metric."""
     rows, p, base = evaluation.sample, evaluation.predictions[key].p, evaluation.predictions[reference].p
     view = View(bins=evaluation.recipe.bins, strategy=evaluation.recipe.binning, seed=seed)
     losses = (
@@ -135,9 +135,9 @@ class OtherSplits:
     values
         Columns seed, calibrator, then one per metric; one line per split and calibrator.
     test_to_training
-        Test rows for each training row.
+        Test rows per training row.
     bins
-        In words, those of the binned metrics.
+        A description of the bins of binned metrics.
     """
 
     values: pd.DataFrame
@@ -188,14 +188,14 @@ def resampled_t(values: np.ndarray, test_to_training: float, level: float = LEVE
     Parameters
     ----------
     values : (J,)
-        A difference a split.
+        One difference per split.
     test_to_training
-        Test rows for each training row.
+        Test rows per training row.
 
     Returns
     -------
     tuple
-        (mean, half-width); the latter is NaN for fewer than two values and where one of them is infinite.
+        (mean, half-width); the half-width is NaN for fewer than two values and if one of them is infinite.
 
     References
     ----------

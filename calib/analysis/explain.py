@@ -1,7 +1,7 @@
-"""Where one Venn–Abers answer comes from: the isotonic fits with (s, 0) and with (s, 1), whatever the placement.
+"""Explanation of one Venn–Abers probability: the isotonic fits with (s, 0) and with (s, 1), for every placement.
 
-A held-out share, training scores and out-of-bag have one calibration set for each answer, cross-calibration
-one per fold, and the full placement scores the row again for each of its two labels.
+A held-out share, training scores and out-of-bag scores give one calibration set per probability, cross-calibration
+one per fold; the full placement scores the row again for each of its two labels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from calib.recipe import Recipe
 
 METHOD = "venn_abers"
 COLORS = {"label": "Label", "width": "Width", "score": "Score"}
-"""What the colour of a pair may show."""
+"""Quantity that the colour of a pair can show → its label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,21 +31,21 @@ class Explained:
     Attributes
     ----------
     recipe
-        That of the evaluation, with placement and merge rule.
+        The Recipe of the evaluation, with placement and merge rule.
     row
-        Its number, from 1.
+        Number of the row, from 1.
     position
-        Among the test rows.
+        Position of the row among the test rows.
     label
-        Its class, 0 or 1, called ``name``.
+        Class of the row, 0 or 1; its name is ``name``.
     fits
-        One Explanation a calibration set, several only for cross-calibration.
+        One Explanation per calibration set; several for cross-calibration only.
     p0, p1, p
-        The answer.
-    moved
+        The interval and the probability.
+    adjusted
         At a deployment base rate, the change and the adjusted p0, p1, p.
     what_if
-        How the rows of one calibration set were moved by hand, and which set that is.
+        How the user moved rows of one calibration set, and the number of that set.
     """
 
     recipe: Recipe
@@ -57,11 +57,11 @@ class Explained:
     p0: float
     p1: float
     p: float
-    moved: tuple[BaseRate, tuple[float, float, float]] | None = None
+    adjusted: tuple[BaseRate, tuple[float, float, float]] | None = None
     what_if: tuple[str, int] | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per calibration set and label: the pool that the row joins there, and its share of class 1."""
+        """Return one line per calibration set and label: the pool that the row joins, and its share of class 1."""
         return pd.DataFrame(
             [
                 {
@@ -98,16 +98,16 @@ def position_of(evaluation: Evaluation, row: int) -> int:
 
 
 def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
-    """Return the fits that give the Venn–Abers answer for one test row.
+    """Return the fits that give the Venn–Abers probability of one test row.
 
     Parameters
     ----------
     evaluation
-        With venn_abers among its calibrators.
+        An Evaluation with venn_abers among its calibrators.
     fitted
-        What it was calibrated from.
+        The fit that was calibrated.
     row
-        Its number; row 1 is the first below the header.
+        Number of the row; row 1 is the first below the header.
 
     Raises
     ------
@@ -129,9 +129,9 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
     ends = np.cumsum([len(part.test) for part in fitted.parts])
     number = int(np.searchsorted(ends, position, side="right"))
     part, calibrator = fitted.parts[number], calibrators[number]
-    answer, moved = _answer(evaluation, position), None
+    answer, adjusted = _answer(evaluation, position), None
     if evaluation.before is not None:
-        moved, answer = (calibrator.rate, answer), _answer(evaluation.before, position)
+        adjusted, answer = (calibrator.rate, answer), _answer(evaluation.before, position)
     label = int(evaluation.y[position])
     return Explained(
         evaluation.recipe,
@@ -145,19 +145,19 @@ def explain(evaluation: Evaluation, fitted: Fitted, row: int) -> Explained:
             position - int(ends[number]) + len(part.test),
         ),
         *answer,
-        moved,
+        adjusted,
     )
 
 
-def can_be_moved(explained: Explained) -> bool:
-    """Return whether the answer comes from calibration sets whose scores do not depend on the row's label."""
+def can_move_rows(explained: Explained) -> bool:
+    """Tell whether the scores of the calibration sets do not depend on the row's label, so that rows can be moved."""
     return explained.recipe.placement != "full"
 
 
 def calibration_rows(fit: Explanation) -> pd.DataFrame:
     """Return score, label and rows for every position in the calibration set of an answer, without the row itself."""
     zero = fit.zero
-    own = zero.scores == zero.score  # the row stands there as class 0
+    own = zero.scores == zero.score  # the row itself is among them, as class 0
     counts = np.concatenate([zero.counts - zero.ones - own, zero.ones])
     table = pd.DataFrame(
         {
@@ -169,22 +169,22 @@ def calibration_rows(fit: Explanation) -> pd.DataFrame:
     return table[table["rows"] > 0].sort_values(["score", "label"], ignore_index=True)
 
 
-def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) -> Explained:
-    """Explain the answer after rows of one calibration set are moved.
+def with_moved_rows(explained: Explained, moves: str, calibration_set: int = 1) -> Explained:
+    """Explain the probability after rows of one calibration set are moved.
 
     Parameters
     ----------
     moves
-        As ``checks.moved_rows`` reads them: all rows with one score and label have another, and so may the row itself.
+        Moves as ``checks.moved_rows`` reads them: all rows with one score and label get another; so can the row itself.
     calibration_set
-        From 1.
+        Number of the calibration set, from 1.
 
     Raises
     ------
     InputError
         If a row to move does not exist, or if the placement scores the row again for each label.
     """
-    if not can_be_moved(explained):
+    if not can_move_rows(explained):
         raise InputError(
             "Full Venn–Abers refits the model for every row, so there is no fixed calibration set whose rows "
             "you could move."
@@ -196,18 +196,18 @@ def moved_by_hand(explained: Explained, moves: str, calibration_set: int = 1) ->
     fits = list(explained.fits)
     fits[calibration_set - 1] = fitted.explain(score)
     merged = _merged(fits, merge)
-    moved = None
-    if explained.moved is not None:
-        rate = explained.moved[0]
+    adjusted = None
+    if explained.adjusted is not None:
+        rate = explained.adjusted[0]
         lower, upper, single = map(float, rate.adjust(merged))
-        moved = rate, (lower, upper, single)
+        adjusted = rate, (lower, upper, single)
     p0, p1, p = merged
-    changed = replace(explained, fits=tuple(fits), p0=p0, p1=p1, p=p, moved=moved)
+    changed = replace(explained, fits=tuple(fits), p0=p0, p1=p1, p=p, adjusted=adjusted)
     return replace(changed, what_if=(moves, calibration_set))
 
 
 def _moved(own: Explanation, moves: str) -> tuple[pd.DataFrame, float]:
-    """The calibration rows after the moves, and the score of the row itself."""
+    """Return the calibration rows after the moves, and the score of the row itself."""
     rows, score = calibration_rows(own), own.score
     at = {place: i for i, place in enumerate(zip(rows["score"], rows["label"], strict=True))}
     for place, (new, label) in moved_rows(moves, "what_if"):
@@ -223,7 +223,7 @@ def _moved(own: Explanation, moves: str) -> tuple[pd.DataFrame, float]:
 
 
 def _merged(fits: list[Explanation], merge: str) -> tuple[float, float, float]:
-    """p0, p1 and p of one calibration set, or of all folds."""
+    """Return p0, p1 and p of one calibration set, or merged over all folds."""
     if len(fits) == 1:
         return fits[0].zero.value, fits[0].one.value, fits[0].p
     p0, p1 = (np.array([[getattr(fit, end).value] for fit in fits]) for end in ("zero", "one"))
@@ -234,7 +234,7 @@ def _merged(fits: list[Explanation], merge: str) -> tuple[float, float, float]:
 
 
 def _answer(evaluation: Evaluation, position: int) -> tuple[float, float, float]:
-    """p0, p1 and p of a test row."""
+    """Return p0, p1 and p of a test row."""
     predictions = evaluation.predictions[METHOD]
     p0, p1 = map(float, predictions.pairs[position])
     return p0, p1, float(predictions.p[position])

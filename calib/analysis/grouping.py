@@ -1,21 +1,22 @@
-"""Grouping loss of real data: the part of the loss that no calibrator can repair, bounded from below.
+"""Grouping loss of real data: the part of the loss that no calibrator can remove, bounded from below.
 
 Rows with one prediction can have different true probabilities. A calibrator maps predictions to predictions, so it
-cannot tell such rows apart; a better model can. Perez-Lebel, Le Morvan & Varoquaux (2023) split the features into
+cannot distinguish such rows; a better model can. Perez-Lebel, Le Morvan & Varoquaux (2023) split the features into
 regions within each bin of predictions, on one half of the rows, and measure on the other half how far the regions'
 frequencies differ:
 
 - explained: the mean square of region frequency less bin frequency;
-- bias: what chance adds to it, from few rows per region;
-- induced: what the width of the bins adds, because predictions differ within a bin.
+- bias: the part of it due to chance, from few rows per region;
+- induced: the part of it due to the width of the bins, because predictions differ within a bin.
 
 The bound is explained − bias − induced. It depends on the regions: other regions can explain more. All numbers are on
 the scale of the Brier score of one class, which is half of the authors' scale: they add up both classes.
 
-The interval is a score interval, as Wilson's (1927) of a frequency. The less regions explain, the more precisely it is
-known, so the variance is that at each candidate value, not that at the estimate: too low an estimate would have too
-small an error. Of n rows, whose labels have the mean variance v within regions, it is 4vθ/n at the value θ, plus a rest
-that does not depend on θ. The values that the estimate does not exclude at 5 % are between the roots of a quadratic.
+The interval is a score interval, like Wilson's (1927) for a frequency. The less regions explain, the more precise the
+estimate is, so the variance is that at each candidate value, not at the estimate: too low an estimate would have too
+small an error. With n rows, whose labels have the mean variance v within regions, it is 4vθ/n at the value θ, plus a
+term that does not depend on θ. The values that the estimate does not exclude at 5 % lie between the roots of a
+quadratic.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ from calib.kernel.binning import bin_index, group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.pav import pool_adjacent_violators, pool_ties
 
-QUANTILE = 1.959964  # of a normal number, two-sided, 95 %
+QUANTILE = 1.959964  # normal quantile, two-sided, 95 %
 REDRAWS = 499
-FEWEST = 100  # rows: with fewer, halves of bins hold next to nothing
-LEAF, LEAVES = 15, 30  # rows in a leaf, at least; leaves per bin, at most
-CLUSTERS = (2, 4, 8, 16)  # numbers of clusters per bin that are tried
+FEWEST = 100  # rows; with fewer, halves of bins are nearly empty
+LEAF, LEAVES = 15, 30  # fewest rows per leaf, and most leaves per bin
+CLUSTERS = (2, 4, 8, 16)  # candidate numbers of clusters per bin
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +58,10 @@ class GroupingLoss:
         (low, high), 95 %. It includes the loss that this partition explains in the population; the low end allows for
         the induced part and is at least 0.
     explained, bias, induced
-        See the module.
+        The three parts, as defined in the module.
     p_value
-        Of no grouping loss: labels are redrawn from the calibration curve, so that all rows of one prediction have one
-        probability.
+        p-value of the hypothesis of no grouping loss: labels are redrawn from the calibration curve, so all rows of
+        one prediction have one probability.
     partition, regions, rows
         Its name, the number of regions, and the rows that they were evaluated on.
     dropped
@@ -91,25 +92,25 @@ def grouping_loss(
     p : (n,)
         Probabilities in [0, 1].
     X : (n, d)
-        Features, as a table or an array. They may be others than the model's.
+        Features, as a table or an array. They can differ from the model's.
     bins
         Number of bins of equal width.
     random_state
-        Seed of the halves, of the partition and of the test.
+        Seed of the split into halves, the partition and the test.
     partition
         "tree", a regression tree per bin; "k-means", 2, 4, 8 or 16 clusters per bin; or "columns", the values or
-        quantile ranges of one column per bin, which are the segments of the audit. Numbers of clusters and columns are
-        those that explain most of the rows that regions are learnt on.
+        quantile ranges of one column per bin, as in the audit. The number of clusters and the column are those that
+        explain most of the rows on which regions are learnt.
 
     Raises
     ------
     InputError
-        For wrong or differently long input, too few rows, and an unknown partition.
+        For invalid input or input of different lengths, too few rows, and an unknown partition.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> x = rng.integers(0, 2, 4000)                                 # 30 % and 70 %, but the model says 50 % of all
+    >>> x = rng.integers(0, 2, 4000)                                 # 30 % and 70 %, but the model predicts 50 %
     >>> found = grouping_loss(rng.random(4000) < 0.3 + 0.4 * x, np.full(4000, 0.5), pd.DataFrame({"x": x}))
     >>> round(found.lower, 2), found.interval[0] < 0.04 < found.interval[1], found.p_value
     (0.04, True, 0.002)
@@ -159,7 +160,7 @@ def grouping_loss(
 
 @dataclass(frozen=True)
 class _Parts:
-    """Explained part and bias of regions in bins, and the variance of their difference: slope · (it) + rest."""
+    """Explained part and bias of regions in bins; the variance of their difference θ is slope · θ + rest."""
 
     explained: float
     bias: float
@@ -172,7 +173,7 @@ class _Parts:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return the ends of {θ: (debiased − θ)² ≤ z² (slope · θ + rest)}, z = 1.96."""
+        """The ends of {θ: (debiased − θ)² ≤ z² (slope · θ + rest)}, z = 1.96."""
         shift = QUANTILE**2 * self.slope / 2
         under_root = self.slope * self.debiased + self.rest + QUANTILE**2 * self.slope**2 / 4
         half = QUANTILE * float(np.sqrt(max(0.0, under_root)))
@@ -197,7 +198,7 @@ class _Parts:
         chance = mu * (1 - mu) / (count - 1)
         of_bin = np.divide(mean * (1 - mean), in_bin - 1, out=np.zeros(bins), where=in_bin > 1)
         explained, bias = float(count @ gap) / n, float(count @ chance - in_bin @ of_bin) / n
-        variance = chance * count  # of one label, without bias
+        variance = chance * count  # variance of one label, without bias
         debiased = gap - chance
         slope = 4 * float(count @ variance) / n**2
         product = float(2 * (count / (count - 1)) @ variance**2)
@@ -206,14 +207,14 @@ class _Parts:
 
 
 def _within(curve: Array, place: Array, bins: int) -> float:
-    """Mean variance of the calibration curve (n,) within bins."""
+    """Return the mean variance of the calibration curve (n,) within bins."""
     count = group_sums(place, bins)
     mean = np.divide(group_sums(place, bins, curve), count, out=np.zeros(bins), where=count > 0)
     return float(((curve - mean[place]) ** 2).mean())
 
 
 def _curve(y: Array, p: Array) -> Array:
-    """Calibration curve at p (n,), by isotonic regression."""
+    """Return the calibration curve at p (n,), by isotonic regression."""
     tied = pool_ties(p, y)
     blocks = pool_adjacent_violators(tied.sums, tied.weights)
     return np.repeat(blocks.values, blocks.sizes)[np.searchsorted(tied.scores, p)]
@@ -221,11 +222,11 @@ def _curve(y: Array, p: Array) -> Array:
 
 Assign = Callable[
     [Array, Array], Array
-]  # (rows to learn regions from, rows to place) → region of each of the latter
+]  # (rows to learn regions from, rows to assign) → region of each row to assign
 
 
 def _regions(assign: Assign, place: Array, first: Array, second: Array, bins: int) -> Array:
-    """Region (m,) of each row of the second half, learnt on the first half within each bin; numbered over all bins."""
+    """Return the region (m,) of each row of the second half, learnt on the first half within each bin."""
     found, next_number = np.zeros(len(second), dtype=np.intp), 0
     for b in range(bins):
         mine = np.flatnonzero(place[second] == b)
@@ -281,7 +282,7 @@ def _columns(table: pd.DataFrame, y: Array, first: Array, seed: int) -> Assign:
 
 
 def _gain(index: Array, y: Array) -> float:
-    """How much the regions (m,) of rows with labels y (m,) explain, less bias."""
+    """Return the explained part less bias of regions (m,) of rows with labels y (m,)."""
     region = np.unique(index, return_inverse=True)[1]
     held = np.bincount(region)[region] > 1
     if not held.any():
@@ -291,7 +292,7 @@ def _gain(index: Array, y: Array) -> float:
 
 
 def _matrix(table: pd.DataFrame, first: Array) -> Array:
-    """Features as finite numbers (n, d), with fillings learnt on the first half."""
+    """Return the features as finite numbers (n, d), imputed with values learnt on the first half."""
     return np.asarray(Matrix().fit(table.iloc[first]).transform(table), dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""A calibrated tree as it stands: what every node says, how many test rows it meets, and the way of one row through it.
+"""A calibrated tree: the probability and the test rows of every node, and the path of one row.
 
 Johansson, Löfström, Boström (trees, 2019), §3.1: one fixed tree whose leaves carry a label and an interval.
 """
@@ -29,18 +29,18 @@ class GrownTree:
     Attributes
     ----------
     tests, positives : arrays (nodes,)
-        Test rows that pass through each node and those of class 1 among them, by weight where rows have one.
+        Test rows that pass through each node, and those of class 1 among them, by weight if rows have weights.
     leaves : int array (n,)
         The leaf of every row of the data.
     rows
-        Their numbers, from 1.
+        Numbers of the rows, from 1.
     labels
-        Their y.
+        Labels y of the rows.
     roles
         "trained", "calibrates" or "test" for each row.
     classes : (negative, positive)
     base_rate
-        From that of the test rows to the one stated, where frequencies are to be seen at another.
+        The change from the base rate of the test rows to that of deployment, if one is stated.
     """
 
     nodes: tuple[TreeNode, ...]
@@ -62,7 +62,7 @@ class GrownTree:
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """Return the two children of each node, "≤" before ">"; none for a leaf."""
+        """The two children of each node, "≤" before ">"; none for a leaf."""
         below: list[tuple[int, ...]] = [()] * len(self.nodes)
         for node in self.nodes[1:]:
             below[node.parent] += (node.number,)
@@ -123,13 +123,12 @@ class GrownTree:
 
 
 def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -> GrownTree:
-    """Return the tree at a point of the growth "tree", calibrated by a method with intervals and the Recipe's merge
-    rule.
+    """Return the tree of the growth "tree" at a depth, calibrated by an interval method with the Recipe's merge rule.
 
     Raises
     ------
     InputError
-        Where the method cannot answer.
+        If the method cannot answer.
     """
     checks.one_of(method, interval_methods(), "method")
     data, (part,) = point.fitted.dataset, point.fitted.parts
@@ -160,7 +159,7 @@ def grown_tree(recipe: Recipe, point: DepthFit, *, method: str = "venn_abers") -
 
 
 def _rows_below(nodes: tuple[TreeNode, ...], leaves: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """How many rows of these weights, by the leaves that they reach, pass through each node."""
+    """Return how many rows of these weights pass through each node, by the leaves that they reach."""
     rows = np.bincount(leaves, weights, minlength=len(nodes))
     if are_whole(rows):
         rows = rows.astype(np.intp)

@@ -1,12 +1,11 @@
-"""How frequent class 1 is among rows without labels, from calibrated probabilities alone.
+"""Frequency of class 1 among rows without labels, estimated from calibrated probabilities alone.
 
 Saerens, Latinne & Decaestecker 2002, "Adjusting the outputs of a classifier to new a priori probabilities":
 with probabilities p that are right at the rate π, the likelihood of the rate π' is ``Π [p π'/π + (1 − p)(1 −
-π')/(1 − π)]``, up to a factor, and the algorithm EM goes to its maximum: moving p to π' and taking their mean
-for the next π'. It holds where the classes themselves look as they did and only their shares differ
-(label shift).
+π')/(1 − π)]``, up to a factor. The EM algorithm converges to its maximum: it adjusts p to π', and takes the mean
+as the next π'. This requires label shift: only the class shares change, not the distributions within the classes.
 
-Of K classes the likelihood of the shares is ``Π Σ_k p_k π'_k/π_k``, of which EM finds the maximum, too.
+For K classes the likelihood of the shares is ``Π Σ_k p_k π'_k/π_k``, which EM maximises, too.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from calib.kernel.wording import class_named, number
 from calib.placements.adjusted import unadjusted
 from calib.recipe import Recipe
 
-NEAR = 1e-15  # rates nearer to 0 or 1 are 0 or 1
+NEAR = 1e-15  # rates nearer to 0 or 1 count as 0 or 1
 
 
 COMPARED = ("observed_expected", "in_the_large", "brier", "log_loss", "ece", "auc")
@@ -48,11 +47,11 @@ class EstimatedRate:
     rate
         The estimate, in [0, 1].
     lower, upper
-        Interval of the likelihood ratio; it takes the probabilities for right.
+        Interval of the likelihood ratio, which assumes that the probabilities are right.
     fitted
         The rate at which the probabilities are right.
     rows
-        How many rows there were, or that the weights stand for.
+        Number of rows, or of rows that the weights represent.
     """
 
     rate: float
@@ -64,7 +63,7 @@ class EstimatedRate:
 
     @property
     def finding(self) -> str:
-        """State the result in one sentence."""
+        """The result in one sentence."""
         return (
             f"The base rate of these {self.rows:,} unlabelled rows is about {number(self.rate)} "
             f"({100 * self.level:.0f} % interval {number(self.lower)} to {number(self.upper)})"
@@ -74,16 +73,16 @@ class EstimatedRate:
 def estimate_base_rate(
     p: ArrayLike, base_rate: float, *, level: float = 0.95, sample_weight: ArrayLike | None = None
 ) -> EstimatedRate:
-    """Estimate the base rate of rows without labels by maximum likelihood: the rate at which EM ends.
+    """Estimate the base rate of rows without labels by maximum likelihood: the rate to which EM converges.
 
     Parameters
     ----------
     p : array (n,)
-        Probabilities of class 1 that are right where it has the frequency ``base_rate``: calibrated ones.
+        Probabilities of class 1 that are right (calibrated) at the frequency ``base_rate``.
     base_rate
         Strictly between 0 and 1.
     level
-        Of the interval ``{π' : 2 (ℓ(max) − ℓ(π')) <= χ²₁(level)}``.
+        Level of the interval ``{π' : 2 (ℓ(max) − ℓ(π')) <= χ²₁(level)}``.
     sample_weight : array (n,)
         Counts of rows, or other weights on any scale.
 
@@ -94,13 +93,13 @@ def estimate_base_rate(
     Raises
     ------
     InputError
-        For no rows, for values outside of [0, 1], and for probabilities that are all the same as the base rate,
-        which tell nothing.
+        For no rows, for values outside [0, 1], and for probabilities that all equal the base rate,
+        which contain no information.
 
     Notes
     -----
-    The log-likelihood is concave in π', so that EM, which never lowers it, ends at the only maximum.
-    Here it is found as the zero of the slope, which takes far fewer passes over the rows.
+    The log-likelihood is concave in π', so that EM, which never lowers it, converges to the only maximum.
+    This function finds it as the zero of the slope, which takes far fewer passes over the rows.
 
     References
     ----------
@@ -135,7 +134,7 @@ class EstimatedRates:
         One row per class: ``fitted``, the share at which the probabilities are right, ``rate``, the estimate, and
         ``lower`` and ``upper``, its interval; NaN for more than ``MOST_INTERVALS`` classes.
     rows
-        How many rows there were, or that the weights stand for.
+        Number of rows, or of rows that the weights represent.
     """
 
     table: pd.DataFrame
@@ -144,7 +143,7 @@ class EstimatedRates:
 
     @property
     def finding(self) -> str:
-        """State the largest change in one sentence."""
+        """The largest change in one sentence."""
         table = self.table
         largest = (table["rate"] - table["fitted"]).abs().idxmax()
         line = table.loc[largest]
@@ -157,12 +156,12 @@ class EstimatedRates:
 
     @property
     def stated(self) -> dict[str, float]:
-        """Return the shares as a Recipe states them, none below ``LEAST_SHARE``."""
+        """The shares as a Recipe states them, none below ``LEAST_SHARE``."""
         rates = np.maximum(self.table["rate"], LEAST_SHARE)
         return dict(zip(self.table.index, (rates / rates.sum()).tolist(), strict=True))
 
 
-LEAST_SHARE = 1e-4  # that is stated of a class: 0 would leave its rows out
+LEAST_SHARE = 1e-4  # smallest share that is stated for a class, because 0 would exclude its rows
 
 
 def with_share(shares: Mapping[str, float], name: str, share: float) -> dict[str, float]:
@@ -176,7 +175,7 @@ def with_share(shares: Mapping[str, float], name: str, share: float) -> dict[str
     return {each: share if each == name else rest * own for each, own in shares.items()}
 
 
-MOST_INTERVALS = 30  # classes of which each share gets an interval: each of its ends is a search
+MOST_INTERVALS = 30  # most classes whose shares get intervals, because each end is a search
 
 
 def estimate_base_rates(
@@ -192,20 +191,20 @@ def estimate_base_rates(
     Parameters
     ----------
     p : array (n, K)
-        Probabilities that are right where the classes have the shares ``base_rates``: calibrated ones.
+        Probabilities that are right (calibrated) if the classes have the shares ``base_rates``.
     base_rates : array (K,)
-        Greater than 0; they sum to 1.
+        Shares greater than 0 that sum to 1.
     names : (K,)
-        What the classes are called; their numbers by default.
+        Names of the classes; by default their numbers.
     level
-        Of each interval: the shares t of a class with ``2 (ℓ(max) − ℓ(max with π'_k = t)) <= χ²₁(level)``.
+        Level of each interval: the shares t of a class with ``2 (ℓ(max) − ℓ(max with π'_k = t)) <= χ²₁(level)``.
     sample_weight : array (n,)
         Counts of rows, or other weights on any scale.
 
     Raises
     ------
     InputError
-        For no rows, for rows that do not sum to 1, and for rows that are all the same as the base rates.
+        For no rows, for rows that do not sum to 1, and if all rows equal the base rates.
 
     References
     ----------
@@ -245,9 +244,9 @@ def estimate_base_rates(
 
 
 def _likeliest_shares(density: Array, w: Array, start: Array, fixed: int | None = None) -> Array:
-    """Return the shares (K,) at which EM ends; the share of class ``fixed`` stays where it starts.
+    """Return the shares (K,) to which EM converges; the share of class ``fixed`` keeps its starting value.
 
-    Steps are lengthened as Varadhan and Roland's (2008) SQUAREM does, and taken back where the likelihood falls.
+    Steps are lengthened by Varadhan and Roland's (2008) SQUAREM, and undone if the likelihood falls.
     """
     free = np.arange(density.shape[1]) != fixed
     sum_free = 1 - (start[fixed] if fixed is not None else 0.0)
@@ -287,7 +286,7 @@ def _log_likelihood(density: Array, w: Array, rate: Array) -> float:
 
 
 def _profile_ends(density: Array, w: Array, best: Array, k: int, drop: float) -> tuple[float, float]:
-    """Return where the largest log-likelihood with a fixed share of class k lies ``drop`` below the maximum."""
+    """Return the shares of class k at which the profile log-likelihood is ``drop`` below its maximum."""
     wanted = _log_likelihood(density, w, best) - drop
     held = best
 
@@ -315,7 +314,7 @@ def likeliest_rate(p: Array, base_rate: float) -> float:
 
 
 def _densities(p: Array, base_rate: float) -> tuple[Array, Array]:
-    """Densities of the rows within class 1 and class 0, up to a common factor of each row."""
+    """Return densities of the rows within class 1 and class 0, up to a common factor per row."""
     ones, zeros = p / base_rate, (1 - p) / (1 - base_rate)
     if (ones == zeros).all():
         raise InputError(
@@ -326,7 +325,7 @@ def _densities(p: Array, base_rate: float) -> tuple[Array, Array]:
 
 
 def _maximum(ones: Array, zeros: Array, w: Array) -> float:
-    """Where EM ends: the zero of the falling slope, or the end of [0, 1] towards which it rises everywhere."""
+    """Return the limit of EM: the zero of the decreasing slope, or the end of [0, 1] towards which it rises."""
     if _slope(ones, zeros, w, NEAR) <= 0:
         return 0.0
     if _slope(ones, zeros, w, 1 - NEAR) >= 0:
@@ -335,7 +334,7 @@ def _maximum(ones: Array, zeros: Array, w: Array) -> float:
 
 
 def _slope(ones: Array, zeros: Array, w: Array, rate: float) -> float:
-    """d ℓ / d π', infinite where a row rules the rate out."""
+    """Return d ℓ / d π', infinite if a row excludes the rate."""
     with np.errstate(divide="ignore"):
         return float(w @ ((ones - zeros) / (rate * ones + (1 - rate) * zeros)))
 
@@ -343,7 +342,7 @@ def _slope(ones: Array, zeros: Array, w: Array, rate: float) -> float:
 def _where_likelihood_falls(
     ones: Array, zeros: Array, w: Array, best: float, end: float, drop: float
 ) -> float:
-    """Between the maximum and an end, the rate at which the log-likelihood lies ``drop`` lower; else the end."""
+    """Return the rate between the maximum and an end at which the log-likelihood is ``drop`` lower; else the end."""
 
     def log_likelihood(rate: float) -> float:
         with np.errstate(divide="ignore"):
@@ -366,17 +365,17 @@ def estimate_of_rows(
     Parameters
     ----------
     evaluation, fitted
-        One test part and one fit, not folds: each fold has a model of its own.
+        One test set and one fit, not folds: each fold has its own model.
     frame
-        With the columns that the model was fitted on, matched by name; where it has the Recipe's column of
-        weights or counts as well, its rows count as that says.
+        A table with the columns that the model was fitted on, matched by name; if it also has the Recipe's column of
+        weights or counts, its rows are weighted by it.
     key
-        The calibrator whose probabilities are taken.
+        The calibrator that predicts the probabilities.
 
     Raises
     ------
     InputError
-        For folds, for columns that do not fit, and as ``estimate_base_rate``.
+        For folds, for columns that do not match, and as ``estimate_base_rate``.
     """
     whole = evaluation if evaluation.joint is None else evaluation.joint.whole
     calibrator = unadjusted(whole.only_fitted(key, "for new rows"))
@@ -400,7 +399,7 @@ def _score_columns(recipe: Recipe, data: Dataset) -> list[str]:
 
 
 def places_of(evaluation: Evaluation) -> dict[str, Evaluation]:
-    """Return the Evaluation in the "table" and, if a base rate is stated, where it is "stated"."""
+    """Return the Evaluation at the base rate of the "table" and, if a base rate is stated, at the "stated" one."""
     if evaluation.before is None:
         return {"table": evaluation}
     return {"table": evaluation.before, "stated": evaluation}

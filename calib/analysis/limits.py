@@ -1,4 +1,4 @@
-"""What a validation cannot show: sentences that follow from the split, the rows and the settings of an Evaluation."""
+"""Limits of a validation, in sentences that follow from the split, the rows and the settings of an Evaluation."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def limits(
     costs_chosen: bool = False,
     searched: Sequence[str] = (),
 ) -> list[str]:
-    """Say what the test rows, the split and the choices leave open; most important first.
+    """List what the test rows, the split and the choices leave open, most important first.
 
     Parameters
     ----------
     group
         The column whose subgroups were examined.
     costs_chosen
-        Whether somebody has chosen the costs of a false alarm and of a miss.
+        Whether the user has chosen the costs of a false alarm and of a miss.
     searched
         The columns whose segments were searched.
 
@@ -60,12 +60,12 @@ def limits(
 
 
 def trained_here(evaluation: Evaluation) -> bool:
-    """Whether the model was trained on rows of the data set."""
+    """Tell whether the model was trained on rows of the data set."""
     return not evaluation.dataset.predictions and evaluation.recipe.onnx is None
 
 
 def _source(evaluation: Evaluation) -> str:
-    """Where the test rows come from: external, temporal or internal validation."""
+    """Name the source of the test rows: external, temporal or internal validation."""
     data = evaluation.dataset
     told = [] if trained_here(evaluation) else [FROM_ELSEWHERE]
     if data.posterior is not None:
@@ -81,7 +81,7 @@ def _source(evaluation: Evaluation) -> str:
 
 
 def _fits(evaluation: Evaluation) -> str:
-    """How many models and calibrators the numbers rest on."""
+    """State how many models and calibrators were fitted."""
     recipe = evaluation.recipe
     if not evaluation.calibrators:
         return ""
@@ -102,7 +102,7 @@ def _fits(evaluation: Evaluation) -> str:
 
 
 def _choice(evaluation: Evaluation) -> str:
-    """Whether the recommended method was selected on the rows that it is evaluated on, and where it was fitted."""
+    """Warn if the recommended method was selected on the rows that it is evaluated on, or fitted on training scores."""
     choice, count = recommend(evaluation).choice, len(evaluation.predictions)
     told = ""
     if choice is not None and count > 1:
@@ -118,7 +118,7 @@ def _choice(evaluation: Evaluation) -> str:
 
 
 def _events(evaluation: Evaluation) -> str:
-    """How many rows of the minority class there are, which bounds the precision."""
+    """State the number of rows in the minority class, which limits the precision."""
     rare = minority_rows(evaluation.before or evaluation)
     few = f", fewer than the usual minimum of {FEWEST_TO_JUDGE}" if rare < FEWEST_TO_JUDGE else ""
     return (
@@ -128,7 +128,7 @@ def _events(evaluation: Evaluation) -> str:
 
 
 def _rows(evaluation: Evaluation) -> str:
-    """How many rows were excluded, and how many have missing values."""
+    """State how many rows were excluded, and how many have missing values."""
     data, told = evaluation.dataset, []
     if data.read is not None and data.read > data.n:
         excluded = data.read - data.n
@@ -148,7 +148,7 @@ def _rows(evaluation: Evaluation) -> str:
 
 
 def _clusters(evaluation: Evaluation) -> str:
-    """Whether rows that belong together are treated so."""
+    """State whether the intervals and the split keep clusters together."""
     cluster = evaluation.cluster
     if cluster is None:
         return "No cluster column was chosen, so all rows count as independent."
@@ -161,7 +161,7 @@ def _clusters(evaluation: Evaluation) -> str:
 
 
 def _weights(evaluation: Evaluation) -> str:
-    """What weighted rows stand for."""
+    """Name the population that weighted rows represent."""
     if evaluation.dataset.weight is None or are_whole(known_of(evaluation.dataset).weights):
         return ""
     column = f" by the column “{evaluation.recipe.weight}”" if evaluation.recipe.weight else ""
@@ -169,7 +169,7 @@ def _weights(evaluation: Evaluation) -> str:
 
 
 def _base_rate(evaluation: Evaluation) -> str:
-    """For which share of events the numbers hold."""
+    """State the share of events for which the numbers hold."""
     stated = evaluation.recipe.base_rate
     if evaluation.recipe.base_rates:
         return (
@@ -189,7 +189,7 @@ def _base_rate(evaluation: Evaluation) -> str:
 
 
 def _groups(group: str | None, searched: Sequence[str]) -> str:
-    """Which subgroups were looked at."""
+    """Name the subgroups that were examined."""
     if searched:
         return (
             f"Only segments of {listed(searched, most=8)} were searched, each with enough rows. Smaller groups, and "

@@ -1,9 +1,9 @@
-"""What a random split would have claimed: the loss that it promises, against that of a split which is honest.
+"""Optimism of a random split: the loss that it promises, compared with that of an honest split.
 
-Where rows of one customer or of one week resemble each other, a random test part has relatives among the rows
-that learnt, and looks easier than what comes. The optimism is the mean loss on the honest test part minus
-that on a random one, with model and calibrators fitted for each. The two parts are taken as independent: the
-squared reaches of the two means' intervals add up (Zou & Donner 2008).
+If rows of one customer or of one week resemble each other, a random test set contains relatives of the training
+rows, and its loss is too low. The optimism is the mean loss on the honest test set minus
+that on a random one, with model and calibrators fitted for each. The two sets count as independent: the
+squared half-widths of the two means' intervals add up (Zou & Donner 2008).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Optimism:
     Attributes
     ----------
     table
-        A line a calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower,
+        One line per calibrator and metric: calibrator, metric, honest, random, value (honest − random), lower,
         upper (the ends of its 95 % interval, NaN if a loss is infinite), honest_clipped, random_clipped (the clipped
         log losses).
     """
@@ -40,7 +40,7 @@ class Optimism:
     table: pd.DataFrame
 
     def sentence(self, calibrator: str) -> str:
-        """State the Brier score that the random split would have claimed for one calibrator."""
+        """State the Brier score that a random split gives for one calibrator."""
         lines = self.table[(self.table["calibrator"] == calibrator) & (self.table["metric"] == "brier")]
         if lines.empty:
             return ""
@@ -78,14 +78,14 @@ class Optimism:
         )
 
     def _beside(self, split: str) -> list[str]:
-        """A column of losses; beside the infinite ones the clipped."""
+        """Return a column of losses; infinite ones with the clipped loss beside them."""
         values = self.table[split]
         finite = self.table[f"{split}_clipped"].where(np.isinf(values))
         return list(map(with_clipped, map(number, values), finite))
 
 
 def random_recipe(recipe: Recipe) -> Recipe:
-    """Return the Recipe with a random split; if a split in time has folds, with as many."""
+    """Return the Recipe with a random split; a split in time with folds keeps their number."""
     return recipe.replace(**with_split(recipe, "random"))
 
 

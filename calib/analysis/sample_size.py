@@ -1,14 +1,14 @@
-"""How many rows a validation needs, and what the rows at hand can tell.
+"""Number of rows that a validation needs, and the precision that the available rows give.
 
 Riley et al. 2021, "Minimum sample size for external validation of a clinical prediction model with a binary
-outcome" (Statistics in Medicine 40), after Archer et al. 2021 for continuous outcomes: as many rows as bring
-the 95 % interval of a measure down to a width that is asked for. With φ the share of class 1, ℓ the log-odds
+outcome" (Statistics in Medicine 40), after Archer et al. 2021 for continuous outcomes: the number of rows that
+narrows the 95 % interval of a measure to a required width. With φ the share of class 1, ℓ the log-odds
 of the predictions:
 
 - observed over expected: SE(ln O/E) = √((1 − φ)/(n φ)); the interval is exp(ln O/E ± 1.96 SE);
 - calibration slope: SE² = I₀₀ / (n (I₀₀ I₁₁ − I₀₁²)), I_jk the mean of ℓ^(j+k) p(1 − p): Fisher's
   information;
-- C statistic (AUC): SE² by Newcombe (2006), method 4, which asks for nothing but C, φ and n;
+- C statistic (AUC): SE² by Newcombe (2006), method 4, which needs only C, φ and n;
 - net benefit over φ at a threshold t: SE² = (s(1 − s)/φ + w² r(1 − r)/(1 − φ) + w² (1 − r)²/(φ(1 − φ)))/n, s
   and r the sensitivity and specificity there, w = (1 − φ)/φ · t/(1 − t).
 """
@@ -43,7 +43,7 @@ LABELS = {
 
 
 def observed_expected_width(n: float, share: float) -> float:
-    """Width of the interval of O/E about 1, for n rows of which this share is of class 1.
+    """Return the width of the interval of O/E about 1, for n rows with this share of class 1.
 
     >>> round(observed_expected_width(906, 0.018), 2)            # SE = asinh(1/2) / 1.96
     1.0
@@ -53,16 +53,16 @@ def observed_expected_width(n: float, share: float) -> float:
 
 
 def slope_width(n: float, p: Array, weights: Array | None = None) -> float:
-    """Width of the interval of the slope about 1; infinite where all predictions are equal.
+    """Return the width of the interval of the slope about 1; infinite if all predictions are equal.
 
     Parameters
     ----------
     n
         Number of rows.
     p : (m,) in (0, 1)
-        Predictions distributed as those of the rows.
+        Predictions with the same distribution as those of the rows.
     weights : (m,)
-        How many rows each prediction stands for.
+        Number of rows that each prediction represents.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def slope_width(n: float, p: Array, weights: Array | None = None) -> float:
 
 
 def auc_width(n: float, share: float, area: float) -> float:
-    """Width of the interval of an AUC of this size.
+    """Return the width of the interval of an AUC of size ``area``.
 
     >>> auc_width(4252, 0.018, 0.8) <= 0.1 < auc_width(4251, 0.018, 0.8)
     True
@@ -90,7 +90,7 @@ def auc_width(n: float, share: float, area: float) -> float:
 def net_benefit_width(
     n: float, share: float, sensitivity: float, specificity: float, threshold: float
 ) -> float:
-    """Width of the interval of the net benefit over the share of class 1, at a threshold in (0, 1).
+    """Return the width of the interval of net benefit over the share of class 1, at a threshold in (0, 1).
 
     >>> round(net_benefit_width(1000, 0.5, 0.9, 0.9, 0.5), 4)    # 3.92 · √((0.18 + 0.18 + 0.04) / 1000)
     0.0784
@@ -113,11 +113,11 @@ class Needed:
     measure
         A key of WIDTHS.
     asked
-        Width of the 95 % interval that is asked for.
+        Required width of the 95 % interval.
     rows
-        Rows for which it is as narrow.
+        Smallest number of rows with this width.
     here
-        Its width with the rows at hand.
+        Width with the available rows.
     """
 
     measure: str
@@ -133,11 +133,11 @@ class SampleSize:
     Attributes
     ----------
     rows, share
-        The rows at hand, and the share of class 1 among them.
+        Number of available rows, and the share of class 1 among them.
     threshold
-        That of the net benefit.
+        Threshold of the net benefit.
     design_effect
-        How many rows are worth one.
+        Number of rows that are worth one independent row.
     """
 
     needed: tuple[Needed, ...]
@@ -153,7 +153,7 @@ class SampleSize:
 
     @property
     def finding(self) -> str:
-        """State the result in one sentence."""
+        """The result in one sentence."""
         short = [one for one in self.needed if one.rows > self.rows]
         if not short:
             return (
@@ -168,7 +168,7 @@ class SampleSize:
         return f"{needed}; the test set has {self.rows:,}"
 
     def basis(self, label: str, positive: str) -> str:
-        """State the assumptions, for a method's label and the name of class 1."""
+        """State the assumptions, given a method's label and the name of class 1."""
         return (
             "The widths refer to 95 % intervals (Riley et al., 2021). The numbers assume that "
             f"{percent(self.share)} of rows are in {class_named(positive)} and that predictions vary as much as the "
@@ -183,7 +183,7 @@ class SampleSize:
         return f"No prediction lies above {at}, so the net benefit is 0 for any number of rows."
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per measure."""
+        """Return one row per measure."""
         return pd.DataFrame([vars(one) for one in self.needed])
 
 
@@ -196,23 +196,23 @@ def sample_size(
     design_effect: float = 1.0,
     counts: Array | None = None,
 ) -> SampleSize:
-    """Compute how many rows a validation of a model with such predictions needs, and what these rows can show.
+    """Compute how many rows a validation of a model with such predictions needs, and the precision of these rows.
 
     Parameters
     ----------
     y, p : (n,)
-        Labels, and predictions as they are anticipated: these give the share of class 1, the spread of the
+        Labels, and predictions as expected in the validation: they give the share of class 1, the spread of the
         log-odds, the AUC, and sensitivity and specificity at the threshold.
     threshold
-        Of the net benefit, strictly between 0 and 1.
+        Threshold of the net benefit, strictly between 0 and 1.
     widths
-        Of the 95 % intervals, by measure; the others as in WIDTHS.
+        Required widths of the 95 % intervals by measure; the others as in WIDTHS.
     sample_weight : (n,)
         Counts of rows, or other weights on any scale.
     design_effect
-        How many rows are worth one, where those of one cluster resemble each other: so many times as many are needed.
+        Number of rows that are worth one, if rows of a cluster resemble each other: so many times as many are needed.
     counts : (n,)
-        How many rows each row stands for, if the weights are more than counts, as at a deployment base rate.
+        Number of rows that each row represents, if the weights are more than counts, as at a deployment base rate.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def sample_size(
         raise InputError(
             "The sample size cannot be estimated, because all probabilities are exactly 0 or 1. Choose a calibrator."
         )
-    telling = float(each[uncertain].sum()) / n  # certain predictions tell nothing of the slope
+    telling = float(each[uncertain].sum()) / n  # certain predictions have no log-odds
     act = p > threshold
     sensitivity, specificity = (_agreement(act, y, each, label) for label in (1, 0))
     width_of = {
@@ -245,7 +245,7 @@ def sample_size(
         "auc": lambda rows: auc_width(rows, share, area),
         "net_benefit": lambda rows: net_benefit_width(rows, share, sensitivity, specificity, threshold),
     }
-    if not act.any():  # it is 0, which no row can tell
+    if not act.any():  # the net benefit is 0, whatever the rows
         del width_of["net_benefit"]
     needed = tuple(
         Needed(name, asked[name], fewest_rows(width, asked[name], design_effect), width(n / design_effect))
@@ -255,7 +255,7 @@ def sample_size(
 
 
 def _agreement(act: Array, y: Array, weights: Array, label: int) -> float:
-    """Share of the rows of one label on which the action is that label's."""
+    """Return the share of the rows of one label on which the action is right."""
     return float(np.average(act[y == label] == label, weights=weights[y == label]))
 
 
@@ -267,8 +267,7 @@ def _checked(widths: dict[str, float]) -> dict[str, float]:
 
 
 def fewest_rows(width: Callable[[float], float], asked: float, design_effect: float = 1.0) -> float:
-    """Return the smallest number of rows for which a width that falls with their number is small enough; ∞ if there is
-    none.
+    """Return the smallest number of rows with at most the required width, which falls with n; ∞ if there is none.
 
     >>> fewest_rows(lambda n: 10 / n, 3), fewest_rows(lambda n: 10 / n, 3, design_effect=2)
     (4, 7)

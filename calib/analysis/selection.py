@@ -1,7 +1,7 @@
-"""Rows picked on a diagram: a selection of ranges → which test rows, with their predictions and features.
+"""Rows selected on a diagram: ranges of predictions → test rows with their predictions and features.
 
-A range calibrator:low:high stands for the test rows whose prediction by that calibrator lies in [low, high),
-or up to and including 1; several ranges stand for the rows in any of them. A bin of the diagram is such a
+A range calibrator:low:high selects the test rows whose prediction by that calibrator lies in [low, high),
+or up to and including 1; several ranges select the rows in any of them. A bin of the diagram is such a
 range.
 """
 
@@ -16,7 +16,7 @@ from calib.calibrators import CALIBRATORS
 from calib.evaluate import Evaluation
 from calib.kernel import checks
 
-ROUNDING = 1e-11  # as calib.kernel.binning allows for decimals just short of an edge
+ROUNDING = 1e-11  # the same tolerance as in calib.kernel.binning, for decimals just below an edge
 
 
 def write_ranges(ranges: Iterable[tuple[str, float, float]]) -> tuple[str, ...]:
@@ -87,5 +87,5 @@ def rows_frame(evaluation: Evaluation, rows: np.ndarray) -> pd.DataFrame:
 
 
 def _apart(name: str, known: pd.DataFrame) -> str:
-    """A feature that is called like one of our columns keeps its name with a sign."""
+    """Return a feature's name, with a suffix if it equals the name of a column of ours."""
     return f"{name} (feature)" if name in known else name

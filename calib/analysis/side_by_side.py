@@ -1,8 +1,8 @@
-"""Several models on the same rows: which is the best as it is, and only then which is the best once calibrated.
+"""Comparison of several models on the same rows: first uncalibrated, then calibrated.
 
-Calibration repairs levels, not the order of rows: a model that is worse uncalibrated may be the better one
-afterwards, and a comparison that mixes the two questions answers neither. Differences in Brier score have the
-interval of a paired difference, where the test rows are the same.
+Calibration corrects levels, not the order of rows: a model that is worse uncalibrated may be better once
+calibrated, so the two questions are answered separately. Differences in Brier score have the
+interval of a paired difference, if the test rows are the same.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
     >>> from calib import Recipe, evaluate, load_sample
     >>> data = load_sample("digits")
     >>> both = {key: evaluate(Recipe(model=key, calibrators=("none",)), data) for key in ("naive_bayes", "svm")}
-    >>> answer(both)                                                 # margins are no probabilities
+    >>> answer(both)                                                 # margins are not probabilities
     ''
     """
     scores = {
@@ -57,7 +57,7 @@ def answer(evaluations: Mapping[str, Evaluation]) -> str:
 
 
 def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapping[str, float]) -> str:
-    """How much higher another model's score is, with its interval where the rows are the same."""
+    """Describe by how much another model's score is higher, with its interval if the rows are the same."""
     one, two = evaluations[best], evaluations[other]
     if not same_rows((one, two)):
         return f"{change(raw[other] - raw[best], np.nan, np.nan)} on other test rows"
@@ -68,9 +68,9 @@ def _gap(evaluations: Mapping[str, Evaluation], best: str, other: str, raw: Mapp
 
 
 def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequence[Place], metric: str) -> str:
-    """Say how many others are clearly different from the best value.
+    """State how many others are clearly different from the best value.
 
-    They are known for a mean over rows if the rows are the same.
+    This is known for a mean over rows if the rows are the same.
     """
     if not others:
         return ""
@@ -85,10 +85,9 @@ def how_sure(evaluations: Mapping[str, Evaluation], best: Place, others: Sequenc
 
 
 def view_of_all(methods: int) -> View:
-    """Return the level at which all differences between so many methods hold together in 95 % of test sets
-    (Bonferroni).
+    """Return the level at which all differences between these methods hold together in 95 % of test sets.
 
-    Differences from the best one are among these, whichever turns out to be best on the rows.
+    This is the Bonferroni correction for all pairs, which include the differences from whichever method is the best.
 
     >>> round(view_of_all(4).level, 5)                                                # six pairs
     0.99167

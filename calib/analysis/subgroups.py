@@ -1,12 +1,12 @@
-"""Test rows in groups by any column: are the probabilities right for everyone, or only on average?
+"""Calibration of the test rows in groups by any column.
 
-A column of few different values gives one group a value, the largest first and the rest gathered; a column of
-many numbers or dates gives quantile groups. A group's probabilities are right on average when its observed
-number of class 1 is within chance of Σ p; chance has the variance Σ p(1 − p) of independent draws
+A column with few distinct values gives one group per value, the largest first and the smallest merged; a column of
+many numbers or dates gives quantile groups. A group's probabilities are right on average if its observed
+number of class 1 is within chance of Σ p; the chance variance is Σ p(1 − p) for independent draws
 (Spiegelhalter 1986), and the level is shared among the groups (Bonferroni), so that one false alarm in all of
-them has a probability of 5 %. Rows of one cluster know of each other: where their sums within a group vary more
-than independent rows would, it is by these sums that chance is judged (Liang & Zeger 1986), and the group
-counts as so many rows fewer (Kish's design effect).
+them has a probability of 5 %. Rows of one cluster are dependent: if their sums within a group vary more
+than independent rows would, their variance is used instead (Liang & Zeger 1986), and the group
+counts as correspondingly fewer rows (Kish's design effect).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Grouping:
     Attributes
     ----------
     names
-        Of the groups, in order.
+        Names of the groups, in order.
     index : int (m,)
         The group of each row.
     ranges
@@ -66,7 +66,7 @@ class Grouping:
         return {self.names[i]: np.flatnonzero(self.index == i) for i in chosen}
 
     def segment(self, name: str, column: str) -> tuple[str, ...]:
-        """Write the conditions that the rows of a group of this column meet, as a Recipe's ``segment`` holds them.
+        """Write the conditions of a group of this column, as a Recipe's ``segment`` stores them.
 
         >>> group_rows(pd.Series(range(100)), quantiles=2).segment("49.5 to 99", "age")
         ('age=49.5..',)
@@ -81,18 +81,18 @@ class Grouping:
 
 
 def group_rows(values: pd.Series, quantiles: int = QUANTILES, most: int = MOST_GROUPS) -> Grouping:
-    """Groups of a column's values; missing and infinite values are a group of their own.
+    """Group a column's values; missing and infinite values form a group.
 
     Parameters
     ----------
     values : (m,)
-        More than ``most`` different numbers or dates make groups of about equally many rows, named by their
-        ends. Any other column makes a group a value, from the largest group to the smallest, those after the
-        first ``most`` − 1 as one.
+        More than ``most`` distinct numbers or dates give groups of about equally many rows, named by their
+        ends. Any other column gives one group per value, from the largest group to the smallest; those after the
+        first ``most`` − 1 are merged.
     quantiles
         Number of groups of about equally many rows.
     most
-        Largest number of groups that are a value each.
+        Largest number of groups with one value each.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def _quantiles(known: pd.Series, quantiles: int) -> tuple[list[str], np.ndarray,
 
 
 def _written(edges: np.ndarray, digits: int) -> list[str]:
-    """Numbers in so many significant digits, in full where that is readable."""
+    """Write numbers with this many significant digits, without exponents if that is readable."""
     short = [float(f"{edge:.{digits}g}") for edge in edges]
     plain = [abs(x) < 1e7 and (x == 0 or abs(x) >= 1e-4) for x in short]
     return [
@@ -162,10 +162,10 @@ class GroupTable:
     ----------
     table
         Columns calibrator, group, count, mean_p, observed, lower, upper (Wilson, 95 %), z, off, brier. z is
-        (observed − expected number of class 1)/its standard deviation, off says whether that is beyond chance,
-        all groups considered.
+        (observed − expected number of class 1)/its standard deviation; off tells whether that is beyond chance,
+        corrected for all groups.
     groups
-        Their names, in order.
+        Names of the groups, in order.
     """
 
     table: pd.DataFrame
@@ -185,7 +185,7 @@ def judge_groups(
         return group_sums(index, k, values, evaluation.weight)
 
     def spread(errors: np.ndarray, alone: np.ndarray) -> np.ndarray:
-        """Standard deviations (k,) of sums of errors (m,), of variances (k,) where rows are independent."""
+        """Return standard deviations (k,) of sums of errors (m,), whose variances are (k,) for independent rows."""
         return np.sqrt(np.maximum(alone, _of_clusters(evaluation, index, k, errors)))
 
     ones = sums(evaluation.y)
@@ -221,7 +221,9 @@ def judge_groups(
 
 
 def _limits(evaluation: Evaluation, index: np.ndarray, k: int, tests: int) -> np.ndarray:
-    """(k,): normal quantiles shared among so many tests; Student's by the clusters of each group, NaN for one alone."""
+    """Return (k,) quantiles corrected for all tests: normal, or Student's by each group's clusters (NaN for one
+    cluster).
+    """
     tail = 1 - (1 - LEVEL) / 2 / tests
     whose = evaluation.sample.whose
     if whose is None:
@@ -231,7 +233,7 @@ def _limits(evaluation: Evaluation, index: np.ndarray, k: int, tests: int) -> np
 
 
 def _off(z: np.ndarray, limit: np.ndarray, sd: np.ndarray, cubes: np.ndarray) -> np.ndarray:
-    """(k,) bool: beyond chance, allowing for whole events and for their skewness (Cornish & Fisher 1938).
+    """Return bool (k,): beyond chance, corrected for discreteness and skewness (Cornish & Fisher 1938).
 
     Parameters
     ----------
@@ -246,7 +248,7 @@ def _off(z: np.ndarray, limit: np.ndarray, sd: np.ndarray, cubes: np.ndarray) ->
 
 
 def _of_clusters(evaluation: Evaluation, index: np.ndarray, k: int, errors: np.ndarray) -> np.ndarray:
-    """Variance (k,) of the sums of errors (m,) in groups, of clusters drawn whole; zeros where there are none."""
+    """Return variances (k,) of the sums of errors (m,) in groups from sums per cluster; zeros without clusters."""
     if evaluation.cluster is None:
         return np.zeros(k)
     _, whose = np.unique(evaluation.cluster, return_inverse=True)

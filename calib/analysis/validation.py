@@ -1,8 +1,8 @@
-"""What a reviewer asks of a validation: the flow of rows, and every number of performance with its interval.
+"""The numbers of a validation report: the flow of rows, and every measure of performance with its interval.
 
 The items are those of TRIPOD+AI for studies that evaluate a model (Collins et al. 2024, *BMJ* 385):
 participants and events in each part, discrimination, calibration, clinical utility, sample size. Values are
-those of ``Evaluation.measured``; where their intervals come from, ``calib.metrics.confidence`` says.
+those of ``Evaluation.measured``, intervals those of ``calib.metrics.confidence``.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from calib.metrics.confidence import INTERVALS, View, mean_interval
 OVERALL = ("auc", "brier", "brier_skill", "log_loss", "accuracy")
 CALIBRATION = ("observed_expected", "in_the_large", "slope", "intercept", "ici", "ece")
 STEPS = {"train": "Train the model", "calibrate": "Calibrate", "test": "Test"}
-THRESHOLDS = 3  # of the table of net benefit, beside that of the costs
+THRESHOLDS = 3  # thresholds in the table of net benefit, beside that of the costs
 
 
 def flow(evaluation: Evaluation) -> pd.DataFrame:
     """Return the flow of rows from the table to the test set: one row per step, columns step, lines, rows and events.
 
-    ``lines`` of the table stand for ``rows``: the same where nothing is weighted. With folds, what trains and
-    calibrates is the mean over them, and every test row is counted once. Events are rows of class 1; NaN
-    where they are not known.
+    ``lines`` of the table represent ``rows``, which are equal without weights. With folds, the training and
+    calibration rows are means over the folds, and every test row is counted once. Events are rows of class 1; NaN
+    if they are not known.
     """
     return pd.DataFrame(_steps(evaluation), columns=["step", "lines", "rows", "events"])
 
@@ -46,7 +46,7 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
     if data.read is not None:
         yield "Read", data.read, np.nan, np.nan
         yield "Left out", data.read - data.n, np.nan, np.nan
-    # Whether a prediction is right is known of test rows alone
+    # Only test rows tell whether a prediction is right
     yield (
         "Kept",
         data.n,
@@ -66,7 +66,7 @@ def _steps(evaluation: Evaluation) -> Iterator[tuple[str, float, float, float]]:
 
 
 def performance(evaluation: Evaluation, metrics: tuple[str, ...]) -> pd.DataFrame:
-    """Columns metric, calibrator, value, lower, upper: 95 % intervals.
+    """Return columns metric, calibrator, value, lower, upper, with 95 % intervals.
 
     Parameters
     ----------
@@ -99,10 +99,10 @@ def costs_of(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def net_benefits(evaluation: Evaluation) -> pd.DataFrame:
-    """Columns threshold, rule, value, lower, upper: every calibrator and acting on all, at some thresholds.
+    """Return columns threshold, rule, value, lower, upper: every calibrator, and acting on all rows.
 
-    These are that of the costs and some within the range of thresholds that the Recipe asks for. The net
-    benefit is a mean over rows, and has its interval.
+    The thresholds are that of the costs and some within the Recipe's range of thresholds. The net
+    benefit is a mean over rows, and has the interval of one.
     """
     low, high = thresholds_of(evaluation)
     at = np.unique(np.r_[np.linspace(low, high, THRESHOLDS + 2)[1:-1], threshold(*costs_of(evaluation))])
@@ -122,7 +122,7 @@ def _benefit(evaluation: Evaluation, p: np.ndarray, t: float) -> tuple[float, fl
 
 
 def thresholds_of(evaluation: Evaluation) -> tuple[float, float]:
-    """The range of thresholds that the Recipe asks for."""
+    """Return the Recipe's range of thresholds."""
     given: Mapping[str, float] = evaluation.recipe.given("decide", "lowest", "highest")
     return given.get("lowest", 0.0), given.get("highest", 1.0)
 
@@ -133,7 +133,7 @@ def rows_needed(evaluation: Evaluation) -> tuple[str, SampleSize]:
     Raises
     ------
     InputError
-        Where there is nothing to say, as for test rows of one class.
+        If the number cannot be estimated, as for test rows of one class.
     """
     if evaluation.y.min() == evaluation.y.max():
         raise InputError(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.audit.told import Audited, sentences
+from calib.analysis.audit.of_evaluation import Audited, sentences
 from calib.analysis.decision import decide, threshold
 from calib.analysis.label_shift import before_and_after
 from calib.analysis.limits import limits, trained_here

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from calib.analysis.audit.told import SEARCH, Audited
+from calib.analysis.audit.of_evaluation import SEARCH, Audited
 from calib.analysis.decision import FALSE_ALARM, MISS, Decision
 from calib.analysis.depth import DRAWN_DEPTH, LEAVES
 from calib.analysis.explain import Explained
-from calib.analysis.grouping_told import GroupingLosses
+from calib.analysis.grouping_losses import GroupingLosses
 from calib.evaluate import Evaluation
 from calib.recipe import Recipe
 from calib.settings import PAGE_SETTINGS
@@ -103,10 +103,10 @@ def _evaluating(recipes: Recipe | Mapping[str, Recipe], files: Mapping[str, str]
 
 PAGE_IMPORTS = {
     "watch": "from calib.analysis.watch.over_time import over_time\n",
-    "groups": "from calib.analysis.audit.told import audited, sentences\nfrom calib.figures import FIGURES\n",
+    "groups": "from calib.analysis.audit.of_evaluation import audited, sentences\nfrom calib.figures import FIGURES\n",
     "groups_column": "from calib.figures import FIGURES\n",
-    "groups_loss": "from calib.analysis.audit.told import audited_by_default\n"
-    "from calib.analysis.grouping_told import grouping_losses\nfrom calib.figures import FIGURES\n",
+    "groups_loss": "from calib.analysis.audit.of_evaluation import audited_by_default\n"
+    "from calib.analysis.grouping_losses import grouping_losses\nfrom calib.figures import FIGURES\n",
     "decide": "from calib.analysis.decision import decide\n",
     "trees": "from calib.analysis.depth import at_depth, depth_scores, sweep\nfrom calib.figures import FIGURES\n"
     "from calib.analysis.grown_tree import grown_tree\n",
@@ -354,17 +354,17 @@ def chart_source(
     if isinstance(source, Audited | GroupingLosses):
         searched = isinstance(source, Audited)
         function = "audited" if searched else "grouping_losses"
-        imported = "audit.told" if searched else "grouping_told"
+        imported = "audit.of_evaluation" if searched else "grouping_losses"
         imports = f"from calib.analysis.{imported} import {function}\n{imports}"
         given = f"{function}(evaluation, {source.calibrator!r}{_keywords(source.options)})"
         source = source.evaluation
     if isinstance(source, Explained):
-        functions = "explain" if source.what_if is None else "explain, moved_by_hand"
+        functions = "explain" if source.what_if is None else "explain, with_moved_rows"
         imports = f"from calib.evaluate import fit\nfrom calib.analysis.explain import {functions}\n{imports}"
         text = _evaluating(source.recipe, files)
         given = f"explain(evaluation, fit(recipe, evaluation.dataset), row={source.row})"
         if source.what_if is not None:
-            given = f"moved_by_hand({given}, {', '.join(map(repr, source.what_if))})"
+            given = f"with_moved_rows({given}, {', '.join(map(repr, source.what_if))})"
     elif isinstance(source, Evaluation):
         text = _evaluating(source.recipe, files)
     elif (

@@ -14,8 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.audit import ALPHA
-from calib.analysis.audit.segments import Conditions, in_words
-from calib.analysis.audit.told import (
+from calib.analysis.audit.of_evaluation import (
     LOOKS,
     SEARCH,
     Audited,
@@ -26,6 +25,7 @@ from calib.analysis.audit.told import (
     look_of,
     threshold_gap,
 )
+from calib.analysis.audit.segments import Conditions, in_words
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord, as_text

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.analysis.clipped import clipped, with_clipped
-from calib.analysis.recommendation.advice import recommend, why_rather
+from calib.analysis.recommendation.advice import recommend, why_not_chosen
 from calib.analysis.side_by_side import how_sure, same_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
@@ -135,7 +135,7 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
     said = f"recommended calibrator is {name_of(choice)}"
     if choice == "none":
         said = "recommendation is to leave the probabilities as they are"
-    why = "it rests on the Brier score" if metric != "brier" else why_rather(evaluation, line.calibrator)
+    why = "it rests on the Brier score" if metric != "brier" else why_not_chosen(evaluation, line.calibrator)
     return f"{where} {said} ({brief(own['value'].iloc[0])}), because {why}."
 
 

@@ -71,8 +71,8 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
     one_set = explained.fits[calibration_set - 1]
     fits = (one_set.zero, one_set.one)
     pair = "p0 = {} and p1 = {} give p = {}".format(*briefly(explained.p0, explained.p1, explained.p))
-    if explained.moved is not None:
-        pair += f", and {brief(explained.moved[1][2])} at the deployment base rate"
+    if explained.adjusted is not None:
+        pair += f", and {brief(explained.adjusted[1][2])} at the deployment base rate"
     if explained.what_if is not None:
         pair = f"with the moved calibration rows, {pair}"
     derivation = _derivation(explained, one_set, calibration_set)
@@ -109,15 +109,15 @@ def _derivation(explained: Explained, one_set: Explanation, number_of_set: int) 
         f"With label 1 added, {_pool(one)}: {_fraction(one)}.",
         f"Merged: {merged[explained.recipe.merge]}. p0 = {number(explained.p0)} and p1 = {number(explained.p1)} give "
         f"p = {number(explained.p)}.",
-        *_moved(explained),
+        *_at_base_rate(explained),
     )
 
 
-def _moved(explained: Explained) -> tuple[str, ...]:
+def _at_base_rate(explained: Explained) -> tuple[str, ...]:
     """Describe how the deployment base rate changes the answer."""
-    if explained.moved is None:
+    if explained.adjusted is None:
         return ()
-    rate, (p0, p1, p) = explained.moved
+    rate, (p0, p1, p) = explained.adjusted
     return (
         f"All odds are multiplied by {number(rate.ratio)}, because the base rate is {number(rate.stated)} instead of "
         f"{number(rate.fitted)}: p0 = {number(p0)}, p1 = {number(p1)} and p = {number(p)}.",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from calib.analysis.audit.told import audited_by_default
-from calib.analysis.grouping_told import GroupingLosses, finding, grouping_losses, partition_name
+from calib.analysis.audit.of_evaluation import audited_by_default
+from calib.analysis.grouping_losses import GroupingLosses, finding, grouping_losses, partition_name
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import lanes, reach

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from calib.analysis.audit.told import LOOKS, Audited, look_of
+from calib.analysis.audit.of_evaluation import LOOKS, Audited, look_of
 from calib.analysis.chance import chance_sentence
 from calib.analysis.clipped import clipped, with_clipped
 from calib.analysis.subgroups import judge_groups

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.analysis.watch.over_time import OverTime, moved, summary
+from calib.analysis.watch.over_time import OverTime, change_sentence, summary
 from calib.analysis.watch.table import evidence_words
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.panels import axes, band, heading, panels
@@ -164,14 +164,14 @@ def prepare_moved(found: OverTime) -> LevelOverTime:
         found.band,
         None if alarm is None else _at([alarm.since_moment], found.kind)[0],
         table=table,
-        title=moved(found),
+        title=change_sentence(found),
         caption="Panels show scores, base rate and observed minus predicted over time. If only the scores shift, the "
         "cases changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle "
         "80 %) and the estimated base rate (EM) need no labels. EM assumes that the distribution of the scores within "
         "each class does not change. "
         + "The last periods also hold rows whose labels are missing. " * bool(len(found.later))
         + "The band around the level so far is valid at every look.",
-        alt=f"{moved(found)}. Observed minus predicted by period: "
+        alt=f"{change_sentence(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())
         + ".",
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from calib.analysis.explain import calibration_rows, explain, moved_by_hand, position_of, widest_row
+from calib.analysis.explain import calibration_rows, explain, position_of, widest_row, with_moved_rows
 from calib.calibrators import merge_pair
 from calib.kernel.checks import InputError
 from tests.figures.evaluations import evaluation, fitted
@@ -144,7 +144,7 @@ def test_the_python_of_an_explanation_gives_its_numbers(monkeypatch):
 def test_rows_moved_by_hand_give_the_isotonic_fits_of_the_moved_set(changes):
     predicted = evaluation(**changes)
     one = explain(predicted, fitted(**changes), widest_row(predicted))
-    assert (lambda same: (same.p0, same.p1, same.p))(moved_by_hand(one, "")) == pytest.approx(
+    assert (lambda same: (same.p0, same.p1, same.p))(with_moved_rows(one, "")) == pytest.approx(
         (one.p0, one.p1, one.p)
     )
     rows = calibration_rows(one.fits[0])
@@ -152,7 +152,7 @@ def test_rows_moved_by_hand_give_the_isotonic_fits_of_the_moved_set(changes):
     first, last = rows.iloc[0], rows.iloc[-1]
     score, new = one.fits[0].score, last.score + 1
     text = f"{first.score:.17g}:{first.label:.0f}>{last.score:.17g}:{1 - first.label:.0f} {score:.17g}>{new:.17g}"
-    moved = moved_by_hand(one, text)
+    moved = with_moved_rows(one, text)
     rows.loc[0, ["score", "label"]] = last.score, 1 - first.label
     x, y = (
         np.append(np.repeat(rows[name], rows["rows"]), add) for name, add in (("score", new), ("label", 0))
@@ -161,11 +161,11 @@ def test_rows_moved_by_hand_give_the_isotonic_fits_of_the_moved_set(changes):
     assert (moved.fits[0].zero.value, moved.fits[0].one.value) == pytest.approx(tuple(fits))
     assert moved.fits[1:] == one.fits[1:]
     with pytest.raises(InputError, match="belong to another row"):
-        moved_by_hand(one, "123.5:1>0:0")
+        with_moved_rows(one, "123.5:1>0:0")
 
 
 def test_the_full_placement_has_no_rows_to_move():
     changes = PLACED[7]
     predicted = evaluation(**changes)
     with pytest.raises(InputError, match="no fixed calibration set"):
-        moved_by_hand(explain(predicted, fitted(**changes), widest_row(predicted)), "")
+        with_moved_rows(explain(predicted, fitted(**changes), widest_row(predicted)), "")

@@ -1,6 +1,6 @@
 """A click on a segment shows only its rows on every page, and one click shows all rows again."""
 
-from calib.analysis.audit.told import audited
+from calib.analysis.audit.of_evaluation import audited
 from tests.evaluated import of_address
 
 QUERY = {

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, evaluate
-from calib.analysis.audit.told import audited
+from calib.analysis.audit.of_evaluation import audited
 from calib.analysis.decision import decide
-from calib.analysis.grouping_told import grouping_losses
+from calib.analysis.grouping_losses import grouping_losses
 from calib.data import read_table
 from calib.export import chart_source, page_source, python_source
 from calib.export.source import HOW

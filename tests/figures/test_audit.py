@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from calib import check
-from calib.analysis.audit.told import Audited, audited, detectable_gap, level_limits
+from calib.analysis.audit.of_evaluation import Audited, audited, detectable_gap, level_limits
 from calib.figures import DARK, FIGURES
 from calib.kernel.checks import InputError
-from tests.analysis.audit.test_told import planted
+from tests.analysis.audit.test_of_evaluation import planted
 
 
 @cache

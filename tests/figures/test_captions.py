@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from calib import Recipe, check, evaluate
-from calib.analysis.audit.told import Audited, audited
+from calib.analysis.audit.of_evaluation import Audited, audited
 from calib.analysis.class_decision import decide_class
 from calib.analysis.decision import decide
 from calib.analysis.depth import grow
@@ -18,7 +18,7 @@ from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
 from calib.figures.base import parted
 from calib.study.papers.ten_setups import setup_recipes, setup_table
-from tests.analysis.audit.test_told import planted
+from tests.analysis.audit.test_of_evaluation import planted
 from tests.experiments.simulated import record as simulated
 from tests.figures import depths
 from tests.figures.evaluations import evaluation, fitted

@@ -3,9 +3,9 @@
 import numpy as np
 
 from calib import check
-from calib.analysis.grouping_told import grouping_losses
+from calib.analysis.grouping_losses import grouping_losses
 from calib.figures import DARK, FIGURES
-from tests.analysis.test_grouping_told import rows
+from tests.analysis.test_grouping_losses import rows
 
 
 def test_parts_add_up_to_what_regions_explain_and_marks_are_the_bounds():

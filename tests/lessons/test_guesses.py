@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calib.analysis.audit.told import audited
+from calib.analysis.audit.of_evaluation import audited
 from calib.analysis.curves import binned_curve
 from calib.analysis.decision import decide
 from calib.analysis.explain import explain, widest_row

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from calib.analysis.audit import told
-from calib.analysis.grouping_told import grouping_losses, partition_name
+from calib.analysis.grouping_losses import grouping_losses, partition_name
 from calib.data import sample_table
 from calib.figures import FIGURES
 from calib.figures.audit import finding

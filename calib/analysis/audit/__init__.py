@@ -1,4 +1,4 @@
-"""Who is it wrong for? An audit of all segments of a table with an error rate that holds after the search."""
+"""Audit of all segments of a table, with an error rate that allows for the search."""
 
 from calib.analysis.audit.search import ALPHA, Audit, audit
 

@@ -1,4 +1,4 @@
-"""Probabilities that were fitted to the audited labels are refused: their errors cancel exactly.
+"""Refusal of probabilities that were fitted to the audited labels: their errors cancel exactly.
 
 Maximum likelihood with an intercept (logistic recalibration, beta calibration) makes Σ (y − p) zero, Platt scaling does
 so for its smoothed labels, and isotonic regression or bins make each distinct probability equal to the frequency of its
@@ -14,7 +14,7 @@ from calib.kernel.pav import pool_ties
 from calib.kernel.rows import Rows
 
 CHANCE = 1e-6
-EXACT = 1e-9  # of a mean error: no chance leaves so little
+EXACT = 1e-9  # largest mean error of fitted probabilities; chance does not come so close to 0
 DIGITS = 6  # decimals of rounded probabilities, whose sums can agree by chance
 DISTINCT = 50
 
@@ -29,7 +29,7 @@ def refuse_fitted(rows: Rows, p: Array) -> None:
 
 
 def _frequencies(rows: Rows, p: Array) -> bool:
-    """Whether each distinct probability is the frequency of its rows, and chance would hardly do that."""
+    """Tell whether each distinct probability is the frequency of its rows, which chance hardly ever does."""
     tied = pool_ties(p, rows.y, rows.weights)
     inside = (tied.scores > 0) & (tied.scores < 1)
     if np.abs(tied.sums - tied.weights * tied.scores).max() > EXACT * rows.weights.sum():
@@ -39,7 +39,7 @@ def _frequencies(rows: Rows, p: Array) -> bool:
 
 
 def _cancels(rows: Rows, p: Array) -> bool:
-    """Whether the errors of many unrounded probabilities add up to 0, against the labels or those of Platt scaling."""
+    """Tell whether the errors of many unrounded probabilities sum to 0, against labels or those of Platt scaling."""
     distinct = np.unique(p)
     if len(distinct) < DISTINCT or np.array_equal(np.round(distinct, DIGITS), distinct):
         return False

@@ -2,7 +2,7 @@
 
 Labels are redrawn as if the probabilities were right, y* ~ Bernoulli(p), or the residuals of whole clusters change
 their sign. A redraw is one bit per row or cluster, so that 999 redraws of a million rows take 125 MB; residuals are
-made of bits block by block. In a walk all segments of a partition and all redraws take one step together.
+computed from the bits block by block. In a walk all segments of a partition and all redraws advance together.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.rows import Rows
 
-EXTREME = 36.0  # log-odds of the nearest number to 1
-HELD = 1 << 18  # residuals made at once: they stay in the processor's cache
+EXTREME = 36.0  # log-odds of the largest number below 1
+HELD = 1 << 18  # residuals computed at once, so that they fit the processor's cache
 WIDE = 1 << 12  # redraws that walk together
 MOST_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Redraws:
-    """Residuals as seen (the first column) and as redrawn.
+    """Observed residuals (the first column) and redrawn residuals.
 
     The residual of row i is low_i + span_i · k, with k of its draw: a bit, or a number of events.
 
@@ -35,7 +35,7 @@ class Redraws:
     draws
         uint8 (draws, ⌈size/8⌉) of packed bits, or integers (draws, size).
     size
-        Redraws and one.
+        Number of redraws plus one.
     low, span : float32 (n,)
     whose : int (n,)
         Draw of each row, or None if each row has its own.
@@ -52,7 +52,7 @@ class Redraws:
         return self.draws.shape[1] != self.size
 
     def residuals(self, rows: Array, begin: int, end: int) -> Array:
-        """float32 (len(rows), end − begin): of some rows in some redraws; ``begin`` is a multiple of 8."""
+        """Return residuals float32 (len(rows), end − begin) of these rows and redraws; ``begin`` is a multiple of 8."""
         at = rows if self.whose is None else self.whose[rows]
         if self.packed:
             bits = self.draws[at, begin // 8 : (end + 7) // 8]
@@ -64,13 +64,13 @@ class Redraws:
         return found
 
 
-def redrawn(rows: Rows, p: Array, resamples: int, rng: np.random.Generator) -> Redraws:
+def redraw(rows: Rows, p: Array, resamples: int, rng: np.random.Generator) -> Redraws:
     """Redraw the residuals of rows with probabilities p (n,).
 
     Raises
     ------
     InputError
-        For more rows and redraws than memory holds.
+        If rows and redraws exceed the memory limit.
     """
     if rows.whose is not None:
         residual = rows.weights * (rows.y - p)
@@ -95,7 +95,7 @@ def _check_size(size: int) -> None:
 
 
 def _packed(p: Array, seen: Array, resamples: int, rng: np.random.Generator) -> Array:
-    """Bits (n, ⌈(1 + resamples)/8⌉): what was seen, then draws of probability p (n,)."""
+    """Return packed bits (n, ⌈(1 + resamples)/8⌉): the observation, then draws with probability p (n,)."""
     size, width = resamples + 1, (resamples + 8) // 8
     _check_size(len(p) * width)
     bits = np.empty((len(p), width), dtype=np.uint8)
@@ -108,7 +108,7 @@ def _packed(p: Array, seen: Array, resamples: int, rng: np.random.Generator) -> 
 
 
 def _events(rows: Rows, p: Array, resamples: int, rng: np.random.Generator) -> Array:
-    """Events (n, 1 + resamples) of rows that represent several: all or none were seen."""
+    """Return events (n, 1 + resamples) of rows that each represent several; all or none of these were observed."""
     times = rows.draws.astype(np.int64)
     kind = np.min_scalar_type(int(times.max()))
     _check_size(len(p) * (resamples + 1) * kind.itemsize)
@@ -128,7 +128,7 @@ def _blocks(total: int, step: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class Walks:
-    """Statistics (segments, redraws) of each segment, what was seen first.
+    """Statistics (segments, redraws) of each segment; the first column is observed.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Walks:
     slope
         Σ w (y − p)(x − x̄), x the log-odds of p and x̄ such that level and slope are uncorrelated.
     reach
-        Range of the cumulative sums of w (y − p) in the order of p, taken behind all rows of equal p.
+        Range of the cumulative sums of w (y − p) in the order of p, taken after all rows of equal p.
     """
 
     level: Array
@@ -147,7 +147,7 @@ class Walks:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The rows of a partition's segments in the order of p, step by step: first the first row of each, largest first.
+    """Order in which the walks visit rows: in step k, the k-th row by p of every segment, largest segments first.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ def _walked(
 
 
 def _rounds(offset: Array, most: int) -> Iterator[tuple[int, int]]:
-    """Ranges of steps of at most so many rows together; a step is never cut."""
+    """Yield ranges of steps with at most ``most`` rows in total; a step is never split."""
     first = 0
     while first < len(offset) - 1:
         last = max(int(np.searchsorted(offset, offset[first] + most, side="right")) - 1, first + 1)
@@ -242,7 +242,7 @@ def _rounds(offset: Array, most: int) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Moments of level and slope of independent rows under the null, exact; all (k,).
+    """Exact moments of level and slope of independent rows under the null hypothesis; all (k,).
 
     Attributes
     ----------
@@ -258,17 +258,17 @@ class Moments:
 
 
 def log_odds(p: Array) -> Array:
-    """Log-odds of p (n,), those of 0 and 1 as far away as float64 can be from them."""
+    """Return the log-odds of p (n,); those of 0 and 1 are clipped to the largest that float64 can give."""
     with np.errstate(divide="ignore"):
         return np.clip(logit(p), -EXTREME, EXTREME)
 
 
 def moments(rows: Rows, p: Array, index: Array, k: int) -> tuple[Moments, Array]:
-    """(moments of the segments' level and slope, x − x̄ of each row (n,)).
+    """Return (moments of the segments' level and slope, x − x̄ of each row (n,)).
 
-    Of a row of weight w that represents m draws, the residual has the variance w²/m · p(1 − p) and the third moment
-    w³/m² · p(1 − p)(1 − 2p). Residuals whose signs change have no skewness. Their own variance is not used: a segment
-    whose rare events did not happen would have a small one, and raise a false alarm.
+    The residual of a row of weight w that represents m draws has the variance w²/m · p(1 − p) and the third moment
+    w³/m² · p(1 − p)(1 − 2p). Residuals whose signs change have no skewness. Their sample variance is not used: a
+    segment whose rare events did not happen would have a small one, and raise a false alarm.
     """
     held = index != OUT
     at = index[held]

@@ -1,11 +1,11 @@
-"""Statistics of segments on one scale, that of a standard normal number's distance from 0.
+"""Statistics of segments on one scale: the distance of a standard normal number from 0.
 
-A maximum over segments and statistics is fair only if each would be as large as any other by chance. Level and slope
-are divided by their standard deviations and freed of their skewness, which is large where events are rare, by the
-cube-root transformation of Wilson & Hilferty (1931). The reach is standardised by its redraws, each by the mean and
-standard deviation of all others, and read on the normal scale by the distribution of the range of Brownian motion
-(Feller 1951). If signs of clusters change, it is divided by the standard deviation of the level instead. Whatever the
-scale, the test stays exact: what was seen and what was redrawn are treated alike.
+A maximum over segments and statistics is fair only if all are equally large by chance. Level and slope are divided by
+their standard deviations and freed of their skewness, which is large for rare events, by the cube-root
+transformation of Wilson & Hilferty (1931). The reach is standardised by its redraws, each by the mean and
+standard deviation of all others, and mapped to the normal scale by the distribution of the range of Brownian motion
+(Feller 1951). If signs of clusters change, it is divided by the standard deviation of the level instead. The test is
+exact on any scale, because observed and redrawn statistics are treated alike.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from calib.metrics.cumulative import range_tail
 
 LOOKS = ("level", "slope", "shape")
 RANGE_MEAN, RANGE_SD = 2 * math.sqrt(2 / math.pi), math.sqrt(4 * math.log(2) - 8 / math.pi)
-NOTHING = 1e-6  # of a residual in single precision
+NOTHING = 1e-6  # rounding error of sums of residuals in single precision
 TINY = 1e-6  # skewness
 FARTHEST, SERIES = (
     40.0,
     6.0,
-)  # ranges read in a table; ranges from which on the first term of the tail is enough
+)  # ranges interpolated in a table; beyond them the first term of the tail is enough
 
 
 def statistics(walks: Walks, moments: Moments, sloped: Array, signs: bool = False) -> Array:
-    """Statistics (looks, segments, redraws), each at least 0.
+    """Return statistics (looks, segments, redraws), each at least 0.
 
     Parameters
     ----------
     sloped : bool (segments,)
-        Where rows allow a slope.
+        Whether the rows allow a slope.
     signs
         Whether redraws change signs.
     """
@@ -48,7 +48,7 @@ def statistics(walks: Walks, moments: Moments, sloped: Array, signs: bool = Fals
 
 
 def _divided(values: Array, sd: Array) -> Array:
-    """Values (k, r) in standard deviations (k,); if these are 0, what is not 0 is impossible by chance."""
+    """Divide values (k, r) by standard deviations (k,); if one is 0, values other than 0 become infinite."""
     values = values.astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         found = values / sd[:, None]
@@ -57,7 +57,7 @@ def _divided(values: Array, sd: Array) -> Array:
 
 
 def unskewed(z: Array, skewness: Array) -> Array:
-    """Standardised numbers of this skewness as normal numbers (Wilson & Hilferty 1931).
+    """Transform standardised numbers of this skewness to normal numbers (Wilson & Hilferty 1931).
 
     >>> from scipy.stats import norm, poisson
     >>> z = unskewed(np.array((24 - 0.5 - 10) / 10**0.5), np.array(10**-0.5))
@@ -84,7 +84,7 @@ def skewed(normal: Array, skewness: float) -> Array:
 
 
 def as_normal(reach: Array) -> Array:
-    """Ranges (k, r) on the normal scale, each standardised by the others of its row."""
+    """Map ranges (k, r) to the normal scale; each is standardised by the others of its row."""
     known = np.isfinite(reach)
     centred = np.where(known, reach, 0.0) - np.where(known, reach, 0.0).mean(axis=1, keepdims=True)
     n = reach.shape[1]

@@ -1,12 +1,12 @@
-"""Audit probabilities in all segments of a table: who is it wrong for, with an error rate that holds after the search.
+"""Audit of probabilities in all segments of a table, with an error rate that allows for the search.
 
-Each segment is looked at in three ways: level (calibration-in-the-large), slope (the score test of Cox's slope) and
+Each segment is tested in three ways: level (calibration-in-the-large), slope (the score test of Cox's slope) and
 shape (the range of cumulative differences, Arrieta-Ibarra et al. 2022). Labels are redrawn as if the probabilities were
 right, y* ~ Bernoulli(p), and the largest statistic of all segments is computed again. With B redraws a segment's
 adjusted p-value is (1 + #{largest* ≥ statistic}) / (B + 1) (single-step maxT, Westfall & Young 1993): if the
 probabilities are right, the smallest of them is at most 5 % in at most 5 of 100 tables, whatever segments overlap and
-however many there are. Weights weight the statistics, which stays exact if they do not depend on labels: a redrawn
-label keeps the weight of its row. Rows of one cluster resemble each other; there
+however many there are. Weights weight the statistics; the test stays exact if they do not depend on labels, because a
+redrawn label keeps the weight of its row. Rows of one cluster resemble each other; for clusters
 the residuals of a cluster change their sign together (Cameron, Gelbach & Miller 2008), which is approximate.
 """
 
@@ -26,7 +26,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from calib.analysis.audit.fitted import refuse_fitted
-from calib.analysis.audit.redraws import Redraws, moments, redrawn, walks
+from calib.analysis.audit.redraws import Redraws, moments, redraw, walks
 from calib.analysis.audit.scale import LOOKS, statistics
 from calib.analysis.audit.segments import (
     Conditions,
@@ -48,8 +48,8 @@ ALPHA = 0.05
 MIN_ROWS, MIN_EVENTS = 50, 10
 DEEPEST = 3
 FEWEST_REDRAWS, MOST_REDRAWS = 19, 99_999
-ROUNDING = 1e-5  # statistics that differ by less are equal: sums in single precision, in another order
-AT_ONCE = min(2, os.cpu_count() or 1)  # partitions
+ROUNDING = 1e-5  # statistics that differ by less are equal: single-precision sums depend on the order
+AT_ONCE = min(2, os.cpu_count() or 1)  # partitions tested in parallel
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +60,14 @@ class Audit:
     ----------
     segments
         One line per segment, worst first: segment (in words), rows, predicted and observed (weighted mean probability
-        and frequency), statistic (the largest of its looks, on the scale of a standard normal number's distance from
+        and frequency), statistic (the largest of its three, on the scale of a standard normal number's distance from
         0), p_value (adjusted for all segments).
     p_value
-        Of the whole table: the smallest in ``segments``.
+        Smallest p-value in ``segments``, which is that of the whole table.
     threshold
         Statistics above it have an adjusted p-value of at most ``ALPHA``.
     conditions, looks
-        Of each segment in that order: its columns and groups, and the look that gave the statistic.
+        Columns and groups of each segment in that order, and which of the three statistics is the largest.
     rows, p, places
         The audited rows in the order of p, their probabilities, and their positions in the input.
     groupings
@@ -89,11 +89,11 @@ class Audit:
 
     @property
     def found(self) -> int:
-        """Return how many segments have an adjusted p-value of at most ``ALPHA``; they come first."""
+        """Number of segments with an adjusted p-value of at most ``ALPHA``; they come first."""
         return int((self.segments["p_value"] <= ALPHA).sum())
 
     def members(self, segment: int) -> Array:
-        """Bool array (n,): which rows of the input belong to a segment, given by its line.
+        """Return bool (n,), the rows of the input that belong to a segment, given by its line.
 
         Rows of weight 0 are not audited, but may belong to it.
         """
@@ -128,7 +128,7 @@ def audit(
     p : (n,)
         Probabilities in [0, 1], from a model and a calibrator that did not see these labels.
     frame : DataFrame (n, k)
-        Columns whose values and quantile ranges make segments, also columns that the model did not see.
+        Columns whose values and quantile ranges define segments; the model need not have seen them.
     depth
         Largest number of columns in a conjunction, from 1 to 3.
     resamples
@@ -137,20 +137,20 @@ def audit(
         A segment has at least so many rows, and at least so many expected events Σp and non-events Σ(1 − p);
         Σp(1 − p) is at least half as large.
     sample_weight, counts : (n,)
-        How much each row counts. Whole numbers are repeated rows, unless ``counts`` says how many rows each row
+        Weights of the rows. Whole numbers are repeated rows, unless ``counts`` gives how many rows each row
         represents. Other weights must not depend on the labels, except through the columns.
     cluster : (n,)
-        Equal for rows that belong together. The error rate is then approximate.
+        Cluster of each row. The error rate is then approximate.
     random_state
         Seed of the redraws, together with the probabilities: other tables get other redraws.
     watch
-        Hears how far the search is, and can cancel it.
+        Receives the progress of the search, and can cancel it.
 
     Raises
     ------
     InputError
-        For wrong or differently long input, a table without columns or large enough segments, probabilities that were
-        fitted to these labels, and weights that are one number per label.
+        For invalid input or input of different lengths, a table without columns or large enough segments, probabilities
+        that were fitted to these labels, and weights that are one number per label.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def audit(
     least = Least(min_rows, min_events, rows.draws, p)
     watch = watch or Watch()
     watch.step(0.0, "redrawing labels")
-    redraws = redrawn(rows, p, resamples, np.random.default_rng([random_state, crc32(p.tobytes())]))
+    redraws = redraw(rows, p, resamples, np.random.default_rng([random_state, crc32(p.tobytes())]))
     total = sum(comb(len(held), size) for size in range(1, depth + 1))
     found: list[_Judged] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -216,7 +216,7 @@ def _refuse_weights_of_labels(rows: Rows) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """Segments of one partition: what was seen, and the largest statistic of each redraw (resamples,)."""
+    """Segments of one partition with their observed results, and the largest statistic of each redraw (resamples,)."""
 
     conditions: tuple[Conditions, ...]
     rows: Array

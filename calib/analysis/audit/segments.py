@@ -1,7 +1,7 @@
 """Segments to audit: every value or quantile range of every column, and their conjunctions.
 
-A segment is chosen by its rows and by the events and non-events that are *expected* in it, never by observed ones: the
-test draws labels, and a choice that looked at labels would not be part of what it draws.
+A segment is selected by its rows and by its *expected* events and non-events, never by observed ones: the
+test redraws labels, and a selection that looked at labels would not be part of the redraws.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array, InputError
 from calib.kernel.wording import in_order
 
-OUT = -1  # of a row that belongs to no segment
+OUT = -1  # index of a row that belongs to no segment
 Conditions = tuple[tuple[str, str], ...]  # (column, group) of a conjunction, in the order of the columns
 
 
@@ -40,13 +40,13 @@ class DisjointSegments:
 
 @dataclass(frozen=True, eq=False)
 class Least:
-    """What a segment needs, and what each row brings.
+    """Size that a segment needs, and the contribution of each row.
 
     Attributes
     ----------
     rows, events
         Least number of rows, and of expected events Σp and non-events Σ(1 − p). Σp(1 − p) is at least half as large, or
-        0: where labels are all but certain, a single surprise in a redraw would raise the threshold of all segments.
+        0: if labels are nearly certain, a single surprise in a redraw would raise the threshold of all segments.
     draws, p : (n,)
         Rows that each row represents, and their probability.
     """
@@ -57,7 +57,7 @@ class Least:
     p: Array
 
     def enough(self, index: Array, groups: int) -> Array:
-        """Bool array (groups,): which groups are large enough; index (n,) gives each row's group, or ``OUT``."""
+        """Return bool (groups,), the groups that are large enough; index (n,) is each row's group, or ``OUT``."""
         held = index != OUT
         at, draws, p = index[held], self.draws[held], self.p[held]
         rows = group_sums(at, groups, weights=draws)
@@ -69,10 +69,10 @@ class Least:
 
 
 def groupings_of(frame: pd.DataFrame, min_rows: int) -> dict[str, Grouping]:
-    """Groups of every column of a table; missing values are a group.
+    """Group the values of every column of a table; missing values are a group.
 
-    Numbers and dates of more than ``MOST_GROUPS`` different values make quantile ranges. Any other column makes a group
-    of each value that can have ``min_rows`` rows, and one of all others.
+    A column with more than ``MOST_GROUPS`` distinct numbers or dates gives quantile ranges. Any other column gives a
+    group for each value that can have ``min_rows`` rows, and one for all other values.
 
     >>> groupings_of(pd.DataFrame({"job": ["a", "b", "b", None]}), 1)["job"].names
     ('b', 'a', '(missing)')
@@ -92,11 +92,11 @@ def _grouped(values: pd.Series, min_rows: int) -> Grouping:
 def partitions(groupings: Mapping[str, Grouping], depth: int, least: Least) -> Iterator[DisjointSegments]:
     """Yield all segments of conjunctions of up to ``depth`` columns, single columns first.
 
-    Of segments that have the same rows only the first is kept, and none has all rows.
+    If several segments have the same rows, only the first is kept. No segment has all rows.
     """
     columns = {name: _single(grouping, least) for name, grouping in groupings.items()}
     useful = [name for name, (_, names) in columns.items() if names]
-    sign = np.random.default_rng(0).random(len(least.p))  # a set of rows has one sum
+    sign = np.random.default_rng(0).random(len(least.p))  # random signs: equal sums mean equal sets of rows
     seen = {float(np.bincount(np.zeros(len(sign), dtype=np.intp), weights=sign)[0])}
     for size in range(1, depth + 1):
         for chosen in combinations(useful, size):
@@ -107,9 +107,9 @@ def partitions(groupings: Mapping[str, Grouping], depth: int, least: Least) -> I
 
 
 def _single(grouping: Grouping, least: Least) -> tuple[Array, list[str]]:
-    """(group of each row or ``OUT``, names) of the groups that are large enough.
+    """Return (group of each row or ``OUT``, names) of the groups that are large enough.
 
-    "All others" is left out if every single value is too rare, as with names of rows.
+    "All others" is left out if every single value is too rare, as in a column of row names.
     """
     kept = least.enough(grouping.index, len(grouping.names))
     names = list(grouping.names)
@@ -119,14 +119,17 @@ def _single(grouping: Grouping, least: Least) -> tuple[Array, list[str]]:
 
 
 def _renumbered(index: Array, kept: Array) -> Array:
-    """Number the kept groups from 0; all rows of others are ``OUT``."""
-    return np.append(np.where(kept, np.cumsum(kept) - 1, OUT), OUT)[index]  # the last for ``OUT``
+    """Number the kept groups from 0; rows of other groups become ``OUT``."""
+    return np.append(np.where(kept, np.cumsum(kept) - 1, OUT), OUT)[index]  # the last serves ``OUT``, −1
 
 
 def _conjunctions(
     chosen: tuple[str, ...], columns: Mapping[str, tuple[Array, list[str]]], least: Least
 ) -> tuple[Array, list[Conditions]]:
-    """(segment of each row, conditions): column by column, so that no more cells are held than can have rows."""
+    """Return (segment of each row, conditions), column by column.
+
+    Cells that are too small are dropped after each column, so that memory does not grow with all combinations.
+    """
     index, names = columns[chosen[0]]
     conditions: list[Conditions] = [((chosen[0], name),) for name in names]
     for column in chosen[1:]:
@@ -144,7 +147,7 @@ def _conjunctions(
 def _unseen(
     index: Array, conditions: list[Conditions], sign: Array, seen: set[float]
 ) -> tuple[Array, tuple[Conditions, ...]]:
-    """Leave out segments whose rows were a segment before, and remember the others."""
+    """Leave out segments with the same rows as an earlier segment, and remember the others."""
     held = index != OUT
     sums = group_sums(index[held], len(conditions), weights=sign[held])
     new = np.array([float(each) not in seen for each in sums], dtype=bool)
@@ -153,7 +156,7 @@ def _unseen(
 
 
 def in_words(conditions: Conditions) -> str:
-    """A segment as people read it.
+    """Describe a segment in words.
 
     >>> in_words((("age", "60 to 75"), ("employment", "self-employed")))
     'age = 60 to 75 and employment = self-employed'

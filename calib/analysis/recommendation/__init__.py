@@ -1,1 +1,1 @@
-"""Is it calibrated, which calibrator to use, and why: the verdict and the advice, for pages, reports and Python."""
+"""The verdict on calibration and the recommended calibrator with its reasons, for pages, reports and Python."""

@@ -1,7 +1,7 @@
-"""Does it need calibrating, which method, and why not the others: the recommendation in words.
+"""The recommendation in words: whether to calibrate, with which method, and why not with the others.
 
 Each part has one source: the verdict (``verdict``), the comparison (``choice``), the number of rows (``enough``).
-Pages, report and command line all take their words from here, and every difference stands with its interval.
+Pages, report and command line all take their words from here, and every difference has its interval.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calib.analysis.differences import OtherSplits
-from calib.analysis.recommendation.choice import Choice, advise, begins
+from calib.analysis.recommendation.choice import Choice, advise, candidates
 from calib.analysis.recommendation.enough import too_few
 from calib.analysis.recommendation.verdict import NEGLIGIBLE, TOO_FEW, verdict_of
 from calib.calibrators import CALIBRATORS, TABLES, complexity_of, name_of
@@ -32,28 +32,28 @@ UNHELPED = "The model needs calibrating, but none of the compared methods helps.
 NOTHING = "There is nothing to compare yet."
 WRONG = "predicted exactly 0 or 1 and was wrong at least once"
 EXTREME = "is more extreme than the data justify, which is costly when wrong"
-TRIED = (  # docs/results.md, which a test holds against it
+TRIED = (  # a test compares it with docs/results.md
     "In our benchmark (860 tables from 20 data sets) this advice was 0.0034 Brier score worse than the best method in "
     "hindsight. Always using Platt scaling was 0.0044 worse."
 )
 SLIGHT = "too small to matter, or not clear compared with the other methods"
-FOLDS = 5  # by which methods are compared for arrays, which have no calibration rows
+FOLDS = 5  # folds that compare the methods for arrays, which have no calibration rows
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Advice in plain sentences: which method to use, and why.
+    """Advice in plain sentences: the method to use, and why.
 
     Attributes
     ----------
     answer
         One sentence.
     reasons
-        First the one that decides, then how the other methods compare.
+        First the decisive one, then the comparison with the other methods.
     warnings
-        What to be careful about.
+        Cautions, one sentence each.
     choice
-        The method to use, "none" to leave the probabilities as they are, or None if nothing can be recommended.
+        The method to use, "none" to keep the probabilities, or None if nothing can be recommended.
     """
 
     answer: str
@@ -65,7 +65,7 @@ class Recommendation:
     def fit(self) -> Any:
         """Return the chosen calibrator, fitted: ``.predict(p)`` calibrates probabilities.
 
-        For arrays it is fitted on all rows; else it is the one of the Evaluation, fitted on its calibration rows.
+        For arrays it is fitted on all rows; else it is that of the Evaluation, fitted on its calibration rows.
 
         Raises
         ------
@@ -80,7 +80,7 @@ class Recommendation:
 def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
     """Recommend a method for the first (uncalibrated) predictions, and fit it on demand.
 
-    An Evaluation made of arrays has no calibration rows: methods are then compared by five folds of this seed.
+    An Evaluation of arrays has no calibration rows: methods are then compared by five folds with this seed.
 
     >>> rng = np.random.default_rng(0)
     >>> p = rng.beta(1, 1, 2000)
@@ -102,7 +102,7 @@ def recommendation(evaluation: Evaluation, seed: int = 0) -> Recommendation:
 
 
 def _of_arrays(evaluation: Evaluation, seed: int) -> tuple[Recipe, Dataset]:
-    """The Recipe and the data by which the methods are compared for the first of some predictions made elsewhere."""
+    """Return the Recipe and the data that compare the methods for the first of some predictions made elsewhere."""
     score = next(iter(evaluation.predictions))
     data = replace(
         evaluation.dataset, X=evaluation.dataset.X[[score]].set_axis(["p"], axis=1), beside={}, name=score
@@ -142,11 +142,11 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
         filter(
             None,
             (
-                *_rivals(found),
+                *_comparisons(found),
                 _equal(found),
                 _with_interval(evaluation, found),
                 _not_compared(evaluation),
-                TRIED if found.start == begins(evaluation)[0] and found.compared else "",
+                TRIED if found.start == candidates(evaluation)[0] and found.compared else "",
             ),
         )
     )
@@ -160,7 +160,7 @@ def _recommend(evaluation: Evaluation) -> Recommendation:
 
 
 def _unknown(evaluation: Evaluation, found: Choice) -> bool:
-    """Whether neither the verdict nor an interval says anything: the test rows are too few."""
+    """Tell whether the test rows are too few for both the verdict and every interval."""
     if evaluation.sample.single_cluster:
         return True
     if not found.compared or found.miscalibrated:
@@ -180,13 +180,13 @@ def _alone(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def _reason(evaluation: Evaluation, found: Choice) -> str:
-    """The one sentence or two that decide."""
+    """Return the decisive reason."""
     if not found.compared:
         return f"The Brier score is {number(found.table.score[found.choice])} on the {evaluation.judged_by}."
     if found.choice == "none":
-        return _left(evaluation, found)
+        return _why_keep(evaluation, found)
     table, line, name = found.table, found.table.loc[found.choice], name_of(found.choice)
-    score = f"Brier score {_move(found)}"
+    score = f"Brier score {_score_change(found)}"
     if line.upper < 0:
         return f"{score} on the {evaluation.judged_by}."
     if table.infinite["none"]:
@@ -199,15 +199,15 @@ def _reason(evaluation: Evaluation, found: Choice) -> str:
     return f"{score} on the {evaluation.judged_by}. The change is not clear, but may be a gain."
 
 
-def _move(found: Choice) -> str:
-    """Brier score, before → after, with the change and its interval."""
+def _score_change(found: Choice) -> str:
+    """Return the Brier score before and after, with the change and its interval."""
     line = found.table.loc[found.choice]
     before, after = briefly(found.table.score["none"], line.score, digits=3)
     return f"{before} → {after}, {change(line.change, line.lower, line.upper)}"
 
 
-def _left(evaluation: Evaluation, found: Choice) -> str:
-    """Why the probabilities stay: the verdict, and what the methods compared would change."""
+def _why_keep(evaluation: Evaluation, found: Choice) -> str:
+    """Explain why to keep the probabilities: the verdict, and the changes by the compared methods."""
     negligible = verdict_of(evaluation).finding == NEGLIGIBLE
     why = "The miscalibration is negligible" if negligible else "There is no sign of miscalibration"
     tried, score = _tried(found), number(found.table.score["none"])
@@ -234,19 +234,22 @@ def _unhelped(found: Choice) -> str:
 
 
 def _tried(found: Choice) -> list[str]:
-    """The methods that differ from the uncalibrated model and from each other, the lowest score first."""
+    """Return the methods that differ from the uncalibrated model and from each other, the lowest score first."""
     table = found.table
     own = [key for key in table.index if table.same[key] == key and key != "none"]
     return sorted(own, key=lambda key: (table.score[key], complexity_of(key)))
 
 
 def _changes(found: Choice, keys: Iterable[str], columns: str = "change lower upper") -> str:
-    """Each method's change of the Brier score to the uncalibrated model, or by name of columns to the choice."""
+    """List each method's change of the Brier score from the uncalibrated model.
+
+    Other ``columns`` give the change from another method, such as the choice.
+    """
     return ", ".join(f"{name_of(key)} {change(*found.table.loc[key, columns.split()])}" for key in keys)
 
 
 def _not_chosen(found: Choice, keys: Iterable[str], columns: str) -> str:
-    """Methods with a clearly lower Brier score that were not chosen, each with the reason."""
+    """List the methods with a clearly lower Brier score that were not chosen, each with the reason."""
     reasons: dict[str, list[str]] = {}
     for key in keys:
         reasons.setdefault(_why_not(found, key), []).append(key)
@@ -256,25 +259,25 @@ def _not_chosen(found: Choice, keys: Iterable[str], columns: str) -> str:
 
 
 def _why_not(found: Choice, key: str) -> str:
-    """Why a method with a clearly lower Brier score was not chosen."""
+    """Explain why a method with a clearly lower Brier score was not chosen."""
     fault = _fault(found, key)
     return f"which {fault}" if fault else f"a gain that is {SLIGHT}"
 
 
 def _fault(found: Choice, key: str) -> str:
-    """What rules a method out, whatever its Brier score."""
+    """Return the fault that excludes a method whatever its Brier score, or ""."""
     line = found.table.loc[key]
     if line.infinite:
         return WRONG
     return EXTREME if line.sure else ""
 
 
-def why_rather(evaluation: Evaluation, key: str) -> str:
-    """Say in a clause why the choice is not ``key``, a method with a lower Brier score.
+def why_not_chosen(evaluation: Evaluation, key: str) -> str:
+    """Explain in a clause why the choice is not ``key``, a method with a lower Brier score.
 
     >>> from calib import load_sample
     >>> evaluation = evaluate(Recipe(model="random_forest"), load_sample("digits"))
-    >>> why_rather(evaluation, "venn_abers")
+    >>> why_not_chosen(evaluation, "venn_abers")
     'the difference in Brier score is not clear: Venn–Abers +0.00124 [−0.00020, 0.0033]'
     """
     found, name = advise(evaluation), name_of(key)
@@ -288,8 +291,8 @@ def why_rather(evaluation: Evaluation, key: str) -> str:
     return f"no interval shows that {name} is better"
 
 
-def _rivals(found: Choice) -> tuple[str, ...]:
-    """How the other methods compare with the choice; against leaving things as they are the reason says it."""
+def _comparisons(found: Choice) -> tuple[str, ...]:
+    """Compare the other methods with the choice; if probabilities are kept, the reason already does."""
     table, gap, name = found.table, "gap gap_lower gap_upper", name_of(found.choice)
     if found.choice == "none":
         return ()
@@ -313,7 +316,7 @@ def _rivals(found: Choice) -> tuple[str, ...]:
 
 
 def _equal(found: Choice) -> str:
-    """Methods that give what a simpler one gives."""
+    """List the methods that give the same probabilities as a simpler one."""
     return " ".join(
         f"{capital(name_of(str(key)))} gives the same probabilities as {name_of(first)}."
         for key, first in found.table["same"].items()
@@ -322,7 +325,7 @@ def _equal(found: Choice) -> str:
 
 
 def _with_interval(evaluation: Evaluation, found: Choice) -> str:
-    """Methods that do not differ clearly from the choice but also give intervals."""
+    """List methods that do not differ clearly from the choice and also give intervals."""
     given = [key for key in _tried(found) if evaluation.predictions[key].lower is not None]
     gaps = found.table.loc[given]
     alike = [name_of(str(key)) for key in gaps.index[(gaps.gap_lower <= 0) & (gaps.gap_upper >= 0)]]
@@ -332,7 +335,7 @@ def _with_interval(evaluation: Evaluation, found: Choice) -> str:
 
 
 def _not_compared(evaluation: Evaluation) -> str:
-    """The methods that were left out or could not answer."""
+    """List the methods that were not selected or could not answer."""
     missing = [
         key
         for key in CALIBRATORS
@@ -360,7 +363,7 @@ def _certain(found: Choice) -> tuple[str, ...]:
 
 
 def headline(evaluation: Evaluation) -> str:
-    """Return the finding above a diagram: what the recommended method changes, or else the verdict in short."""
+    """Return the title of a diagram: the change by the recommended method, or else the verdict in short."""
     found = recommend(evaluation)
     if found.choice in (None, "none"):
         return verdict_of(evaluation).headline
@@ -378,7 +381,7 @@ def headline(evaluation: Evaluation) -> str:
 
 
 def _ece(evaluation: Evaluation, key: str) -> str:
-    """How the ECE changes, if its interval excludes 0."""
+    """Describe the change of the ECE, if its interval excludes 0."""
     recipe, (own, other) = evaluation.recipe, (evaluation.predictions[each].p for each in (key, "none"))
     view = View(bins=recipe.bins, strategy=recipe.binning)
     change, low, high = difference_interval("ece", evaluation.sample, own, other, view)
@@ -389,7 +392,7 @@ def _ece(evaluation: Evaluation, key: str) -> str:
 
 
 def over_splits(choice: str | None, repeats: OtherSplits) -> str:
-    """Say whether other splits, with everything refitted, agree with a choice; nothing if there is no choice."""
+    """State whether other splits, with everything refitted, agree with a choice; "" if there is no choice."""
     found = repeats.differences()
     table = found.table[found.table["metric"] == "brier"].set_index("calibrator")
     if choice is None or found.reference != "none" or table.empty or choice not in (*table.index, "none"):

@@ -1,21 +1,21 @@
-"""Which of the methods compared to use on these rows: the one comparison that advice, headline and titles rest on.
+"""The choice of a method on these rows: the one comparison behind advice, headline and titles.
 
-Whether to calibrate is the verdict's to say (``verdict``), how much it gains the Brier score's, a proper score that is
-always finite, by paired intervals on the test rows.
+The verdict (``verdict``) decides whether to calibrate. The Brier score, a proper score that is always finite, measures
+the gain, by paired intervals on the test rows.
 
 - The candidate is the method that lost least over many real tables: Platt scaling, or if it is not compared
   Venn–Abers; on a single tree, whose leaves tie many rows, Venn–Abers (docs/results.md). A method whose interval
-  against the candidate lies below 0 replaces it; of several the one with the lowest score.
+  against the candidate lies below 0 replaces it; of several such methods, the one with the lowest score.
 - If the model is miscalibrated the candidate is used. If its score is not below that of the uncalibrated model, the
   method with the lowest score replaces it; if all scores are clearly above it, no method helps.
-- If nothing, or a negligible miscalibration, was found, the candidate is used only if its score is lower, and by its
+- If no miscalibration, or a negligible one, was found, the candidate is used only if its score is lower, and by its
   interval may be lower by ``LITTLE`` of the uncertainty f (1 − f), with f the share of class 1. Otherwise the
-  probabilities stay as they are.
+  probabilities are kept.
 
-No method is taken that is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than ``SURE``
-of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. Nor do probabilities stay as
-they are if the uncalibrated model is that extreme, unless it is clearly better than the start; the leaves of a single
-tree rest on few rows, and never stay.
+A method is excluded if it is more extreme than its calibration rows justify: a probability nearer to 0 or 1 than
+``SURE`` of a row. On other rows such certainty is wrong sooner or later, at an infinite log loss. For the same reason
+an uncalibrated model that is so extreme is kept only if it is clearly better than the candidate; the leaves of a
+single tree have few rows, and are never kept.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from calib.metrics.losses import log_losses, mean, squared_errors
 from calib.metrics.paired_intervals import difference_interval
 from calib.models import MODELS
 
-ROUNDING = 12  # decimals: losses that differ by less are the same
-START = ("platt", "venn_abers")  # the candidate is the first of these that is compared
-LITTLE = 0.02  # of the uncertainty f (1 − f): a gain in Brier score that is not worth a calibrator
-SURE = 0.01  # of a calibration row: no probability nearer to 0 or 1 rests on the rows
+ROUNDING = 12  # decimals; losses that differ by less are equal
+START = ("platt", "venn_abers")  # the candidate is the first compared one of these
+LITTLE = 0.02  # share of the uncertainty f (1 − f) below which a gain is not worth a calibrator
+SURE = 0.01  # part of a calibration row; the rows do not justify probabilities nearer to 0 or 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +47,18 @@ class Choice:
     Attributes
     ----------
     choice
-        The method, "none" to leave the probabilities as they are.
+        The method, "none" to keep the probabilities.
     start
         The method that lost least over many real tables.
     table
-        A line a method, in the evaluation's order, with columns
+        One line per method, in the evaluation's order, with columns
 
         - score: its Brier score; infinite: whether its log loss is; same: the simplest method with equal predictions
-        - surest: how near it came to 0 or 1, in calibration rows; sure: whether nearer than they allow
+        - surest: smallest distance from 0 or 1, in calibration rows; sure: whether it is smaller than they justify
         - change, lower, upper: score − that of the uncalibrated model, with its 95 % interval; else NaN
         - gap, gap_lower, gap_upper: score − that of the choice, likewise
     miscalibrated
-        Whether the verdict on the uncalibrated model is so, and not negligibly.
+        Whether the verdict on the uncalibrated model is miscalibrated, and not negligibly.
     """
 
     choice: str
@@ -68,12 +68,12 @@ class Choice:
 
     @property
     def unhelped(self) -> bool:
-        """Return whether the model is miscalibrated and no compared method helps."""
+        """Whether the model is miscalibrated and no compared method helps."""
         return self.miscalibrated and self.choice == "none"
 
     @property
     def compared(self) -> bool:
-        """Return whether the uncalibrated model is among the methods."""
+        """Whether the uncalibrated model is among the methods."""
         return "none" in self.table.index
 
 
@@ -83,7 +83,7 @@ def advise(evaluation: Evaluation) -> Choice:
     Raises
     ------
     ValueError
-        Where no calibrator could answer.
+        If no calibrator could answer.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def _advise(evaluation: Evaluation) -> Choice:
     gaps = ("gap", "gap_lower", "gap_upper")
     table.insert(3, "sure", table["surest"] < SURE)
     table = table.join(_against(evaluation, "none", ("change", "lower", "upper")))
-    start = start_of(table, begins(evaluation))
+    start = start_of(table, candidates(evaluation))
     to_start = _against(evaluation, start, gaps)
     wrong = "none" in table.index and verdict_of(evaluation).finding == MISCALIBRATED
     choice = choose(
@@ -129,7 +129,7 @@ def _advise(evaluation: Evaluation) -> Choice:
 
 
 def _surest(p: np.ndarray) -> float:
-    """How near a probability comes to 0 or 1."""
+    """Return the smallest distance of a probability from 0 or 1."""
     return float(np.minimum(p, 1 - p).min())
 
 
@@ -145,7 +145,7 @@ def _simplest_equal(key: str, predicted: dict[str, np.ndarray]) -> str:
 
 
 def _against(evaluation: Evaluation, reference: str, names: Sequence[str]) -> pd.DataFrame:
-    """The mean difference of every method's losses to those of the reference, with its interval."""
+    """Return the mean difference of every method's losses from those of the reference, with its interval."""
     predicted = {key: each.p for key, each in evaluation.predictions.items()}
     if reference not in predicted:
         return pd.DataFrame(np.nan, list(predicted), names)
@@ -156,11 +156,11 @@ def _against(evaluation: Evaluation, reference: str, names: Sequence[str]) -> pd
     return pd.DataFrame.from_dict(lines, orient="index", columns=list(names))
 
 
-def begins(evaluation: Evaluation) -> tuple[str, ...]:
-    """Return the first method that the choice considers for this model, among those compared.
+def candidates(evaluation: Evaluation) -> tuple[str, ...]:
+    """Return the candidates for this model, in order of preference.
 
     >>> from calib import Recipe, evaluate, load_sample
-    >>> begins(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
+    >>> candidates(evaluate(Recipe(model="decision_tree"), load_sample("digits")))
     ('venn_abers', 'platt')
     """
     return START[::-1] if _is_tree(evaluation) else START
@@ -197,14 +197,14 @@ def choose(
     beats_start
         Whether a method's interval against ``start`` lies below 0.
     start
-        Where the choice begins.
+        The candidate.
     miscalibrated
-        Whether the uncalibrated model is, and not negligibly.
+        Whether the uncalibrated model is miscalibrated, and not negligibly.
     share
-        Of class 1.
+        Share of class 1.
     own
-        Whether the uncalibrated model, although more extreme than the rows justify, may stay where it is clearly
-        better than the start.
+        Whether an uncalibrated model that is more extreme than the rows justify may be kept if it is clearly
+        better than the candidate.
     """
     sober = table[~table["infinite"] & ~table["sure"]]
     others = sober[sober.index != "none"]

@@ -1,8 +1,8 @@
-"""Whether there are rows enough to fit calibrators and to compare them.
+"""Warnings if there are too few rows to fit calibrators or to compare them.
 
-A calibrator is fitted on what its minority class shows. With k such rows even their overall share is known only to a
-relative ±2/√k, 45 % for k = 20, and the usual rule asks for ten rows for each fitted number; Platt scaling has two. A
-mean over test rows, too, rests on those of the minority class.
+A calibrator learns from its minority class. With k such rows even their overall share is known only to a
+relative ±2/√k, 45 % for k = 20, and the usual rule requires ten rows per fitted number; Platt scaling has two. A
+mean over test rows, too, depends on those of the minority class.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from calib.kernel.wording import brief_percent, class_named, counted, describe_r
 from calib.metrics.confidence import FEWEST
 
 FEWEST_TO_FIT = 20  # minority rows: ten for each of the two numbers of Platt scaling (Peduzzi et al. 1996)
-FEWEST_TO_COMPARE = 20  # minority rows of the test set: with fewer, a single one is 5 % of all that is known
+FEWEST_TO_COMPARE = 20  # minority rows of the test set; with fewer, each one is more than 5 % of them
 FEWEST_TO_JUDGE = 100  # minority rows of the test set (Collins, Ogundimu & Altman 2016)
 
 
 def too_few(evaluation: Evaluation) -> tuple[Problem, ...]:
-    """Warn if the rows are too few to distinguish methods; remark if intervals are merely wide.
+    """Warn if the rows are too few to distinguish methods; give a note if intervals are merely wide.
 
-    At a deployment base rate too, what is known of a class depends on the rows of it that there are.
+    At a deployment base rate, too, the knowledge about a class depends on its actual number of rows.
     """
     evaluation = evaluation.before or evaluation
     return tuple(filter(None, (_to_fit(evaluation), _to_judge(evaluation))))
 
 
-def nothing_told(evaluation: Evaluation) -> bool:
-    """Tell whether rows are too few to see differences of methods."""
+def too_few_to_compare(evaluation: Evaluation) -> bool:
+    """Tell whether the rows are too few to see differences between methods."""
     return any(problem.severity == "warning" for problem in too_few(evaluation))
 
 
@@ -62,7 +62,7 @@ def _to_fit(evaluation: Evaluation) -> Problem | None:
 
 
 def _class_rows(y: np.ndarray, weight: np.ndarray | None) -> tuple[float, float]:
-    """(rows, rows of class 1) that labels (n,) stand for."""
+    """Return (rows, rows of class 1) that labels (n,) represent."""
     rows = or_ones(weight, len(y))
     return float(rows.sum()), float(rows @ y)
 

@@ -1,9 +1,9 @@
-"""Which calibrator to use for three or more classes together, judged by their Brier score on the test rows.
+"""The recommended calibrator for three or more classes together, by their Brier score on the test rows.
 
-The candidate is the first of ``START`` that is compared, the methods that lost least over twelve real data sets
+The candidate is the first compared method of ``START``, the methods that lost least over twelve real data sets
 (docs/results.md). Another method, or the uncalibrated model, replaces it if the 95 % interval of its difference in
-Brier score, summed over the classes, lies below 0. No other method is taken that gave a class that came a probability
-of 0: its log loss is infinite.
+Brier score, summed over the classes, lies below 0. A method that gave the true class a probability
+of 0 does not replace it, because its log loss is infinite.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from calib.metrics.confidence import mean_interval
 from calib.metrics.losses import joint_log_losses, joint_squared_errors
 
 START = ("structured_matrix", "structured_vector", "platt")
-TRIED = (  # docs/results.md, which a test holds against it
+TRIED = (  # a test compares it with docs/results.md
     "In our benchmark (660 cases from 12 data sets) this advice was 0.0094 Brier score worse than the best method in "
     "hindsight. Always using structured matrix scaling was 0.0300 worse."
 )
@@ -31,18 +31,18 @@ TRIED = (  # docs/results.md, which a test holds against it
 
 @dataclass(frozen=True)
 class JointAdvice:
-    """The method for all classes together.
+    """The recommended method for all classes together.
 
     Attributes
     ----------
     choice
         The method; "none" is the uncalibrated model.
     start
-        The method with which the choice began.
+        The candidate.
     answer
         One sentence.
     reason
-        Why, with the scores.
+        The reason, with the scores.
     """
 
     choice: str
@@ -70,7 +70,7 @@ def _advise(joint: JointEvaluation) -> JointAdvice:
     never = {key for key, P in predictions.items() if np.isinf(joint_log_losses(y, P)).any()}
     start = next((key for key in START if key in losses), next(iter(losses)))
     rows = joint.rows
-    choice = taken(rows, losses, never, start)
+    choice = best_or_start(rows, losses, never, start)
     ours, own = (number(rows.mean(losses[key]), 4) for key in (choice, start))
     if choice == start:
         reason = f"No other method is clearly better. Brier score, all classes: {ours}."
@@ -84,24 +84,24 @@ def _advise(joint: JointEvaluation) -> JointAdvice:
     return JointAdvice(choice, start, answer, reason)
 
 
-def taken(rows: Rows, losses: Mapping[str, Array], never: Collection[str], start: str) -> str:
+def best_or_start(rows: Rows, losses: Mapping[str, Array], never: Collection[str], start: str) -> str:
     """Return the method that replaces ``start``, or ``start``.
 
     Parameters
     ----------
     rows
-        Whether the class that the model predicts came, (n,): an interval needs rows of both kinds.
+        Whether the class that the model predicts is right, (n,): an interval needs rows of both kinds.
     losses
         Method → Brier loss of each row, (n,).
     never
-        Methods that replace no other.
+        Methods that never replace another.
     start
         One of the methods.
 
     Examples
     --------
     >>> rows, sure = Rows(np.array([0, 1] * 20)), np.linspace(0.1, 0.2, 40)
-    >>> taken(rows, {"platt": sure + 0.3, "beta": sure, "none": sure - 0.1}, {"none"}, "platt")
+    >>> best_or_start(rows, {"platt": sure + 0.3, "beta": sure, "none": sure - 0.1}, {"none"}, "platt")
     'beta'
     """
     better = [

@@ -1,4 +1,4 @@
-"""One mark of a reliability diagram in words: what the model said of its rows, and what happened."""
+"""One mark of a reliability diagram in words: the model's prediction for its rows, and the outcome."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class MarkedBin:
     Attributes
     ----------
     calibrator
-        Whose predictions they are.
+        The calibrator that made the predictions.
     low, high
         The bin, [low, high).
     rows
-        Number of test rows in it, by weight where they have one.
+        Number of test rows in it, by weight if they have weights.
     predicted
         Mean prediction.
     observed
@@ -35,7 +35,7 @@ class MarkedBin:
     positive
         Name of class 1.
     beyond_chance
-        Whether the two differ by more than the largest of as many bins does by chance, in 95 of 100 samples.
+        Whether the two differ by more than the largest gap of as many bins does by chance, in 95 of 100 samples.
     """
 
     calibrator: str
@@ -74,8 +74,8 @@ class MarkedBin:
 def telling_mark(evaluation: Evaluation) -> MarkedBin | None:
     """Return the mark of the model's own predictions that is farthest from the diagonal, in standard errors.
 
-    None where every bin has few rows. The standard error is that of a frequency whose probability is the mean
-    prediction, √(p (1 − p) / n), p kept 1 / n away from 0 and 1.
+    None if every bin has few rows. The standard error is that of a frequency whose probability is the mean
+    prediction, √(p (1 − p) / n), with p clipped to 1/n … 1 − 1/n.
     """
     key = reference_of(evaluation.predictions)
     curve = curve_of(evaluation, key)
@@ -104,7 +104,7 @@ def sentence_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> str:
 
 
 def _sure(evaluation: Evaluation, key: str, rows: float, predicted: float, observed: float) -> bool:
-    """Whether the largest gap of as many bins as the model's own predictions fill is rarely as large by chance."""
+    """Tell whether the largest gap of as many bins as the model's own predictions fill is rarely so large by chance."""
     bins = int((curve_of(evaluation, key).count >= FEW).sum())
     return _chance(rows / sampling_effect(evaluation, key), predicted, observed) < 0.05 / bins
 
@@ -112,7 +112,7 @@ def _sure(evaluation: Evaluation, key: str, rows: float, predicted: float, obser
 def _chance(rows: float, predicted: float, observed: float) -> float:
     """Two-sided p-value of a frequency whose probability is the mean prediction.
 
-    >>> _chance(2, 0.5, 1.0), _chance(77, 0.0, 2 / 77)     # both of two; and what was said never to be
+    >>> _chance(2, 0.5, 1.0), _chance(77, 0.0, 2 / 77)     # both rows of two; and events with the prediction 0
     (0.5, 0.0)
     """
     events, n = round(rows * observed), round(rows)

@@ -1,4 +1,4 @@
-"""Rare events: where most predictions are so small that a diagram from 0 to 1 holds them in one corner."""
+"""Rare events: most predictions are so small that they fill one corner of a diagram from 0 to 1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from calib.evaluate import Evaluation
 from calib.kernel.binning import quantiles
 
 SMALL = 0.05
-LEAST_GAIN = 0.05  # of the net benefit of a perfect rule, the share of class 1
+LEAST_GAIN = 0.05  # relative to the net benefit of a perfect rule, which is the share of class 1
 THRESHOLDS = np.geomspace(1e-7, 0.99, 500)
 
 
@@ -29,7 +29,7 @@ def thresholds_in_use(evaluation: Evaluation) -> float | None:
     """Return the upper end of useful thresholds if predictions are small: 1, 2 or 5 at some decimal place.
 
     Beyond it no calibrator has a twentieth of the net benefit of a perfect rule. It is at least twice the
-    share of class 1, up to which acting on all competes. None where predictions are not small.
+    share of class 1, up to which acting on all rows competes. None if predictions are not small.
     """
     if small_median(evaluation) is None:
         return None
@@ -40,7 +40,7 @@ def thresholds_in_use(evaluation: Evaluation) -> float | None:
 
 
 def _rounded_up(value: float) -> float:
-    """The next of 1, 2 and 5 at any decimal place, at most 1.
+    """Round up to the next of 1, 2 and 5 at any decimal place, at most 1.
 
     >>> _rounded_up(0.0031), _rounded_up(0.02), _rounded_up(0.6)
     (0.005, 0.02, 1.0)

@@ -1,9 +1,9 @@
-"""Is it calibrated? The first sentence of every page and report: a finding on the person's own model, with its ground.
+"""The verdict on calibration, the first sentence of every page and report: a finding on the model with its reason.
 
 The finding is that of ``calibration_test``, which errs on at most 5 of 100 calibrated models. A miscalibration that
 is found counts as negligible only if the rows show it: if ``largest_average_gap`` lies below ``SMALL``, scaled by
-4 f (1 − f) with f the share of class 1, so that rare events are held to gaps as small as they are. Where nothing is
-found, the sentence says how small a gap the rows could have shown.
+4 f (1 − f) with f the share of class 1, so that the limit is smaller for rare events. If no miscalibration is
+found, the sentence states how small a gap the rows could have shown.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from calib.metrics.distances import gaps_by_chance, in_cells
 Array = np.ndarray
 
 MISCALIBRATED, NEGLIGIBLE, NO_SIGN, TOO_FEW = "miscalibrated", "negligible", "no sign", "too few"
-SMALL = 0.02  # average gap, at a share of one half
+SMALL = 0.02  # largest negligible average gap, at a share of one half
 BLIND = 0.2  # rows that could not show an average gap of this size are too few
-CLEAR = 2.5  # standard deviations by which a stretch of predictions must be off to be named
+CLEAR = 2.5  # standard deviations by which a range of predictions must deviate to be named
 EXPLAINED = {
     "slope": "A slope below 1 means overconfident, above 1 underconfident.",
     "observed_expected": "O/E is the number of events observed, divided by the number expected.",
@@ -59,9 +59,9 @@ class Verdict:
     finding
         "miscalibrated", "negligible" (found, but too small to matter), "no sign" or "too few" (rows).
     sentences
-        The finding and its ground, in words.
+        The finding and its reason, in words.
     p_value
-        Of the test of calibration; NaN where nothing can be told.
+        p-value of the test of calibration; NaN if there is none.
     unseen
         The average gap, in one direction, that the test finds in 80 of 100 test sets like this one.
     largest
@@ -76,20 +76,20 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """State the finding and the reason."""
+        """The finding and the reason."""
         return " ".join(self.sentences)
 
     @property
     def headline(self) -> str:
-        """State the finding alone, as a title."""
+        """The finding alone, as a title."""
         return self.sentences[0].removesuffix(".")
 
 
 def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
     """Judge the predictions of a calibrator, by default the uncalibrated model or else the first.
 
-    At a deployment base rate the verdict is that at the table's own, at which the labels were drawn. Predictions made
-    elsewhere were fitted on no row of the table: if the split is a random one all rows are judged.
+    At a deployment base rate the verdict is at the table's own, at which the labels were drawn. Predictions made
+    elsewhere were not fitted on the table: if the split is a random one, all rows are judged.
 
     >>> from calib import Recipe, evaluate, load_sample
     >>> verdict_of(evaluate(Recipe(model="naive_bayes", calibrators=("none",)), load_sample("digits"))).finding
@@ -106,7 +106,7 @@ def verdict_of(evaluation: Evaluation, key: str | None = None) -> Verdict:
 
 
 def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
-    """Why the ECE of the verdict is not that of the metrics if a deployment base rate is set."""
+    """Explain why the ECE of the verdict differs from that of the metrics at a deployment base rate."""
     assert evaluation.before is not None
     if evaluation.joint is not None:
         return (
@@ -121,7 +121,7 @@ def _at_its_own_rate(evaluation: Evaluation, key: str | None) -> str:
 
 
 def _judged(evaluation: Evaluation, key: str) -> Evaluation:
-    """The uncalibrated model on all rows that it was not trained on, calibrators on the test set."""
+    """Return the uncalibrated model on all rows that it was not trained on, or a calibrator on the test set."""
     return evaluation.on_every_row() if key == "none" else evaluation
 
 
@@ -139,7 +139,7 @@ def _judge(evaluation: Evaluation, key: str) -> Verdict:
 
 
 def finding_of(test: CalibrationTest, largest: float, share: float) -> str:
-    """Name the finding of a test, of the largest average gap that the rows leave open, and of the share of class 1."""
+    """Name the finding from a test, the largest average gap that the rows leave open, and the share of class 1."""
     if test.impossible:
         return MISCALIBRATED
     if test.rejects:
@@ -167,7 +167,7 @@ def _too_few(evaluation: Evaluation, key: str, test: CalibrationTest, largest: f
 
 
 def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, largest: float) -> Iterator[str]:
-    """Where it errs and in which direction, a number for it, and chance beside the ECE."""
+    """Yield where the predictions err and in which direction, a number for it, and the ECE beside that by chance."""
     who = "Not calibrated: it" if key == "none" else f"{capital(name_of(key))} is not calibrated: it"
     if test.rejects:
         rows, p = evaluation.sample, evaluation.predictions[key].p
@@ -182,7 +182,7 @@ def _miscalibrated(evaluation: Evaluation, key: str, test: CalibrationTest, larg
 
 
 def _ranking(evaluation: Evaluation, key: str) -> Iterator[str]:
-    """If the predictions may rank no better than chance, say so: calibration alone does not make them useful."""
+    """Warn if the predictions may rank no better than chance, because calibration alone does not make them useful."""
     rows, p = evaluation.sample, evaluation.predictions[key].p
     low, high = INTERVALS["auc"].ends(rows, p, View())
     if np.ptp(p) == 0:
@@ -198,21 +198,21 @@ def _whose(key: str) -> str:
 
 
 def _rows(evaluation: Evaluation) -> str:
-    """The rows judged, and in how many clusters."""
+    """Describe the judged rows and their number of clusters."""
     rows = evaluation.sample
     clusters = "" if rows.cluster is None else f" of {counted(round(rows.freedom) + 1, 'cluster')}"
     return f"{evaluation.judged_by}{clusters}"
 
 
 def _certain(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
-    """How many rows were predicted exactly 0 or 1 and wrong; without any, how many to as many digits as count."""
+    """State how many rows were predicted exactly 0 or 1 and wrong, or else so to all stored digits."""
     exact = int(np.count_nonzero(evaluation.predictions[key].p == 1 - evaluation.sample.y))
     how, rows = ("exactly 0 or 1", exact) if exact else ("0 or 1, to 16 digits,", test.impossible)
     return f"predicted {how} and was wrong for {counted(rows, 'row')}"
 
 
 def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> str:
-    """The ECE beside that of a calibrated model; if it shows nothing, how rare the whole finding is by chance."""
+    """Compare the ECE with that of a calibrated model; if it is within, state the p-value of the whole finding."""
     own = float(evaluation.measured(["ece"])["ece"][key])
     most = ece_range(evaluation, key)[1]
     chance, seen = briefly(most, own)
@@ -226,7 +226,7 @@ def _against_chance(evaluation: Evaluation, key: str, test: CalibrationTest) -> 
 
 
 def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> tuple[str, tuple[str, ...]]:
-    """The calibration slope or O/E, whichever look is the clearer one, if its interval excludes 1, and what it is."""
+    """Return the calibration slope or O/E, whichever is clearer, if its interval excludes 1, and its explanation."""
     rows, p, found = evaluation.sample, evaluation.predictions[key].p, []
     for look, metric, label in (("slope", "slope", "slope"), ("level", "observed_expected", "O/E")):
         low, high = INTERVALS[metric].ends(rows, p, View())
@@ -241,10 +241,10 @@ def _number(evaluation: Evaluation, key: str, test: CalibrationTest) -> tuple[st
 def stretches(rows: Rows, p: Array) -> list[str]:
     """Describe the ranges in which predictions p (n,) are clearly too high or too low, from the lowest up.
 
-    The largest climb or fall of the cumulative differences between the CORP curve (isotonic regression) and p parts the
-    predictions into at most three stretches, which meet where the curve crosses the diagonal; a few labels between two
-    clear ends cannot move the place. A stretch that shows nothing clearly joins its neighbour. Ends are rounded as they
-    are printed before the rows are counted, so that each phrase holds for the rows it names.
+    The largest rise or fall of the cumulative differences between the CORP curve (isotonic regression) and p divides
+    predictions into at most three ranges, which meet where the curve crosses the diagonal; a few labels between two
+    clear ends cannot move that place. A range without a clear deviation joins its neighbour. Ends are rounded as they
+    are printed before the rows are counted, so that each phrase holds for the rows that it names.
 
     >>> rows = Rows(np.repeat([0, 1, 0, 1], [900, 100, 100, 900]))       # 10 % of class 1, then 90 %
     >>> stretches(rows, np.repeat([0.05, 0.95], 1000)), stretches(rows, np.full(2000, 0.6))
@@ -270,7 +270,7 @@ def stretches(rows: Rows, p: Array) -> list[str]:
 
 
 def _cuts(rows: Rows, p: Array) -> list[float]:
-    """Where the largest climb or fall of the CORP curve's cumulative differences begins and ends, as it is printed."""
+    """Return the ends of the largest rise or fall of the CORP curve's cumulative differences, rounded as printed."""
     tied = pool_ties(p, rows.y, rows.weight)
     corp = pool_adjacent_violators(tied.sums, tied.weights).fitted
     walk = np.append(0.0, np.cumsum(tied.weights * (corp - tied.scores)))
@@ -280,7 +280,7 @@ def _cuts(rows: Rows, p: Array) -> list[float]:
 
 
 def _off(rows: Rows, at: Array, p: Array, k: int) -> tuple[Array, Array]:
-    """(k,), (k,): sums of label less prediction in stretches, and their standard deviations by chance."""
+    """Return the sums (k,) of label less prediction in ranges, and their standard deviations (k,) by chance."""
     if rows.cluster is None:
         variance = gaps_by_chance(rows, p, at, k)
     else:
@@ -289,7 +289,7 @@ def _off(rows: Rows, at: Array, p: Array, k: int) -> tuple[Array, Array]:
 
 
 def _places(cuts: list[float]) -> list[str]:
-    """Between cuts in words: below the first, from one to the next, above the last."""
+    """Describe the ranges between cuts: below the first, from one to the next, above the last."""
     if not cuts:
         return [""]
     named = [brief_percent(cut) for cut in cuts]
@@ -298,7 +298,7 @@ def _places(cuts: list[float]) -> list[str]:
 
 
 def _rounded(p: float) -> float:
-    """The number that is printed for a probability, so that rows are parted where the words say.
+    """Return a probability as it is printed, so that rows are divided at the printed place.
 
     >>> _rounded(0.3972), _rounded(0.00123), _rounded(0.967), _rounded(0.99712)
     (0.4, 0.0012, 0.97, 0.997)

@@ -1,4 +1,4 @@
-"""Is it still calibrated? Evidence that may be looked at every day."""
+"""Monitoring of calibration: evidence that may be looked at every day."""
 
 from calib.analysis.watch.watcher import Watched, Watcher, watch
 

@@ -1,7 +1,7 @@
-"""The bets against calibration: what q could be instead of p, each fixed before the label is seen.
+"""Bets against calibration: alternative probabilities q instead of p, each fixed before the label is seen.
 
 Shifts of the log-odds, slopes, and online isotonic regression on bins of the log-odds. A bet on a row gains
-log q(y) − log p(y). If the label has probability p, the mean of exp(gain) is 1, whatever q is, as long as q was
+log q(y) − log p(y). If the label has probability p, the mean of exp(gain) is 1 for every q that was
 chosen from the past.
 
 Henzi, Puke, Dimitriadis & Ziegel 2023, "A safe Hosmer–Lemeshow test"; Arnold, Henzi & Ziegel 2023.
@@ -17,7 +17,7 @@ from scipy.optimize import isotonic_regression
 
 from calib.kernel.checks import Array
 
-EDGE = 1e-6  # probabilities nearer to 0 or 1 are clipped
+EDGE = 1e-6  # distance from 0 and 1 to which probabilities are clipped
 FARTHEST = float(np.log((1 - EDGE) / EDGE))
 
 SHIFTS = (0.15, 0.3, 0.5, 0.75, 1.1)
@@ -28,14 +28,14 @@ LINES: tuple[tuple[float, float, str], ...] = (
     *((0.0, slope, "slope") for slope in SLOPES),
     *((sign * 0.5, slope, "slope") for slope in TILTED for sign in (1, -1)),
 )
-"""Intercept and slope of each line that bets logit q = a + b logit p, and what it would mean if it wins."""
+"""Intercept a, slope b and kind of each line that bets logit q = a + b logit p; the kind is the cause if it wins."""
 
 MEMORIES = (400.0, 3_000.0, np.inf)
 """Half-lives, in rows, of the isotonic fits."""
 
 BINS = 100
-PSEUDO = 4.0  # rows of calibrated labels, shared out over the bins, that the isotonic fit starts with
-SCALE = float(2**24)  # probabilities are summed as whole multiples of 1 / SCALE, so that order cannot matter
+PSEUDO = 4.0  # pseudo-rows of calibrated labels with which the isotonic fit starts, spread over the bins
+SCALE = float(2**24)  # sums of multiples of 1 / SCALE do not depend on the order
 
 KINDS = (*(kind for _, _, kind in LINES), *("shape" for _ in MEMORIES))
 SHARES = {"level": 0.8, "slope": 0.1, "shape": 0.1}
@@ -45,12 +45,12 @@ EDGES = np.linspace(-7, 7, BINS - 1)
 
 
 def bin_of(x: Array) -> Array:
-    """Bin of log-odds among the 100 fixed ones; the first and the last are open."""
+    """Return the bin of log-odds among the 100 fixed bins; the first and the last are open."""
     return np.searchsorted(EDGES, x, side="right")
 
 
 def softplus(z: Array) -> Array:
-    """``log(1 + exp(z))`` for z below 700."""
+    """Return ``log(1 + exp(z))`` for z below 700."""
     return np.log1p(np.exp(z))
 
 
@@ -63,7 +63,7 @@ class Block:
     x, y, p
         Log-odds, labels and probabilities, clipped.
     end
-        −1 where p was clipped at 0, 1 where it was clipped at 1, else 0; None if none was.
+        −1 if p was clipped at 0, 1 if it was clipped at 1, else 0; None if no row was clipped.
     starts
         Position of the first row of each batch.
     """
@@ -81,7 +81,7 @@ class Block:
         return np.add.reduceat(values, self.starts)
 
     def part(self, batches: Array) -> Block:
-        """Return some of the batches."""
+        """Return these batches."""
         sizes = np.diff(np.append(self.starts, len(self.x)))
         chosen = np.zeros(len(sizes), dtype=bool)
         chosen[batches] = True
@@ -92,7 +92,7 @@ class Block:
 
 
 def gains(block: Block, offsets: Array) -> Array:
-    """Log gain of every bet in every batch, shape (bets, batches); ``offsets`` are those of the isotonic bets."""
+    """Return the log gain of every bet in every batch, shape (bets, batches); ``offsets`` are for the isotonic bets."""
     sign = 1.0 - 2.0 * block.y
     base = softplus(sign * block.x)
     out = np.empty((len(KINDS), len(block.starts)))
@@ -105,7 +105,7 @@ def gains(block: Block, offsets: Array) -> Array:
 
 
 def _within(moved: Array, block: Block) -> Array:
-    """On clipped rows a bet may only move away from the end: then p beyond the clip keeps the mean at most 1."""
+    """Let bets on clipped rows move away from the end only, so that the mean stays at most 1 for p beyond the clip."""
     moved = np.clip(moved, -2 * FARTHEST, 2 * FARTHEST)
     if block.end is None:
         return moved
@@ -114,7 +114,7 @@ def _within(moved: Array, block: Block) -> Array:
 
 
 def next_renewal(last: int) -> int:
-    """Row after which what is fitted to the past is fitted again."""
+    """Return the row after which the fits to the past are renewed."""
     return last + min(max(last // 20, 20), 250)
 
 
@@ -127,13 +127,13 @@ class IsotonicBet:
     rows
         Rows seen.
     renewed
-        Rows seen when the fits were last renewed.
+        Rows seen at the last renewal of the fits.
     counts
-        Shape (memories, 3, bins): rows, events and expected events by then, old rows faded.
+        Shape (memories, 3, bins): rows, events and expected events by then, with old rows down-weighted.
     fresh
         Shape (3, bins): the same since then, as whole numbers.
     offsets
-        Shape (memories, bins): what is added to the log-odds of a row.
+        Shape (memories, bins): added to the log-odds of a row.
     """
 
     rows: int = 0
@@ -143,7 +143,7 @@ class IsotonicBet:
     offsets: Array = field(default_factory=lambda: np.zeros((len(MEMORIES), BINS)))
 
     def play(self, block: Block) -> Array:
-        """Offsets of each row, shape (memories, rows), each from earlier batches alone; learn from the block after."""
+        """Return each row's offsets, shape (memories, rows), from earlier batches alone; then learn from the block."""
         bins = bin_of(block.x)
         first = self.rows + np.append(block.starts, len(block.x))  # row at which each batch begins
         cuts = [0]

@@ -1,9 +1,9 @@
-"""Where a change began, from sums at a few hundred earlier rows: many near the end, few far back.
+"""Estimate of the beginning of a change, from sums at a few hundred earlier rows: many near the end, few far back.
 
-Of the rows since each candidate the log-likelihood of a new level, slope and bend is nearly quadratic at the old
-predictions; with normal priors its integral has a closed form. All candidates are equally likely beforehand.
+For the rows since each candidate, the log-likelihood of a new level, slope and bend is nearly quadratic at the old
+predictions; with normal priors its integral has a closed form. All candidates are equally likely a priori.
 
-An alarm picks a moment at which the rows look worst, so that the likeliest 95 % of the posterior would contain the
+An alarm selects a moment at which the rows look worst, so that the likeliest 95 % of the posterior would contain the
 beginning too seldom. The interval spans the likeliest 99.9 %: by simulation it then contains the beginning of a sudden
 change in at least 95 % of runs (``scripts/watch_intervals.py``). A slow change has no such row.
 """
@@ -21,7 +21,7 @@ from calib.kernel.checks import Array
 KEPT = 64  # candidates on each scale; the scales are 1, 2, 4 … batches
 SCALES = 40
 SUMS = 8
-SHARE = 0.999  # of the posterior within the interval
+SHARE = 0.999  # posterior probability of the interval
 PRIOR_SD = np.array([0.7, 0.6, 0.3])
 
 
@@ -48,7 +48,7 @@ class Candidates:
     rows: int = 0
 
     def add(self, block: Block, moments: Array) -> Candidates:
-        """Candidates after these batches, not yet thinned; ``self`` stays as it was."""
+        """Return the candidates after these batches, not yet thinned; ``self`` is unchanged."""
         z = np.clip(block.x, -5, 5) / 2
         v = block.p * (1 - block.p)
         gap = block.y - block.p
@@ -69,7 +69,7 @@ class Candidates:
         )
 
     def at(self, batches: int, rows: int, now: Array | None = None) -> Candidates:
-        """The candidates as they were, or are, after so many batches, thinned."""
+        """Return the candidates after so many batches, thinned."""
         if now is None:
             inside = np.flatnonzero(self.batch == batches)
             now = self.sums[:, inside[0]].copy() if len(inside) else self.now
@@ -100,13 +100,13 @@ class Candidates:
         return share / share.sum(), moved
 
     def began(self) -> dict[str, Any]:
-        """Row and moment of the likeliest beginning, and of the ends of its interval."""
+        """Return row and moment of the likeliest beginning, and of the ends of its interval."""
         share, moved = self.posterior()
-        # Every candidate stands for the rows up to the next one: compare densities.
+        # Every candidate represents the rows up to the next one: compare densities.
         likeliest = np.argsort(-share / np.diff(np.append(self.row, self.rows)), kind="stable")
         inside = likeliest[: int(np.searchsorted(np.cumsum(share[likeliest]), SHARE)) + 1]
         best, low, high = int(likeliest[0]), int(inside.min()), int(inside.max())
-        # Between two candidates only the next one's row and moment are known.
+        # The change may lie between two candidates, of which only rows and moments are known: include the next one.
         high += bool((self.batch[high + 1 : high + 2] > self.batch[high] + 1).any())
         ends = {"since": best, "low": low, "high": high}
         return {

@@ -1,4 +1,4 @@
-"""Watch an Evaluation's predictions over time: evidence, level and periods, thinned to what a picture shows."""
+"""Monitoring of an Evaluation's predictions: evidence, level and periods, thinned for pictures."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from calib.kernel.wording import counted
 
 FITS = {"offset": "offset", "recalibration": "logistic", "refit": "logistic"}
 MOST_POINTS = 1500
-CLEAR = 0.01  # level of the test whether the scores shifted; low, because people look often
+CLEAR = 0.01  # level of the test for shifted scores; low, because people look often
 
 
 @dataclass(frozen=True, eq=False)
 class OverTime:
-    """What watching one calibrator's predictions shows.
+    """Result of monitoring one calibrator's predictions.
 
     Attributes
     ----------
     watched
         Alarm and intervals; its arrays of one value per row are empty.
     points
-        Evidence after at most 1,500 days, or rows: moment, rows, log10 (of the evidence), period (its number). Of many
+        Evidence after at most 1,500 days, or rows: moment, rows, log10 (of the evidence), period (its number). Among
         neighbours the highest is kept.
     band
         The mean of observed − predicted so far, with its band: moment, level, low, high.
@@ -40,11 +40,11 @@ class OverTime:
     periods
         Months, or stretches of rows.
     order
-        Positions of the watched test rows, in the order of time.
+        Positions of the monitored test rows, in the order of time.
     waiting
         Rows that wait because the label of an earlier row is missing.
     later
-        One line per period of the rows that wait and of those without a label: their scores need no labels.
+        One line per period for rows that wait and rows without a label: their scores need no labels.
     """
 
     evaluation: Evaluation
@@ -77,7 +77,7 @@ class OverTime:
 
     @property
     def from_the_start(self) -> bool:
-        """Whether the change may have begun with the first row, and more likely began near it than near the alarm."""
+        """Whether the change may have begun with the first row, and is nearer to it than to the alarm."""
         found = self.watched.found
         return found is not None and found.earliest == 0 and 2 * found.since < found.rows
 
@@ -85,7 +85,7 @@ class OverTime:
     def shifted(self) -> str | None:
         """The period whose scores differ most from those of the first; None if no period differs clearly.
 
-        Kolmogorov–Smirnov tests, corrected for the number of periods. Unlike the evidence they hold for one look.
+        Kolmogorov–Smirnov tests, corrected for the number of periods. Unlike the evidence, they are valid for one look.
         """
         later = pd.concat([self.table.iloc[1:], self.later])
         if not len(later) or later["moved_p"].min() * len(later) >= CLEAR:
@@ -97,7 +97,7 @@ class OverTime:
         return shown_moment(moment - 1 if self.kind == "row" else moment, self.kind)
 
     def fit(self) -> Any:
-        """The calibrator that the advice names, fitted to the rows since the change; refused without an alarm."""
+        """Fit the calibrator that the advice names to the rows since the change; refused without an alarm."""
         found = self.watched.found
         if found is None:
             raise InputError("There is no alarm, so there is nothing to recalibrate.")
@@ -113,12 +113,12 @@ def over_time(
     horizon: int = 1,
     skip_unlabelled: bool = False,
 ) -> OverTime:
-    """Watch the predictions of one calibrator on the test rows, in the order of the time column or of the table.
+    """Monitor the predictions of one calibrator on the test rows, in the order of the time column or of the table.
 
     Parameters
     ----------
     skip_unlabelled
-        Leave out rows without a label, instead of waiting for them: they and all later rows do not count.
+        Whether to leave out rows without a label. Otherwise these and all later rows do not count until labels arrive.
 
     Raises
     ------
@@ -178,9 +178,9 @@ def _path(watched: Watched, times: Array, cut: Periods) -> tuple[pd.DataFrame, p
 
 
 def _unlabelled_scores(evaluation: Evaluation, waiting: Array) -> tuple[Array, Array] | None:
-    """Predictions and times, in the order of time, of rows without a label and of test rows that wait; or None.
+    """Return predictions and times, in the order of time, of rows without a label and of waiting rows; or None.
 
-    Only predictions as they were made: calibrators are fitted to rows with labels.
+    Predictions are uncalibrated, because calibrators are fitted to rows with labels.
     """
     data = evaluation.dataset
     if data.unlabelled_scores is None:
@@ -196,7 +196,7 @@ def _unlabelled_scores(evaluation: Evaluation, waiting: Array) -> tuple[Array, A
 
 
 def _highest(values: Array) -> Array:
-    """Positions to draw: of many, the highest of each stretch, so that no peak is lost."""
+    """Return the positions to draw: the highest of each stretch of many values, so that no peak is lost."""
     n = len(values)
     if n <= MOST_POINTS:
         return np.arange(n)
@@ -205,7 +205,7 @@ def _highest(values: Array) -> Array:
 
 
 def summary(found: OverTime) -> str:
-    """The finding in one sentence."""
+    """State the finding in one sentence."""
     alarm = found.watched.found
     if alarm is None:
         return f"No alarm in {counted(found.watched.rows, 'row')}: no clear evidence of miscalibration"
@@ -215,8 +215,8 @@ def summary(found: OverTime) -> str:
     return f"Alarm {at}: miscalibrated since about {found.shown(alarm.since_moment)}"
 
 
-def moved(found: OverTime) -> str:
-    """Say what changed: the scores (which needs no labels), their calibration, both or neither."""
+def change_sentence(found: OverTime) -> str:
+    """State what changed: the scores (which needs no labels), their calibration, both or neither."""
     period, alarm = found.shifted, found.watched.found is not None
     if alarm and period is None:
         return "The calibration is off, but the scores show no clear shift"
@@ -228,7 +228,7 @@ def moved(found: OverTime) -> str:
 
 
 def unlabelled(found: OverTime) -> str | None:
-    """Say how many rows wait, and from when on."""
+    """State how many rows wait, and since when; None if no label is missing."""
     first: Any = found.evaluation.dataset.unlabelled
     if first is None:
         return None

@@ -1,4 +1,4 @@
-"""Cut watched rows into periods (months, weeks, days, or equally many rows) and describe each of them."""
+"""Periods of monitored rows (months, weeks, days, or equally many rows) and their descriptions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from calib.analysis.label_shift import likeliest_rate
 from calib.analysis.watch.sequences import half_width
 from calib.kernel.checks import Array, InputError
 
-STRETCHES = 12  # of rows without dates
+STRETCHES = 12  # number of periods of rows without dates
 MOST = 24
 FEWEST = 3
 STEPS = (1, 2, 3, 6, 12, 24, 60, 120, 600, 1200)
-GROUPS = 8  # of the reliability curve of a period
+GROUPS = 8  # groups of a period's reliability curve
 IN_A_GROUP = 10
 STARTING = 0.3  # share of the rows whose base rate is the starting point of EM
 
@@ -31,7 +31,7 @@ class Periods:
     ----------
     table
         One line per period: period, begin, end, rows, events, predicted, observed, gap (observed − predicted), low and
-        high (its band), p10, p50 and p90 of the predictions, base_rate (by EM, without labels), moved (largest
+        high (the band of gap), p10, p50 and p90 of the predictions, base_rate (by EM, without labels), moved (largest
         difference between the cumulative shares of its predictions and those of the first period) and moved_p (the
         p-value of that difference).
     curves
@@ -55,7 +55,7 @@ def periods(y: Array, p: Array, when: Array, kind: str, alpha: float) -> Periods
     kind
         "date", "number" or "row".
     alpha
-        The band of a gap holds with probability 1 − alpha, at every time within the period.
+        The band of a gap is valid with probability 1 − alpha, at every time within the period.
     """
     names, starts = _cut(when, kind)
     ends = np.append(starts[1:], len(y))
@@ -73,16 +73,16 @@ def periods(y: Array, p: Array, when: Array, kind: str, alpha: float) -> Periods
 
 
 def waiting(first: Array, base_rate: float, p: Array, when: Array, kind: str) -> pd.DataFrame:
-    """Describe the predictions of rows that wait for labels: a table as that of ``periods``, without observations.
+    """Describe the predictions of rows that wait for labels, in a table like that of ``periods`` without observations.
 
     Parameters
     ----------
     first : (m,)
-        Predictions of the first period, to which these are compared.
+        Predictions of the first period, with which these are compared.
     base_rate
         The starting point of EM.
     p, when : (n,)
-        In the order of time.
+        Predictions and times, in the order of time.
     kind
         As for ``periods``.
     """
@@ -97,7 +97,7 @@ def waiting(first: Array, base_rate: float, p: Array, when: Array, kind: str) ->
 
 
 def _unit(when: Array, kind: str) -> str:
-    """How exactly times are written: among times of the day, a midnight written as a day would stand for all of it."""
+    """Return the unit of written times: days, unless some times are not midnight."""
     return "D" if kind != "date" or (when == when.astype("datetime64[D]")).all() else "ms"
 
 
@@ -111,7 +111,7 @@ def starting_rate(y: Array) -> float:
 
 
 def _cut(when: Array, kind: str) -> tuple[list[str], Array]:
-    """Names and first rows of the periods; rows of one time stay together."""
+    """Return the names and first rows of the periods; rows of one time are not separated."""
     if kind == "date":
         for number, name in (
             (when.astype("datetime64[M]").astype(np.int64), lambda k: str(np.datetime64(k, "M"))),
@@ -122,7 +122,7 @@ def _cut(when: Array, kind: str) -> tuple[list[str], Array]:
         ):
             if len(np.unique(number)) >= FEWEST:
                 return _stepped(number, name)
-    # Rows of one time are never cut apart
+    # Rows of one time are never separated
     wanted = np.arange(1, STRETCHES) * len(when) // STRETCHES
     starts = np.unique(np.append(0, np.searchsorted(when, when[wanted])))
     parts = np.split(when, starts[1:])
@@ -139,7 +139,7 @@ def _days(when: Array) -> Array:
 
 
 def _stepped(number: Array, name: Callable[[int], str]) -> tuple[list[str], Array]:
-    """At most ``MOST`` periods of equally many months, weeks, days or hours, by the number of each row's."""
+    """Return at most ``MOST`` periods of equally many months, weeks, days or hours, from the number of each row's."""
     first, last = int(number[0]), int(number[-1])
     step = next((step for step in STEPS if (last // step - first // step) < MOST), last - first + 1)
     codes = number // step
@@ -158,7 +158,7 @@ def _short(moment: object) -> str:
 
 
 def _text(moment: object, unit: str) -> str:
-    """A time as the Recipe's ``period`` holds it."""
+    """Return a time as the Recipe's ``period`` stores it."""
     if isinstance(moment, np.datetime64):
         return str(moment.astype(f"datetime64[{unit}]"))
     return repr(moment.item()) if isinstance(moment, np.generic) else str(moment)
@@ -191,7 +191,7 @@ def _moved(first: Array, p: Array) -> dict[str, float]:
 
 
 def _rate(p: Array, base_rate: float) -> float:
-    """The base rate by EM, without labels; NaN if the predictions cannot tell."""
+    """Return the base rate by EM, without labels; NaN if it cannot be estimated."""
     try:
         return likeliest_rate(p, base_rate) if 0 < base_rate < 1 else float("nan")
     except InputError:
@@ -199,7 +199,7 @@ def _rate(p: Array, base_rate: float) -> float:
 
 
 def _curve(y: Array, p: Array) -> tuple[Array, Array, Array]:
-    """Groups of about equally many rows; rows of one prediction stay together."""
+    """Return (predicted, observed, rows) of groups of about equally many rows; equal predictions share a group."""
     order = np.argsort(p, kind="stable")
     p, y = p[order], y[order]
     groups = min(GROUPS, max(1, len(p) // IN_A_GROUP))

@@ -1,10 +1,10 @@
-"""Intervals that hold at every time: for the level, the Brier score and the slope.
+"""Confidence sequences, intervals that are valid at every time: for the level, the Brier score and the slope.
 
 Level and Brier score: means of bounded numbers, by the wealth of a bet, bounded from below in closed form (Fan, Grama
-& Liu 2015; Howard, Ramdas, McAuliffe & Sekhon 2021, theorem 4), mixed over stakes λ. What they cover is the average so
-far of what was to be expected given the past, even while that changes. Slope: the likelihood of predictions made
-from the past, divided by the likelihood of each line logit π = a + b logit p; the slopes of all lines that it does not
-exceed by 1/α (Robbins 1970; Wasserman, Ramdas & Balakrishnan 2020).
+& Liu 2015; Howard, Ramdas, McAuliffe & Sekhon 2021, theorem 4), mixed over stakes λ. They cover the average so
+far of the conditional expectations given the past, even while these change. Slope: the likelihood of predictions made
+from the past, divided by the likelihood of each line logit π = a + b logit p; the interval contains the slopes of all
+lines for which this ratio is at most 1/α (Robbins 1970; Wasserman, Ramdas & Balakrishnan 2020).
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ LINE_EDGES = np.concatenate(
     [np.linspace(-14, -6, 41)[:-1], np.linspace(-6, 6, 481), np.linspace(6, 14, 41)[1:]]
 )
 LINE_BINS = len(LINE_EDGES) + 1
-PRIOR_ROWS = 4.0  # of the lines fitted to the past: a penalty for leaving a = 0, b = 1
+PRIOR_ROWS = 4.0  # weight of the prior of fitted lines: a penalty for leaving a = 0, b = 1
 
 
 def log_wealth(distance: Array, spread: Array) -> Array:
-    """Log of the mixture of bets that a sum is ``distance`` above its conditional mean."""
+    """Return the log of the mixture of bets that a sum is ``distance`` above its conditional mean."""
     inside = LOG_SHARE + STAKES * distance[..., None] - PSI * spread[..., None]
     top = inside.max(axis=-1)
     return top + np.log(np.exp(inside - top[..., None]).sum(axis=-1))
 
 
 def half_width(spread: Array, alpha: float) -> Array:
-    """Bound the distance of a sum from its conditional mean at all times, given its sum of squared deviations
-    ``spread``.
+    """Bound the distance of a sum from its conditional mean at all times.
+
+    ``spread`` is the sum of squared deviations.
     """
     spread = np.asarray(spread, dtype=float)
     low, high = np.zeros_like(spread), 60 + 6 * np.sqrt(spread * (6 + np.log1p(spread)))
@@ -51,7 +52,7 @@ def half_width(spread: Array, alpha: float) -> Array:
 
 @dataclass(eq=False)
 class MeanSequence:
-    """Sums of y − p and of (y − p)², and their spread about what the past foretold."""
+    """Sums of y − p and of (y − p)², and their squared deviations from the mean of the past."""
 
     rows: int = 0
     level: float = 0.0
@@ -60,7 +61,7 @@ class MeanSequence:
     brier_spread: float = 0.0
 
     def add(self, block: Block, p: Array) -> dict[str, Array]:
-        """Add batches, whose probabilities before clipping are ``p``; the sums after each batch."""
+        """Add batches, whose unclipped probabilities are ``p``, and return the sums after each batch."""
         gap = block.y - p
         square = gap * gap
         sizes = np.diff(np.append(block.starts, len(p)))
@@ -99,7 +100,7 @@ class LineSequence:
     fit
         Intercept and slope from the rows before the last renewal.
     won
-        Log-likelihood of the labels by the lines that were fitted before them.
+        Log-likelihood of the labels under the lines that were fitted before them.
     """
 
     sums: Array = field(default_factory=lambda: np.zeros((4, LINE_BINS)))
@@ -109,7 +110,7 @@ class LineSequence:
     renewed: int = 0
 
     def add(self, block: Block) -> Array:
-        """Add batches; ``won`` after each."""
+        """Add batches, and return ``won`` after each."""
         first = self.rows + np.append(block.starts, len(block.x))
         bins = np.searchsorted(LINE_EDGES, block.x, side="right")
         whole = np.rint(block.x * SCALE)
@@ -136,7 +137,7 @@ class LineSequence:
         return won
 
     def _table(self) -> tuple[Array, Array, float, float]:
-        """Rows and mean x of the bins in use, and Σ y and Σ y x over all."""
+        """Return rows and mean x of the bins in use, and Σ y and Σ y x over all bins."""
         used = np.flatnonzero(self.sums[0])
         rows = self.sums[0, used]
         x = self.sums[2, used] / SCALE / rows
@@ -165,7 +166,7 @@ class LineSequence:
         rows, x, events, tilted = self._table()
 
         def best(b: float) -> float:
-            """Log-likelihood of the best line of slope b; within bins by Jensen's bound, from above."""
+            """Return the log-likelihood of the best line of slope b, within bins by Jensen's upper bound."""
 
             def excess(a: float) -> float:
                 return float(rows @ expit(a + b * x)) - events
@@ -189,7 +190,7 @@ class LineSequence:
             else:
                 right = two
         top = (left + right) / 2
-        if best(top) < least:  # cannot happen but by rounding
+        if best(top) < least:  # possible by rounding only
             return top, top, top
         ends = []
         for end, infinite in ((-20.0, -np.inf), (20.0, np.inf)):

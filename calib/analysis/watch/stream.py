@@ -1,11 +1,11 @@
-"""The evidence: a mixture of bets, each restarted at every row with a weight that falls slowly.
+"""The evidence: a mixture of bets, each restarted at every row with a weight that decreases slowly.
 
-E_t = Σ_j π_j Σ_k w(k) Π_{i = k … t} exp(gain_ij), and the weights w(k) of restarts still to come, which are
-not bet yet. As the weights sum to 1 it is a martingale of mean 1 if the predictions are right, so that it ever reaches
-1/α with probability at most α (Ville 1939). ``S_t = exp(gain_t) (S_{t−1} + w(t))`` needs only the last value.
+E_t = Σ_j π_j Σ_k w(k) Π_{i = k … t} exp(gain_ij), plus the weights w(k) of restarts still to come, which are
+not bet yet. Because the weights sum to 1 it is a martingale of mean 1 if the predictions are right, so that it ever
+reaches 1/α with probability at most α (Ville 1939). ``S_t = exp(gain_t) (S_{t−1} + w(t))`` needs only the last value.
 
-Four tenths of the weight are for a model that is wrong from the first row. The others fall as 1 / (k ln²(k)), but only
-after about 100 rows: few changes are so early, and a change after a long calibrated time is found sooner.
+Four tenths of the weight are for a model that is wrong from the first row. The others decrease as 1 / (k ln²(k)), but
+only after about 100 rows: few changes are so early, and a change after a long calibrated time is found sooner.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 from calib.analysis.watch.bets import KINDS, LOG_PRIOR, Block, IsotonicBet, gains
 from calib.kernel.checks import Array
 
-FIRST = 0.4  # weight of the first row
-LATE = 100  # rows after which the other weights begin to fall
+FIRST = 0.4  # weight of a start at the first row
+LATE = 100  # rows after which the other weights begin to decrease
 TOTAL = 0.21691205  # just above Σ_k 1 / ((k + 100) ln²(k + 100)), so that the weights sum to less than 1
 
 
 def restart_weights(first: int, rows: int) -> Array:
-    """w(k) for k = first … first + rows − 1, the first row of all being 1."""
+    """Return w(k) for k = first … first + rows − 1; the first row of all is 1."""
     k = np.arange(first, first + rows, dtype=float) + LATE
     weights = (1 - FIRST) / (k * np.log(k) ** 2) / TOTAL
     if first == 1 and rows:
@@ -43,7 +43,7 @@ class Stream:
     started
         log Σ_k w(k) exp(−gains before k) of each bet.
     spent
-        Weight of all restarts so far.
+        Sum of the weights of all restarts so far.
     """
 
     isotonic: IsotonicBet = field(default_factory=IsotonicBet)
@@ -52,7 +52,7 @@ class Stream:
     spent: float = 0.0
 
     def add(self, block: Block) -> tuple[Array, Array]:
-        """Log evidence after each batch, and the log share of each bet in it, shape (bets, batches)."""
+        """Return the log evidence after each batch, and the log share of each bet in it, shape (bets, batches)."""
         weight = block.sums(restart_weights(self.isotonic.rows + 1, len(block.x)))
         gain = gains(block, self.isotonic.play(block))
         log_weight = np.log(weight)

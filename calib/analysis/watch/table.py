@@ -1,4 +1,4 @@
-"""The rows of a table of predictions to watch, labels that are missing included, and what was found in sentences."""
+"""Rows of a table of predictions to monitor, with missing labels allowed, and the findings in sentences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def evidence_words(log: float) -> str:
-    """Evidence, given as a natural logarithm; a power of ten if it is very large or very small.
+    """Write evidence, given as a natural logarithm; very large or small evidence becomes a power of ten.
 
     >>> evidence_words(0.0), evidence_words(361.3), evidence_words(np.log(0.5e-4))
     ('1.00', '10¹⁵⁷', '10⁻⁴')
@@ -58,17 +58,17 @@ class WatchedRows:
 def rows_of(
     frame: pd.DataFrame, target: str, positive: str | None, score: str, time: str | None
 ) -> WatchedRows:
-    """Read predictions to watch; one class alone and missing labels are allowed.
+    """Read predictions to monitor; a single class and missing labels are allowed.
 
     Parameters
     ----------
     positive
-        The positive class as the file spells it; None takes 1 of 0 and 1.
+        The positive class as the file spells it; None means 1, for labels 0 and 1.
 
     Raises
     ------
     InputError
-        For a column that is not there, a probability that is missing, or a class that nobody named.
+        For an unknown column, a missing probability, or a positive class that cannot be inferred.
     """
     typed = typed_frame(frame)
     for role, name in {"target": target, "score": score, "time": time}.items():

@@ -1,10 +1,10 @@
-"""Watch a model's predictions over time: evidence against calibration that may be looked at after every row.
+"""Monitoring of a model's predictions over time: evidence against calibration that may be looked at after every row.
 
 Rows enter in the order in which they were predicted. Rows of one day are one batch: all bets on them are made before
 any of their labels is seen, so that their order does not matter; their labels must be independent given the past. A
-batch enters only when all its labels are in, and later batches wait for it: rows that entered when their own label came
-would raise false alarms if events are reported sooner. Forecasts for h steps ahead run as h interleaved streams, each
-tested at α/h, since a label is not known yet when the next h − 1 predictions are made.
+batch enters only when all its labels have arrived, and later batches wait for it: if rows entered when their own label
+arrives, events that are reported sooner would raise false alarms. Forecasts for h steps ahead run as h interleaved
+streams, each tested at α/h, because a label is not known yet when the next h − 1 predictions are made.
 
 Ville 1939; Arnold, Henzi & Ziegel 2023; Henzi & Ziegel 2022 for h steps.
 """
@@ -33,13 +33,13 @@ MOST_STEPS = 366  # steps ahead: one stream of evidence per step, a year of days
 ROWS_AT_ONCE = 1 << 15  # keeps the arrays small; the answer does not depend on it
 CAUSES = ("level", "slope", "shape")
 ADVICE = {None: "nothing", "level": "offset", "slope": "recalibration", "shape": "recalibration"}
-FLAT = 0.25  # slope below which a model has lost much of what it knew: refit. At an alarm it is estimated too low
+FLAT = 0.25  # slope below which a model separates too little: refit; at an alarm, slopes are underestimated
 WithEnds = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Alarm:
-    """The first batch after which the evidence reached 1/α, and what was known then.
+    """The first batch after which the evidence reached 1/α, with the estimates at that time.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Alarm:
     since, earliest, latest
         Row at which the change most likely began, and its 95 % interval if the change was sudden; of a day, its first.
     since_moment, earliest_moment, latest_moment
-        Their times.
+        Times of these rows.
     cause
         "level", "slope" or "shape": the kind of bet with the largest share of the evidence.
     shares
@@ -134,18 +134,18 @@ class Watched:
 
 
 class Watcher:
-    """Evidence that goes on from day to day: add rows, look, keep the state in a file.
+    """Evidence that continues from day to day: add rows, look, keep the state in a file.
 
     Parameters
     ----------
     alpha
         Highest probability of ever raising a false alarm.
     horizon
-        For how many steps (rows, or days with ``when``) ahead the predictions are made.
+        Number of steps (rows, or days with ``when``) that predictions are made ahead.
 
     Notes
     -----
-    After any number of calls of ``add``, with or without ``state`` and ``of`` in between, the answer equals that
+    After any number of calls of ``add``, with or without ``state`` and ``of`` in between, the result equals that
     of one call with all rows, bit by bit.
 
     Examples
@@ -183,13 +183,13 @@ class Watcher:
         p : (n,)
             Predicted probabilities.
         when : (n,)
-            Dates or numbers; rows of equal value are one batch. Without it, each row is one, in the order given.
+            Dates or numbers; rows of equal value are one batch. Without it, each row is a batch, in the given order.
 
         Returns
         -------
         Watched
-            Evidence for the new rows, everything else for all rows so far. Of a batch with missing labels, and of
-            all later ones, nothing is kept: give them again with their labels.
+            Evidence for the new rows, everything else for all rows so far. A batch with missing labels and all later
+            ones are not kept: add them again with their labels.
         """
         labels, p = _labels(y), checks.probability_vector(p, "p")
         checks.same_length(y=labels, p=p, when=when)
@@ -240,7 +240,7 @@ class Watcher:
         return seen._watched(back, len(p) - stop, path, order)
 
     def _commit(self, y: Array, p: Array, at: Array, starts: Array) -> dict[str, Array]:
-        """Let batches in for good; the log evidence after each, and the sums of the level."""
+        """Add batches permanently, and return the log evidence and the sums of the level after each."""
         paths: list[dict[str, Array]] = [{"log": np.zeros(0), **self._empty()}]
         begin = 0
         while begin < len(starts):
@@ -343,7 +343,7 @@ class Watcher:
         )
 
     def state(self) -> str:
-        """Everything that is needed to go on, as JSON."""
+        """Return everything that is needed to continue, as JSON."""
         state = {
             "what": "calibration watch",
             "version": VERSION,
@@ -364,7 +364,7 @@ class Watcher:
 
     @classmethod
     def of(cls, text: str | bytes) -> Watcher:
-        """Go on from ``state()``; refused, with the reason, if it is something else."""
+        """Return the watcher of a ``state()``, or refuse anything else with the reason."""
         try:
             state = json.loads(text)
             if state["what"] != "calibration watch":
@@ -400,7 +400,7 @@ _KINDS = {"row": "no dates or times", "date": "dates", "number": "times as numbe
 
 
 def shown_moment(moment: Any, kind: str | None) -> str:
-    """A time for a person: a date, a number, or the number of the row."""
+    """Write a time for people: a date, a number, or the number of the row."""
     if kind == "date":
         at = np.datetime64(int(moment), "ns")
         whole = at == at.astype("datetime64[D]")
@@ -409,19 +409,19 @@ def shown_moment(moment: Any, kind: str | None) -> str:
 
 
 def _labels(y: ArrayLike) -> Array:
-    """Labels as numbers, NaN where one is not known yet."""
+    """Return labels as numbers, NaN if a label is not known yet."""
     given = np.asarray(y)
     if given.dtype == object:
         given = np.array([np.nan if value is None else value for value in given.tolist()])
     if given.dtype.kind not in "biuf" or given.ndim != 1:
-        checks.binary_labels(given)  # which names what is wrong
+        checks.binary_labels(given)  # raises with the reason
     labels = given.astype(float)
     checks.binary_labels(labels[~np.isnan(labels)])
     return labels
 
 
 def _moments(when: ArrayLike | None, n: int, rows: int) -> tuple[Array, str]:
-    """Times as numbers that a state can hold, and their kind."""
+    """Return times as numbers that a state can store, and their kind."""
     if when is None:
         return np.arange(rows, rows + n, dtype=np.int64), "row"
     array = np.asarray(when)
@@ -432,15 +432,13 @@ def _moments(when: ArrayLike | None, n: int, rows: int) -> tuple[Array, str]:
             raise InputError("when must be dates or numbers.") from None
     if array.dtype.kind == "M":
         if np.isnat(array).any():
-            raise InputError(
-                "'when' contains missing dates. Leave out rows without a date. Leave out rows without a date."
-            )
+            raise InputError("'when' contains missing dates. Leave out rows without a date.")
         return array.astype("datetime64[ns]").astype(np.int64), "date"
     return checks.score_vector(array, "when"), "number"
 
 
 def _order(moments: Array, p: Array, labels: Array) -> Array:
-    """The order by time and, within a batch, by value, so that sums do not depend on the order given."""
+    """Return the order by time and, within a batch, by value, so that sums do not depend on the given order."""
     rising = len(moments) < 2 or bool((moments[1:] > moments[:-1]).all())
     return np.arange(len(moments)) if rising else np.lexsort((labels, p, moments))
 
@@ -457,17 +455,17 @@ def watch(
     p : (n,)
         Predicted probabilities of class 1.
     when : (n,)
-        Dates or numbers, in any order; rows of equal value are one batch. Without it, each row is one, in the order
-        given.
+        Dates or numbers, in any order; rows of equal value are one batch. Without it, each row is a batch, in the given
+        order.
     horizon
-        For how many steps (rows, or days with ``when``) ahead the predictions are made.
+        Number of steps (rows, or days with ``when``) that predictions are made ahead.
     alpha
         Highest probability of ever raising a false alarm.
 
     Returns
     -------
     Watched
-        Rows are counted as given.
+        Row numbers refer to the given order.
 
     Examples
     --------
@@ -485,7 +483,7 @@ def watch(
     if found is None or when is None:
         return result
 
-    # Rows in the order of time → rows as given; of a batch, its first row as given.
+    # Convert positions in the order of time to given positions; a batch is reported by its first given row.
     def given(row: int, last: bool = False) -> int:
         moments = _moments(when, len(result.order), 0)[0]
         same = np.flatnonzero(moments == moments[result.order[row]])
@@ -500,7 +498,7 @@ def watch(
 
 
 def level_band(watched: Watched, points: int = 300) -> dict[str, Array]:
-    """The mean of y − p so far, with its band that holds at every time, at some batches."""
+    """Return the mean of y − p so far at some batches, with its band that is valid at every time."""
     rows = watched.path["rows"]
     if not len(rows):
         return {name: np.zeros(0) for name in ("batch", "level", "low", "high")}

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from calib.analysis.audit.told import (
+from calib.analysis.audit.of_evaluation import (
     LOOKS,
     SEARCH,
     Audited,
@@ -22,7 +22,7 @@ from calib.analysis.audit.told import (
     segment_numbers,
     segment_sentence,
 )
-from calib.analysis.grouping_told import GroupingLosses, grouping_losses, partition_name
+from calib.analysis.grouping_losses import GroupingLosses, grouping_losses, partition_name
 from calib.analysis.subgroups import group_rows
 from calib.calibrators import CALIBRATORS, label_of
 from calib.evaluate import Evaluation

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from calib.analysis.recommendation.enough import nothing_told
+from calib.analysis.recommendation.enough import too_few_to_compare
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import formatted_setups

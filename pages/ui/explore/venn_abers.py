@@ -233,7 +233,7 @@ def explanation(result: Evaluation, row: int) -> None:
 def _moved(explained: explaining.Explained, moves: str, chosen: int) -> explaining.Explained:
     """Return the explanation with rows moved by hand, or the original one with the reason on the page."""
     try:
-        explained = explaining.moved_by_hand(explained, moves, chosen)
+        explained = explaining.with_moved_rows(explained, moves, chosen)
     except InputError as error:
         st.info(plain(error))
     back = partial(state.update, **{"venn_abers.what_if": ""})
@@ -247,7 +247,7 @@ def _dragged(
     """Draw the calibration rows in view; the row itself, and those nearest to it, can be dragged."""
     own, score = as_is.fits[chosen - 1], now.fits[chosen - 1].score
     rows = explaining.calibration_rows(own)
-    if not explaining.can_be_moved(as_is) or len(rows) > MOST_STILL:
+    if not explaining.can_move_rows(as_is) or len(rows) > MOST_STILL:
         return
     near = _to_hand(rows, own.score, window)
     places = {place: place for place in zip(rows["score"], rows["label"], strict=True)}

@@ -1,4 +1,4 @@
-"""An audit of an Evaluation's test rows, its findings in sentences, and the lines that have one cause."""
+"""Audit of an Evaluation's test rows, with the findings in sentences and overlapping segments grouped by cause."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted
 
 POWER = 0.8
 NEARLY_ALL = 0.9
-SURE = 1.959964  # standard deviations of a two-sided test at 5 %
-CELLS = 5e8  # rows times redraws of one partition that a second is enough for
-A_PARTITION = 0.004  # seconds that each takes besides
+SURE = 1.959964  # normal quantile of a two-sided test at 5 %
+CELLS = 5e8  # rows times redraws of one partition that are tested per second
+A_PARTITION = 0.004  # further seconds per partition
 LOOKS = {"level": "level", "slope": "slope", "shape": "opposite errors"}
 
 
 def columns_of(evaluation: Evaluation) -> tuple[str, ...]:
-    """Names of the columns that make segments by default: features, or for predictions the other columns of the table.
+    """Return the columns that define segments by default: features, or for predictions the table's other columns.
 
     Columns that the model did not see are left out, because an excluded column may contain the label.
     """
@@ -59,19 +59,19 @@ def audit_evaluation(
     unweighted: bool = False,
     watch: Watch | None = None,
 ) -> Audit:
-    """Audit a calibrator's predictions on the test rows, once for all who ask.
+    """Audit a calibrator's predictions on the test rows, and cache the result.
 
     Parameters
     ----------
     columns
-        Columns that make segments; by default all of ``columns_of``.
+        Columns that define segments; by default all of ``columns_of``.
     unweighted
         Whether every row counts once, whatever its weight. Counts of repeated rows stay.
 
     Raises
     ------
     InputError
-        As ``audit`` does, naming the calibrator; for a calibrator or column that is not there, and at a deployment
+        As ``audit`` does, naming the calibrator; for an unknown calibrator or column; and at a deployment
         base rate, whose weights depend on the labels.
     """
     checks.one_of(calibrator, evaluation.predictions, "calibrator")
@@ -105,7 +105,7 @@ def audit_evaluation(
 
 
 def has_weights(evaluation: Evaluation) -> bool:
-    """Whether the test rows have weights that are not counts of repeated rows."""
+    """Tell whether the test rows have weights that are not counts of repeated rows."""
     return evaluation.weight is not None and not are_whole(evaluation.weight)
 
 
@@ -119,12 +119,12 @@ def table_of(evaluation: Evaluation, columns: Sequence[str] = ()) -> pd.DataFram
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """An audit with the Evaluation that it is of.
+    """An audit with its Evaluation.
 
     Attributes
     ----------
     options
-        Those of ``audit_evaluation`` that were given.
+        The options of ``audit_evaluation`` that were given.
     """
 
     evaluation: Evaluation
@@ -139,7 +139,7 @@ class Audited:
 
     @property
     def unweighted(self) -> bool:
-        """Whether rows have weights that the search ignored."""
+        """Whether the search ignored weights of the rows."""
         return bool(self.options.get("unweighted")) and has_weights(self.evaluation)
 
     @property
@@ -154,13 +154,13 @@ class Audited:
 
     @property
     def off_on_average(self) -> bool:
-        """Whether the level of all rows is off: beyond 1.96 standard deviations of independent rows."""
+        """Whether the level of all rows is off: by more than 1.96 standard deviations of independent rows."""
         gap, variance = _by_row(self.found)
         return bool(abs(gap.sum()) > SURE * np.sqrt(variance.sum()))
 
     @property
     def nearly_all_rows(self) -> bool:
-        """Whether the clearest segment found has at least 90 % of all rows, so that it is not a group."""
+        """Whether the clearest segment has at least 90 % of all rows, so that it is not a group."""
         found = self.found
         return found.found > 0 and found.segments["rows"].iloc[0] >= NEARLY_ALL * found.rows.draws.sum()
 
@@ -169,12 +169,12 @@ class Audited:
         return causes(self.found)
 
     def line_of(self, segment: str | None) -> int:
-        """Return the line of a segment given in words; the first one if there is none of these words."""
+        """Return the line of a segment given in words; the first line if no segment matches."""
         lines = np.flatnonzero((self.found.segments["segment"] == segment).to_numpy())
         return int(lines[0]) if len(lines) else 0
 
     def conditions(self, line: int) -> tuple[str, ...]:
-        """Write a segment as a Recipe's ``segment`` holds it."""
+        """Write a segment as a Recipe's ``segment`` stores it."""
         return tuple(
             each
             for column, name in self.found.conditions[line]
@@ -183,7 +183,7 @@ class Audited:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """All segments; of those found, the cause that each belongs to and what deviates (``look``)."""
+        """All segments; significant ones with their cause and the statistic that deviates (``look``)."""
         segments = self.found.segments
         cause = pd.Series(pd.NA, segments.index, dtype="Int64")
         for place, each in enumerate(self.causes, 1):
@@ -199,14 +199,14 @@ class Audited:
 def audited(
     evaluation: Evaluation, calibrator: str | None = None, watch: Watch | None = None, **options: Any
 ) -> Audited:
-    """Audit a calibrator's predictions on the test rows: by default those of the recommended one.
+    """Audit a calibrator's predictions on the test rows; by default, those of the recommended calibrator.
 
-    Existing predictions as they are need no test set, so all rows are audited.
+    Uncalibrated predictions made elsewhere need no test set, so all rows are audited.
 
     Parameters
     ----------
     options
-        Of ``audit_evaluation``.
+        Options of ``audit_evaluation``.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def causes(found: Audit) -> tuple[Cause, ...]:
 
 
 def _by_row(found: Audit) -> tuple[Array, Array]:
-    """(weighted y − p, its variance by chance) of each audited row."""
+    """Return (weighted y − p, its variance by chance) of each audited row."""
     rows, p = found.rows, found.p
     return rows.weights * (rows.y - p), rows.weights**2 / rows.draws * p * (1 - p)
 
@@ -285,7 +285,7 @@ def _by_row(found: Audit) -> tuple[Array, Array]:
 def detectable_gap(found: Audit, size: float) -> float:
     """Return the gap between frequency and mean probability that is found in 80 of 100 segments of ``size`` rows.
 
-    The level must exceed the threshold. The variance of a row is the average of all audited rows.
+    The gap exceeds the threshold by its level. The variance per row is the average over all audited rows.
 
     >>> rng = np.random.default_rng(0)
     >>> p = np.full(2000, 0.5)
@@ -314,15 +314,15 @@ def threshold_gap(found: Audit, size: float) -> float:
 
 
 def _deviation(found: Audit, size: float) -> float:
-    """Standard deviation by chance of the mean gap of ``size`` rows, whose variance is that of all audited rows."""
+    """Return the standard deviation by chance of the mean gap of ``size`` rows with the average variance."""
     gap_variance = _by_row(found)[1].sum() / found.rows.weights.sum() ** 2  # of the mean of all rows
     return float(np.sqrt(gap_variance * float(found.rows.draws.sum()) / size))
 
 
 def level_limits(found: Audit, line: int) -> tuple[float, float]:
-    """Return the least and the greatest gap between frequency and mean probability that the search takes for chance.
+    """Return the lowest and the highest gap between frequency and mean probability that is attributed to chance.
 
-    Beyond them the level of this segment alone has an adjusted p-value of at most 5 %.
+    Beyond them, the level alone gives this segment an adjusted p-value of at most 5 %.
 
     >>> rng = np.random.default_rng(0)
     >>> p = np.full(2000, 0.5)
@@ -340,7 +340,7 @@ def level_limits(found: Audit, line: int) -> tuple[float, float]:
 
 
 def sentences(found: Audit) -> list[str]:
-    """Describe the result in plain words: what was searched, each cause, and what could have been missed."""
+    """Describe the result in plain words: the search, each cause, and the smallest deviation that it detects."""
     lines = [
         f"{counted(len(found.segments), 'segment')} of {counted(round(float(found.rows.draws.sum())), 'row')}, labels "
         f"redrawn {found.resamples:,} times. Adjusted p-value of the largest deviation: {number(found.p_value)}."
@@ -359,12 +359,12 @@ def sentences(found: Audit) -> list[str]:
 
 
 def segment_sentence(found: Audit, line: int) -> str:
-    """A segment as people read it: rows, mean prediction, frequency and adjusted p-value."""
+    """Describe a segment in words: rows, mean prediction, frequency and adjusted p-value."""
     return f"{found.segments['segment'].iloc[line]}: {segment_numbers(found, line)}"
 
 
 def segment_numbers(found: Audit, line: int) -> str:
-    """The numbers of a segment in words, without its name."""
+    """Describe the numbers of a segment in words, without its name."""
     s = found.segments.iloc[line]
     how = {"slope": " (its slope deviates)", "shape": " (errors in opposite directions)"}
     opposite = how.get(look_of(found, line), "") if line < found.found else ""
@@ -375,7 +375,7 @@ def segment_numbers(found: Audit, line: int) -> str:
 
 
 def mean_interval(evaluation: Evaluation, calibrator: str) -> tuple[float, float] | None:
-    """Return the mean of the lower and of the upper ends; None for a calibrator without intervals."""
+    """Return the means of the lower and the upper ends, or None for a calibrator without intervals."""
     predictions = evaluation.predictions[calibrator]
     if predictions.lower is None or predictions.upper is None:
         return None
@@ -385,7 +385,7 @@ def mean_interval(evaluation: Evaluation, calibrator: str) -> tuple[float, float
 
 
 def look_of(found: Audit, line: int) -> str:
-    """Return what deviates in a segment: its level, unless that is within two standard deviations of chance."""
+    """Return the statistic that deviates in a segment: its level, unless that is within two standard deviations."""
     gap, variance = _by_row(found)
     mine = found.members(line)[found.places]
     within = abs(gap[mine].sum()) < 2 * np.sqrt(variance[mine].sum())

@@ -6,7 +6,7 @@ import pytest
 
 from calib import Recipe, check, evaluate, load_sample
 from calib.analysis.audit import audit
-from calib.analysis.audit.told import (
+from calib.analysis.audit.of_evaluation import (
     audit_evaluation,
     audited,
     causes,

@@ -6,7 +6,7 @@ import pytest
 
 from calib import Recipe, check, evaluate, load_sample
 from calib.analysis.grouping import PARTITIONS, grouping_loss
-from calib.analysis.grouping_told import finding, gain_of, gain_sentence, grouping_losses
+from calib.analysis.grouping_losses import finding, gain_of, gain_sentence, grouping_losses
 from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.sources import load

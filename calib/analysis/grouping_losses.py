@@ -1,4 +1,4 @@
-"""The grouping loss of an Evaluation by several partitions, and how much a better model could gain, in a sentence."""
+"""Grouping loss of an Evaluation by several partitions, and the possible gain of a better model in a sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calib.analysis.audit.told import table_of
+from calib.analysis.audit.of_evaluation import table_of
 from calib.analysis.grouping import FEWEST, PARTITIONS, GroupingLoss, grouping_loss
 from calib.evaluate import Evaluation
 from calib.kernel import checks
@@ -49,11 +49,11 @@ class GroupingLosses:
 
     @property
     def level(self) -> float:
-        """The level at which one of several tests is significant if all together shall err in 5 of 100 tables."""
+        """Level of each of several tests that together err in 5 of 100 tables (Bonferroni)."""
         return 0.05 / len(self.losses)
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per partition: its parts, lower bound with interval, p-value, regions and rows."""
+        """Return one line per partition: its parts, lower bound with interval, p-value, regions and rows."""
         return pd.DataFrame(
             {
                 "partition": each.partition,
@@ -84,12 +84,12 @@ def grouping_losses(
     Parameters
     ----------
     columns
-        Columns that make regions; by default all of ``columns_of``.
+        Columns that define regions; by default all of ``columns_of``.
 
     Raises
     ------
     InputError
-        For a calibrator or column that is not there, weights, clusters, a deployment base rate and fewer than 100 rows.
+        For an unknown calibrator or column, weights, clusters, a deployment base rate, and fewer than 100 rows.
     """
     checks.one_of(calibrator, evaluation.predictions, "calibrator")
     _check(evaluation)
@@ -135,7 +135,7 @@ def _loss(evaluation: Evaluation, calibrator: str, table: pd.DataFrame, partitio
 
 
 def finding(found: GroupingLosses) -> str:
-    """Say what all partitions together show."""
+    """Summarise the result of all partitions."""
     best, clearest = found.best, min(found.losses, key=lambda each: each.p_value)
     if best.interval[0] or clearest.p_value > found.level:
         return gain_of(best)
@@ -146,7 +146,7 @@ def finding(found: GroupingLosses) -> str:
 
 
 def gain_of(found: GroupingLoss) -> str:
-    """Say how much a better model could gain, which no calibrator can."""
+    """State the gain in Brier score that a better model could have and no calibrator can."""
     low, high = (number(end) for end in found.interval)
     if not found.interval[0]:
         return f"Grouping loss: none was found. These regions explain at most {high} of the Brier score."
@@ -157,7 +157,7 @@ def gain_of(found: GroupingLoss) -> str:
 
 
 def gain_sentence(evaluation: Evaluation, calibrator: str, columns: Sequence[str] = ()) -> str:
-    """Say how much a better model could gain by a tree's regions; "" if the grouping loss is not known here."""
+    """State the possible gain of a better model by a tree's regions; "" if the grouping loss is not computed here."""
     try:
         _check(evaluation)
     except InputError:
