@@ -131,7 +131,7 @@ def table(evaluations: dict[str, Evaluation]) -> pd.DataFrame:
 
 def picture(table: pd.DataFrame, evaluations: dict[str, Evaluation], sentence: Any) -> None:
     """Draw all setups, and how clear the lowest Brier score is; with too few rows no winner is named."""
-    few = any(map(nothing_told, evaluations.values()))
+    few = any(map(too_few_to_compare, evaluations.values()))
     record = chart.show("setups", table, sentence=sentence, few=few)
     if record is not None and record.sure:
         st.caption(record.sure)
