@@ -48,7 +48,7 @@ JOINT: dict[str, type[JointCalibrator]] = {
         MatrixScaling,
     )
 } | {"pairwise": Pairwise}
-"""Key → calibrator of K classes together, from the simplest on; one key, "temperature", is that of two classes, too."""
+"""Key → calibrator of K classes together, the simplest first; "temperature" is also the key of a two-class one."""
 
 CALIBRATORS: Registry[type[ScoreCalibrator]] = Registry(
     "calib.calibrators",
@@ -75,9 +75,9 @@ register = CALIBRATORS.register
 
 
 def joint_calibrator(calibrator: ScoreCalibrator | JointCalibrator) -> JointCalibrator:
-    """Return the unfitted calibrator of K classes that a two-class one stands for: one against the rest.
+    """Return the unfitted calibrator of K classes for a two-class one: each class against the rest.
 
-    Temperature scaling has a form of its own for K classes, and the uncalibrated model stays as it is.
+    Temperature scaling has its own form for K classes, and the uncalibrated model is not changed.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def label_of(key: str) -> str:
     Parameters
     ----------
     key : str
-        As in ``CALIBRATORS``; any other text is its own name.
+        Key of ``CALIBRATORS``; any other text is returned unchanged.
     """
     return CALIBRATORS[key].label if key in CALIBRATORS else key
 
@@ -108,7 +108,7 @@ def name_of(key: str) -> str:
     Parameters
     ----------
     key : str
-        As in ``CALIBRATORS``; any other text is its own name.
+        Key of ``CALIBRATORS``; any other text is returned unchanged.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def complexity_of(key: str) -> float:
     Parameters
     ----------
     key : str
-        As in ``CALIBRATORS``.
+        Key of ``CALIBRATORS``.
     """
     return CALIBRATORS[key].complexity if key in CALIBRATORS else math.inf
 

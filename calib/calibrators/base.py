@@ -1,4 +1,6 @@
-"""What every calibrator is: a scikit-learn estimator from one-dimensional scores to the probability of class 1."""
+"""Base classes of all calibrators: scikit-learn estimators from one-dimensional scores to the probability of class
+1.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def count_outside(scores: Array, lowest: float, highest: float) -> int:
     ----------
     scores : (m,) or (m, k)
     lowest, highest : float
-        Both are inside the range.
+        Ends of the range, both included.
 
     Examples
     --------
@@ -65,10 +67,9 @@ def count_outside(scores: Array, lowest: float, highest: float) -> int:
 class ScoreCalibrator(BaseEstimator):
     """Base of the calibrators: a scikit-learn estimator from scores to the probability of class 1.
 
-    A method writes ``_learn(scores, y, weights)``, which sets attributes that end in ``_``, and
-    ``_map(scores)``, which returns the probabilities (m,). Both receive checked arrays. This class does the rest: it
-    checks arguments, forgets an earlier fit and applies sample weights. A method with intervals derives from
-    ``IntervalCalibrator``.
+    A method defines ``_learn(scores, y, weights)``, which sets attributes that end in ``_``, and ``_map(scores)``,
+    which returns the probabilities (m,). Both receive checked arrays. This class checks arguments, discards an earlier
+    fit and applies sample weights. A method with intervals derives from ``IntervalCalibrator``.
 
     Attributes
     ----------
@@ -118,15 +119,15 @@ class ScoreCalibrator(BaseEstimator):
     kind: ClassVar[str] = ""
 
     def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the map from calibration scores and their labels; nothing of an earlier fit remains.
+        """Learn the map from calibration scores and their labels; an earlier fit is discarded.
 
         Parameters
         ----------
         scores : array (n,), or (n, n_trees) for tree scores
         y : array (n,) of 0 and 1
         sample_weight : array (n,), optional
-            Whole numbers have the effect of repeating rows, and 0 of leaving them out. The scale of other weights has
-            no effect; only ``weighted`` methods take them.
+            Whole numbers have the effect of repeating rows, and 0 of excluding them. The scale of other weights has no
+            effect; only ``weighted`` methods accept them.
 
         Raises
         ------
@@ -159,7 +160,7 @@ class ScoreCalibrator(BaseEstimator):
         return self._map(self._read(scores))
 
     def suit(self, scores: Array, probability: bool, decides: bool) -> None:
-        """Set, before a fit, the options that depend on the kind of score; placements ask for it.
+        """Set, before a fit, the options that depend on the kind of score; placements call it.
 
         Parameters
         ----------
@@ -168,7 +169,7 @@ class ScoreCalibrator(BaseEstimator):
         probability
             Whether they are probabilities; else they are margins.
         decides
-            Whether the model has a decision function, of which its probabilities are the sigmoid.
+            Whether the model's probabilities are the sigmoid of its decision function.
         """
 
     def to_map(self) -> dict[str, Any]:
@@ -183,13 +184,13 @@ class ScoreCalibrator(BaseEstimator):
 
     @classmethod
     def from_map(cls, fields: Fields) -> ScoreCalibrator:
-        """Read the fitted calibrator from the fields that ``to_map`` wrote; a refusal names the field."""
+        """Make the fitted calibrator from the fields that ``to_map`` wrote; an error names the field."""
         raise InputError(f"{cls.label} cannot be read from a file: it does not define to_map and from_map.")
 
     def formula(self, *scores: Expression) -> dict[str, Expression]:
         """Return the fitted map as formulas of the score: p, and before it p0 and p1 if the method has them.
 
-        They are the source of SQL, ONNX, Python and JavaScript.
+        SQL, ONNX, Python and JavaScript are generated from them.
 
         Raises
         ------
@@ -201,7 +202,7 @@ class ScoreCalibrator(BaseEstimator):
 
     @property
     def takes(self) -> str:
-        """Kind of score that it takes with these options; usually that of the method."""
+        """Kind of score that it needs with these options; usually ``input``."""
         return self.input
 
     @property
@@ -267,8 +268,8 @@ MERGE = Parameter(
 class IntervalCalibrator(ScoreCalibrator):
     """Base of the calibrators that give a pair (p0, p1), merged into p by the option ``merge``.
 
-    A method writes ``_pairs(scores)`` and takes ``MERGE`` among its options. For out-of-bag calibration it also keeps
-    the labels (n,) as ``labels_``, their weights, if it takes any, as ``weights_``, and writes
+    A method defines ``_pairs(scores)`` and has ``MERGE`` among its options. For out-of-bag calibration it also stores
+    the labels (n,) as ``labels_``, their weights, if it accepts any, as ``weights_``, and defines
     ``_pairs_without(scores, removed)``. If p0 and p1 are step functions, it returns them from ``_steps()``; it can
     then be written as SQL, ONNX or a program.
     """
@@ -283,14 +284,14 @@ class IntervalCalibrator(ScoreCalibrator):
         return self._pairs(self._read(scores))
 
     def leave_one_out_interval(self, scores: Any, removed: Any) -> Array:
-        """Return the pair (p0, p1) at each score with one calibration row left out, (m, 2).
+        """Return the pair (p0, p1) at each score with one calibration row excluded, (m, 2).
 
         Parameters
         ----------
         scores : (m,)
         removed : int (m,)
-            The row left out for each score, by its position in the arrays given to ``fit`` (P0 eq. 10–11). With
-            weights, positions count every row as often as its weight says.
+            Excluded row for each score, by its position in the arrays given to ``fit`` (P0 eq. 10–11). With weights,
+            positions count every row as often as its weight states.
         """
         check_is_fitted(self)
         scores, removed = self._read(scores), np.asarray(removed)
@@ -314,9 +315,9 @@ class IntervalCalibrator(ScoreCalibrator):
         return {name: steps(scores[0], breaks, values) for name, values in answers.items()}
 
     def aligned_steps(self) -> tuple[Array, Array, Array]:
-        """Return shared breaks (t,), p0 and p1 (t + 1,): the answer at s is number i if i breaks are <= s."""
+        """Return shared breaks (t,), p0 and p1 (t + 1,): the value at s is number i if i breaks are <= s."""
         (breaks0, values0), (breaks1, values1) = self._steps()
-        breaks1 = np.nextafter(breaks1, np.inf)  # to lie above a number is to reach the next float
+        breaks1 = np.nextafter(breaks1, np.inf)  # s > x is the same as s >= the next float after x
         breaks = np.union1d(breaks0, breaks1)
         at0, at1 = (np.append(0, np.searchsorted(own, breaks, side="right")) for own in (breaks0, breaks1))
         return breaks, values0[at0], values1[at1]

@@ -1,4 +1,4 @@
-"""Beta calibration: a logistic fit on ln s and −ln(1 − s), which contains the identity.
+"""Beta calibration: a logistic fit on ln s and −ln(1 − s), which includes the identity.
 
 Kull, Silva Filho and Flach 2017; Shaker and Hüllermeier 2025, eq. 12: ``logit p = a ln s − b ln(1 − s) + c``
 with a, b ≥ 0, by maximum likelihood without a penalty.
@@ -22,11 +22,10 @@ from calib.kernel.weights import or_ones
 class Beta(ScoreCalibrator):
     """Beta calibration of probabilities; optional weights.
 
-    A negative coefficient is dropped and the rest fitted again; were both negative, the likelier one stays.
-    ``a_``, ``b_``, ``c_`` are the coefficients; ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε],
-    ε = 2.2e-16; ``bounded_`` says that the classes are separable, so that the likelihood has no maximum and
-    the fit was stopped on the way. Constant scores and one-class labels are answered with the class
-    frequency.
+    A negative coefficient is dropped and the other refitted; if both are negative, the likelier one is kept. ``a_``,
+    ``b_``, ``c_`` are the coefficients. ``n_clipped_`` counts calibration scores clipped to [ε, 1 − ε], ε = 2.2e-16.
+    ``bounded_`` is true if the classes are separable: the likelihood then has no maximum and the fit was stopped
+    early. For constant scores or a single class, the class frequency is predicted.
 
     >>> beta = Beta().fit([0.2, 0.2, 0.2, 0.8, 0.8, 0.8], [0, 0, 1, 0, 1, 1])
     >>> beta.predict([0.2, 0.8]).round(6)    # two distinct scores: the frequencies
@@ -69,8 +68,7 @@ class Beta(ScoreCalibrator):
         kept, fit = fitted((0, 1))
         if (fit.slopes >= 0).all():
             return kept, fit
-        # The best fit with a, b >= 0 drops one that is negative here; which, if both are, the loss
-        # decides.
+        # The best fit with a, b >= 0 drops a coefficient that is negative here; if both are, the loss decides.
         single = [fitted((1 - dropped,)) for dropped in (0, 1) if fit.slopes[dropped] < 0]
         allowed = [candidate for candidate in single if candidate[1].slopes[0] >= 0]
         return min(allowed or [fitted(())], key=lambda candidate: candidate[1].loss)

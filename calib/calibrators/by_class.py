@@ -1,4 +1,4 @@
-"""K classes from two: a two-class calibrator for each class against the rest, or for each pair of classes."""
+"""Calibrators of K classes made of two-class ones: one per class against the rest, or one per pair of classes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from calib.kernel.formula import Expression
 
 
 class FromTwoClasses(JointCalibrator):
-    """Base of both: ``key`` names the two-class calibrator, or is one.
+    """Base of both; ``key`` is the key of a two-class calibrator, or such a calibrator.
 
-    ``methods`` are the two-class calibrators by key, which the registry sets.
+    ``methods`` are the two-class calibrators by key; the registry sets it.
     """
 
     methods: ClassVar[Mapping[str, type[ScoreCalibrator]]]
     one_per: ClassVar[str]
     promise: ClassVar[str]
-    """What its intervals promise."""
+    """Guarantee of its intervals, in words."""
     calibrators_: dict[Any, ScoreCalibrator]
 
     def __init__(self, key: Any = "venn_abers"):
@@ -43,7 +43,7 @@ class FromTwoClasses(JointCalibrator):
 
     @property
     def merge(self) -> Any:  # type: ignore[override]
-        """How the two-class calibrator merges a pair."""
+        """Merge rule of the two-class calibrator."""
         return self._new().merge  # type: ignore[attr-defined]
 
     def _fields(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class FromTwoClasses(JointCalibrator):
 
     @classmethod
     def _keys(cls, present: Array) -> list[Any]:
-        """Return the keys of ``calibrators_``, in order, where these classes have rows."""
+        """Return the keys of ``calibrators_``, in order, if these classes have rows."""
         raise NotImplementedError
 
     @staticmethod
@@ -74,12 +74,12 @@ class FromTwoClasses(JointCalibrator):
         raise NotImplementedError
 
     def predict_interval(self, P: Any) -> Array:
-        """Return a pair per class and row, (m, K, 2), p0 <= p1; for a class without calibration rows [0, 1].
+        """Return a pair per class and row, (m, K, 2), p0 <= p1; [0, 1] for a class without calibration rows.
 
         Raises
         ------
         InputError
-            For a calibrator without intervals.
+            If the two-class calibrator gives no intervals.
         """
         P = self._read(P)
         if not self.gives_interval:
@@ -112,17 +112,17 @@ class FromTwoClasses(JointCalibrator):
 
 
 class OneVsRest(FromTwoClasses):
-    """Each class against the rest with a two-class calibrator, and then every row divided by its sum.
+    """Calibrator of each class against the rest by a two-class calibrator; rows are then divided by their sums.
 
-    As in scikit-learn's ``CalibratedClassifierCV``: a row of zeros becomes 1/K each, and of two classes only the
-    second is calibrated. Intervals are not normalised: with Venn–Abers each class's pair is valid for that class
-    against the rest. Of the normalised probabilities no theorem speaks. A class without a calibration row keeps its
-    probability before rows are divided by their sums.
+    As in scikit-learn's ``CalibratedClassifierCV``, a row of zeros becomes 1/K each, and of two classes only the
+    second is calibrated. Intervals are not normalised: with Venn–Abers, each class's pair is valid for that class
+    against the rest. No theorem covers the normalised probabilities. A class without a calibration row keeps its
+    probability until rows are divided by their sums.
 
     Parameters
     ----------
     key
-        A key of ``CALIBRATORS``, or a two-class calibrator.
+        Key of ``CALIBRATORS``, or a two-class calibrator.
 
     Examples
     --------
@@ -187,18 +187,17 @@ class OneVsRest(FromTwoClasses):
 
 
 class Pairwise(FromTwoClasses):
-    """Each pair of classes with a two-class calibrator, coupled into K probabilities (Manokhin 2017).
+    """Calibrator of each pair of classes by a two-class calibrator, coupled into K probabilities (Manokhin 2017).
 
-    Of classes i and j, a calibrator is fitted on p_i/(p_i + p_j) over the rows of these two classes and answers r_ij.
-    Then ``p_i = 1 / (Σ_{j≠i} 1/r_ij − (K − 2))`` (Price et al. 1995), which is exact where the r_ij are those of one
-    distribution, and each row is divided by its sum; a row of zeros becomes 1/K each. An interval couples, for each
-    class, the lower ends against all others, and then the upper ends; it is not normalised, and no theorem speaks of
-    it.
+    For classes i and j, a calibrator is fitted on p_i/(p_i + p_j) over the rows of these two classes and predicts
+    r_ij. Then ``p_i = 1 / (Σ_{j≠i} 1/r_ij − (K − 2))`` (Price et al. 1995), which is exact if the r_ij come from one
+    distribution, and each row is divided by its sum; a row of zeros becomes 1/K each. The interval of a class couples
+    its lower ends against all other classes, and then its upper ends. It is not normalised, and no theorem covers it.
 
     Parameters
     ----------
     key
-        A key of ``CALIBRATORS``, or a two-class calibrator.
+        Key of ``CALIBRATORS``, or a two-class calibrator.
 
     Examples
     --------
@@ -252,7 +251,7 @@ class Pairwise(FromTwoClasses):
         Raises
         ------
         InputError
-            For a calibrator without intervals.
+            If the two-class calibrator gives no intervals.
 
         Examples
         --------
@@ -298,7 +297,7 @@ def _read_map(fields: Fields) -> ScoreCalibrator:
 def one_class(fitted: Any, k: int) -> Any:
     """Return the two-class calibrator of class k within a fitted one of K classes; None if there is none.
 
-    Of calibrators of several folds, which have ``folds``, those of class k in each.
+    For calibrators of several folds, which have ``folds``, return those of class k in each.
     """
     if hasattr(fitted, "folds"):
         each = tuple(one_class(fold, k) for fold in fitted.folds)
@@ -318,5 +317,5 @@ def _inverse(r: Array) -> Array:
 
 
 def _coupled(inverse: Array) -> Array:
-    """Return 1 / (Σ_{j≠i} 1/r_ij − (K − 2)), given the sums (m, K) or (m, K, 2); in [0, 1], as each r is."""
+    """Return 1 / (Σ_{j≠i} 1/r_ij − (K − 2)) from the sums (m, K) or (m, K, 2); it is in [0, 1] like each r."""
     return 1 / (inverse - (inverse.shape[1] - 2))

@@ -1,9 +1,8 @@
-"""Centred isotonic regression: every pool of the isotonic fit drawn together to one point, straight lines between.
+"""Centred isotonic regression: each pool of the isotonic fit becomes one point, with straight lines between points.
 
-Oron and Flournoy 2017, "Centered isotonic regression: point and interval estimation for dose–response
-studies". A pool's value is the best estimate at the centre of its scores, not at all of them alike; pools at
-0 and 1 stay flat, since the function cannot rise beyond them. Between the centres the map rises strictly: no
-two scores there are tied.
+Oron and Flournoy 2017, "Centered isotonic regression: point and interval estimation for dose–response studies". A
+pool's value is the best estimate at the centre of its scores, not at all of them equally. Pools at 0 and 1 stay flat,
+since the function cannot exceed them. Between the centres the map increases strictly, so no two scores there are tied.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from calib.kernel.pav import pool_adjacent_violators, pool_ties
 class CenteredIsotonic(ScoreCalibrator):
     """Isotonic regression whose pools are single points; any real scores, optional weights.
 
-    ``scores_`` (k,) are the centres, weighted means of the pools' scores, and ``values_`` (k,) the values
-    there; beyond the outermost centres their values hold.
+    ``scores_`` (k,) are the centres, weighted means of the pools' scores, and ``values_`` (k,) the values there. The
+    map is constant beyond the outermost centres.
 
     >>> centered = CenteredIsotonic().fit([1, 2, 3, 4, 5, 6], [0, 1, 0, 1, 0, 1])
     >>> centered.scores_, centered.values_    # the pools {2, 3} and {4, 5} have the same value: one pool of four
@@ -46,8 +45,7 @@ class CenteredIsotonic(ScoreCalibrator):
         tied = pool_ties(scores, y, weights)
         blocks = pool_adjacent_violators(tied.sums, tied.weights)
         first, last = tied.scores[blocks.bounds[:-1]], tied.scores[blocks.bounds[1:] - 1]
-        # Distances from the first score of the pool: sums of large scores close together would lose their
-        # digits.
+        # Measure from the first score of the pool: sums of large scores close together would lose digits.
         reach = (
             np.add.reduceat((tied.scores - np.repeat(first, blocks.sizes)) * tied.weights, blocks.bounds[:-1])
             / blocks.weights

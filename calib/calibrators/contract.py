@@ -1,4 +1,4 @@
-"""The contract that a calibrator from outside must meet before it is registered: the part that is quick to check."""
+"""Contract that a plug-in calibrator must meet before it is registered, as far as it can be checked quickly."""
 
 from __future__ import annotations
 

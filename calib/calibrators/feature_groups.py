@@ -1,7 +1,7 @@
-"""Groups of rows by the columns of a table, learnt on calibration rows and found again in any other table.
+"""Groups of rows by the columns of a table, learnt on calibration rows and applied to any other table.
 
-A column of numbers or dates makes ranges, any other column one group per value; missing values are a group. A value
-that the calibration rows hardly know belongs to no group.
+A column of numbers or dates gives ranges, any other column one group per value; missing values are a group. A value
+that is rare among the calibration rows belongs to no group.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from calib.kernel.checks import Array, InputError
 from calib.kernel.fields import Fields, plain
 from calib.kernel.weights import are_whole, or_ones
 
-NONE = -1  # of a row that belongs to no group
-RANGES, SINGLE = 5, 12  # ranges of a column of numbers; up to so many different numbers are a group each
-FEWEST, MOST = 20, 50  # rows of a value that is a group, and groups of a column
+NONE = -1  # index of a row without a group
+RANGES, SINGLE = 5, 12  # ranges of a column of numbers; at most this many distinct numbers are one group each
+FEWEST, MOST = 20, 50  # fewest rows of a value that is a group; most groups of a column
 KINDS = ("number", "date", "text")
 
 
 def score_and_features(table: Any) -> pd.DataFrame:
-    """Table (n, 1 + d) whose first column holds probabilities, and the others at least one feature.
+    """Return a table (n, 1 + d) whose first column holds probabilities, and the others at least one feature.
 
     Raises
     ------
     InputError
-        For another shape, and for scores outside [0, 1].
+        If the shape is wrong, or scores are outside [0, 1].
 
     Examples
     --------
@@ -62,18 +62,18 @@ def score_and_features(table: Any) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class FeatureGroups:
-    """Groups of one column.
+    """Groups of the values of one column.
 
     Attributes
     ----------
     name
-        Of the column.
+        Name of the column.
     kind
         "number", "date" (as microseconds since 1970) or "text".
     breaks
-        Where the next range begins, increasing, for numbers and dates.
+        Lower ends of all ranges but the first, increasing, for numbers and dates.
     values
-        A group each, for texts.
+        One value per group, for texts.
     missing
         Whether missing values are a group, the last one.
     """
@@ -86,7 +86,7 @@ class FeatureGroups:
 
     @classmethod
     def learn(cls, column: pd.Series, weights: Array | None = None) -> FeatureGroups:
-        """Learn groups of a column (n,); a whole weight counts as so many rows.
+        """Learn the groups of a column (n,); a whole weight counts as that many rows.
 
         >>> FeatureGroups.learn(pd.Series([1.0, 2.0, 2.0, None], name="x"))
         FeatureGroups(name='x', kind='number', breaks=(1.5,), values=(), missing=True)
@@ -108,7 +108,7 @@ class FeatureGroups:
         return (len(self.values) if self.kind == "text" else len(self.breaks) + 1) + self.missing
 
     def index(self, column: pd.Series) -> Array:
-        """Group of each row, int (m,), or ``NONE``."""
+        """Return the group of each row, int (m,), or ``NONE``."""
         known, values = _read(column, self.kind)
         found = np.full(len(column), self.size - 1 if self.missing else NONE, dtype=np.intp)
         if self.kind == "text":
@@ -119,7 +119,7 @@ class FeatureGroups:
         return found
 
     def words(self, group: int) -> str:
-        """Say which rows a group holds.
+        """Describe the rows of a group.
 
         >>> groups = FeatureGroups("age", "number", (30.0, 50.0))
         >>> [groups.words(i) for i in range(3)]
@@ -148,7 +148,7 @@ class FeatureGroups:
 
     @classmethod
     def from_map(cls, fields: Fields) -> FeatureGroups:
-        """Read the fields that ``to_map`` wrote."""
+        """Make the groups from the fields that ``to_map`` wrote."""
         name = fields.text("name")
         kind, missing = fields.choice("kind", KINDS), fields.choice("missing", [True, False])
         if kind == "text":
@@ -160,7 +160,7 @@ class FeatureGroups:
 
 
 def indices(groups: Sequence[FeatureGroups], table: pd.DataFrame) -> Array:
-    """Group of each row in each column, int (m, d).
+    """Return the group of each row in each column, int (m, d).
 
     Raises
     ------
@@ -182,7 +182,7 @@ def _kind(column: pd.Series) -> str:
 
 
 def _read(column: pd.Series, kind: str) -> tuple[Array, Array]:
-    """(whether each value is known, values) of a column, as the kind asks."""
+    """Return (whether each value is known, values) of a column, converted to the kind."""
     if kind == "text":
         known = column.notna().to_numpy(dtype=bool)
         return known, column.astype(object).map(str).to_numpy(dtype=object)
@@ -195,7 +195,7 @@ def _read(column: pd.Series, kind: str) -> tuple[Array, Array]:
 
 
 def _breaks(values: Array, weights: Array) -> tuple[float, ...]:
-    """Breaks between few different values, or of about equally many rows."""
+    """Return breaks between few distinct values, or between ranges of about equally many rows."""
     distinct = np.unique(values)
     if len(distinct) <= SINGLE:
         return tuple(((distinct[1:] + distinct[:-1]) / 2).tolist())
@@ -209,7 +209,7 @@ def learnt_groups(scores: pd.DataFrame, weights: Array) -> tuple[FeatureGroups, 
 
 
 def no_program(label: str) -> InputError:
-    """Return the refusal of a calibrator that knows the features to be written as a program."""
+    """Return the error that a calibrator with features cannot be written as a program."""
     return InputError(
         f"{label} needs the features of a row, not only its score. {label} cannot be written as SQL, ONNX or a "
         "program. Save it as a calibrator file (JSON), or choose another calibrator."
@@ -217,9 +217,9 @@ def no_program(label: str) -> InputError:
 
 
 def levels_of(x: Array, bins: int, weights: Array) -> Array:
-    """Breaks between levels of about equally many rows, each halfway between two of the numbers x (n,).
+    """Return breaks between levels of about equally many rows, each halfway between two of the numbers x (n,).
 
-    Of few different numbers each is a level.
+    Few distinct numbers are one level each.
 
     >>> [levels_of(np.array(x), 2, np.ones(4)).round(6) for x in ([0.1, 0.2, 0.7, 0.9], [0.1, 0.1, 0.1, 0.9])]
     [array([0.45]), array([0.5])]

@@ -20,19 +20,18 @@ from calib.kernel.weights import are_whole, or_ones
 
 
 class Histogram(ScoreCalibrator):
-    """``p = c_k / n_k`` of the bin k that holds the score, for probabilities; optional weights.
+    """Histogram binning of probabilities, ``p = c_k / n_k`` in the bin k of the score; optional weights.
 
-    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; at ``breaks_`` (k − 1,) the next bin begins. A
-    bin without calibration rows knows nothing of its own and answers with the score itself; beyond the
-    outermost bins with rows their frequencies hold.
+    ``counts_`` (k,) and ``positives_`` (k,) are n_k and c_k; the next bin begins at ``breaks_`` (k − 1,). A bin
+    without calibration rows returns the score itself. Beyond the outermost bins with rows, the map is constant.
 
     Parameters
     ----------
     bins
-        How many, from 2 to 1000.
+        Number of bins, from 2 to 1000.
     strategy
-        "quantile", with equally many calibration rows in each (fewer bins if scores are tied), or
-        "uniform", of equal width over [0, 1].
+        "quantile" for equally many calibration rows per bin (fewer bins if scores are tied), or "uniform" for
+        equal width over [0, 1].
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Isotonic calibration: the increasing function of the score that is closest to the labels.
 
-Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4. Pool adjacent violators on scores whose ties are pooled
-first, compared exactly as float64.
+Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4. Pool adjacent violators; tied scores (equal as float64) are pooled
+first.
 """
 
 from __future__ import annotations
@@ -21,18 +21,16 @@ from calib.kernel.records import Parameter
 class Isotonic(ScoreCalibrator):
     """Isotonic regression of the labels on the scores; any real scores, optional weights.
 
-    ``scores_`` (k,) and ``values_`` (k,) are the ends of the pools: where the function bends, and its values
-    there.
+    ``scores_`` (k,) and ``values_`` (k,) are the ends of the pools, at which the function bends, and its values there.
 
     Parameters
     ----------
     between
-        What holds between two neighbouring calibration scores: "linear" interpolation, "step", the value of
-        the one below (the papers' description), or "nearest", the value of the nearer one, the lower of two
-        equally near (direct isotonic regression, Vovk and Petej 2014 §3). Beyond the outermost scores their
-        values hold.
+        Value between two neighbouring calibration scores: "linear" interpolates, "step" takes the value of the lower
+        score (as the papers describe), "nearest" that of the nearer score, or of the lower if both are equally near
+        (direct isotonic regression, Vovk and Petej 2014 §3). Beyond the outermost scores the map is constant.
     regularise
-        Add a row of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1
+        Whether to add a row of class 1 below all scores and one of class 0 above them, so that no value is 0 or 1
         (Johansson et al., SDM 2019, §2.4).
 
     Examples
@@ -101,7 +99,7 @@ class Isotonic(ScoreCalibrator):
         return steps(score, self._begins(), self.values_)
 
     def _begins(self) -> Array:
-        """The lowest score with each value but the first, (k − 1,)."""
+        """Return the smallest score with each value but the first, (k − 1,)."""
         below, above = self.scores_[:-1], self.scores_[1:]
         return (
             first_reaching(lambda s: _nearer(s, below, above), below, above)
@@ -119,19 +117,19 @@ class Isotonic(ScoreCalibrator):
 
 
 def _nearer(scores: Array, below: Array, above: Array) -> Array:
-    """Whether each score is nearer to the one above than to the one below."""
+    """Tell whether each score is nearer to the one above than to the one below."""
     with np.errstate(over="ignore"):
         return above - scores < scores - below
 
 
 def interpolated(scores: Array, knots: Array, values: Array) -> Array:
-    """Straight lines between the points (knots, values), (k,) and increasing; never beyond the outermost values."""
-    # Whose rounding may lead a little beyond
+    """Interpolate linearly between the points (knots, values), (k,) and increasing; constant beyond them."""
+    # np.interp may exceed the values by rounding
     return np.clip(np.interp(scores, knots, values), values[0], values[-1])
 
 
 def increasing_steps(fields: Fields) -> dict[str, Array]:
-    """``scores`` and ``values`` of a file's map, (k,) each, both checked to increase."""
+    """Read ``scores`` and ``values`` (k,) of a file's map, and check that both increase."""
     scores = fields.numbers("scores", increasing=True)
     if not scores.size:
         raise fields.refuse("scores", "must not be empty")

@@ -38,11 +38,11 @@ def normalised(P: Array) -> Array:
     return np.divide(P, total, out=np.full(P.shape, 1 / P.shape[1]), where=total > 0)
 
 
-LEAST_SHARE = 1e-300  # smaller sums of probabilities are none
+LEAST_SHARE = 1e-300  # smaller sums of probabilities count as 0
 
 
 def normalised_terms(terms: Sequence[Expression]) -> list[Expression]:
-    """Divide formulas of numbers from 0 to 1 by their sum, like ``normalised``."""
+    """Divide formulas of numbers in [0, 1] by their sum, like ``normalised``."""
     total = sum(terms[1:], terms[0])
     none = steps(total, np.array([LEAST_SHARE]), np.array([1.0, 0.0]))
     return [(each + none / len(terms)) / (total + none) for each in terms]
@@ -56,9 +56,9 @@ def log_terms(P: Sequence[Expression], least: float = CLIP) -> list[Expression]:
 class JointCalibrator(BaseEstimator):
     """Base of the calibrators of K classes: a scikit-learn estimator from P (n, K) to calibrated rows (m, K).
 
-    A method writes ``_learn(P, y, weights)`` and ``_map(P)``, which receive checked arrays. Rows of P sum to 1, y
-    is one of 0 … K − 1, and every class has a row. A class without a calibration row keeps its probability, the others
-    share the rest, and ``notes_`` names it.
+    A method defines ``_learn(P, y, weights)`` and ``_map(P)``, which receive checked arrays: rows of P sum to 1, y is
+    in 0 … K − 1, and every class has a row. A class without a calibration row keeps its probability, the others share
+    the rest, and ``notes_`` names it.
 
     Attributes
     ----------
@@ -67,6 +67,7 @@ class JointCalibrator(BaseEstimator):
     parameters : tuple of Parameter
         The options of ``__init__``.
     n_classes_ : int
+        Number of classes K, once fitted.
     notes_ : tuple of str
         What a person should know about the fit, one sentence each.
     """
@@ -81,28 +82,28 @@ class JointCalibrator(BaseEstimator):
     complexity: ClassVar[float] = np.inf
     weighted: ClassVar[bool] = True
     beyond: ClassVar[str | None] = (
-        None  # no score is beyond those of the fit: the map is of all rows of the simplex
+        None  # the map is defined on the whole simplex, so no score is outside its range
     )
     kind: ClassVar[str] = "softmax"
     merge: Any = None
     takes: ClassVar[str] = "probability"
 
     def fit(self, P: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the map from the calibration rows; nothing of an earlier fit remains.
+        """Learn the map from the calibration rows; an earlier fit is discarded.
 
         Parameters
         ----------
         P : (n, K)
             Probabilities, one column per class.
         y : int (n,)
-            The column of each row's class, 0 … K − 1.
+            Column of each row's class, 0 … K − 1.
         sample_weight : (n,), optional
             Whole numbers have the effect of repeating rows.
 
         Raises
         ------
         InputError
-            For rows that do not sum to 1, other labels, or rows of a single class.
+            If rows do not sum to 1, labels are invalid, or all rows belong to one class.
         """
         for option in self.parameters:
             setting(getattr(self, option.name), option, f"{self.label}: {option.name}")
@@ -139,7 +140,7 @@ class JointCalibrator(BaseEstimator):
 
     @property
     def columns(self) -> int:
-        """Return how many probabilities a row has."""
+        """Number of probabilities per row, K."""
         return self.n_classes_
 
     def formula(self, *P: Expression) -> dict[str, Expression]:
@@ -148,13 +149,13 @@ class JointCalibrator(BaseEstimator):
         Raises
         ------
         InputError
-            For a calibrator that cannot be written so.
+            If the calibrator has no formula.
         """
         check_is_fitted(self)
         return {f"p_{k}": each.clip(0.0, 1.0) for k, each in enumerate(self._formula_all(P))}
 
     def _formula_all(self, P: Sequence[Expression]) -> list[Expression]:
-        """Do what ``_map_all`` does, with formulas."""
+        """Return what ``_map_all`` computes, as formulas."""
         found, among = list(P), [P[k] for k in self.present_]
         if len(among) == len(found):
             return self._formula(among)
@@ -169,7 +170,7 @@ class JointCalibrator(BaseEstimator):
 
     @property
     def method(self) -> str:
-        """Return the key by which a file or a Recipe names it."""
+        """Key that names it in a file or a Recipe."""
         return self.key
 
     def to_map(self) -> dict[str, Any]:
@@ -179,7 +180,7 @@ class JointCalibrator(BaseEstimator):
 
     @classmethod
     def from_map(cls, fields: Fields, classes: int) -> Self:
-        """Read the fitted calibrator of so many classes from the fields that ``to_map`` wrote."""
+        """Make the fitted calibrator of ``classes`` classes from the fields that ``to_map`` wrote."""
         present = fields.numbers("present", increasing=True)
         if (
             len(present) < 2
@@ -200,11 +201,11 @@ class JointCalibrator(BaseEstimator):
         return cls()
 
     def _learn_all(self, P: Array, y: Array, weights: Array | None) -> None:
-        """Learn from the classes that have rows, as if there were no others."""
+        """Learn from the classes with rows, as if there were no others."""
         self._learn(normalised(P[:, self.present_]), np.searchsorted(self.present_, y), weights)
 
     def _map_all(self, P: Array) -> Array:
-        """Calibrate what the classes with calibration rows share; the others keep what they have."""
+        """Calibrate the shares of classes with calibration rows; the others keep their probabilities."""
         found, among = P.copy(), P[:, self.present_]
         found[:, self.present_] = among.sum(axis=1, keepdims=True) * self._map(normalised(among))
         return found
@@ -239,7 +240,7 @@ class JointCalibrator(BaseEstimator):
 
 
 class Unchanged(JointCalibrator):
-    """Probabilities of K classes as they are, for comparison.
+    """Probabilities of K classes, unchanged, for comparison.
 
     >>> Unchanged().fit([[0.2, 0.3, 0.5]] * 2, [0, 1]).predict([[0.1, 0.1, 0.8]])
     array([[0.1, 0.1, 0.8]])

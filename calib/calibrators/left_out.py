@@ -1,9 +1,8 @@
-"""Venn–Abers with one calibration row left out, another one for every score.
+"""Venn–Abers with one calibration row excluded, a different one for every score.
 
-Out-of-bag calibration (Johansson et al. 2019, eq. 10–11) takes a random row out for each test row, so that no
-fit serves two of them. But neighbours may be pooled in any order: the calibration set is cut into runs that
-are pooled once, and a query pools the finished blocks again, with the single entries of the run if a row
-is taken out and of the run where one is put in.
+Out-of-bag calibration (Johansson et al. 2019, eq. 10–11) excludes a random row for each test row, so no fit serves two
+test rows. But neighbours may be pooled in any order. The calibration set is therefore cut into runs that are pooled
+once. A query pools these blocks again, with single entries only in the runs where a row is removed or added.
 """
 
 from __future__ import annotations
@@ -17,11 +16,9 @@ RUN = 64
 
 
 def pairs_without(tied: Tied, scores: Array, removed_scores: Array, removed_labels: Array) -> Array:
-    """Return p0 and p1 (m, 2) at scores[j], from the calibration set without one row of that score and label, (m,)
-    each.
-    """
+    """Return p0 and p1 (m, 2) at scores[j], without one calibration row of this score and label, (m,) each."""
     runs = _Runs(tied)
-    # (s, 0) ranks above calibration rows of equal score and (s, 1) below them: pooled with them either way.
+    # (s, 0) is placed above calibration rows of equal score and (s, 1) below them: both are pooled with them.
     below = np.searchsorted(tied.scores, scores, side="left")
     upto = np.searchsorted(tied.scores, scores, side="right")
     group = np.searchsorted(tied.scores, removed_scores)
@@ -35,7 +32,7 @@ def pairs_without(tied: Tied, scores: Array, removed_scores: Array, removed_labe
 
 
 class _Runs:
-    """Weights and sums as the rows of a table: of every distinct score, and of the pools within runs of 64 of them."""
+    """Weights and sums, as rows of a table, for every distinct score and for the pools within runs of 64 scores."""
 
     def __init__(self, tied: Tied):
         self.single = np.stack([tied.weights, tied.sums])
@@ -47,8 +44,7 @@ class _Runs:
         self.starts = np.cumsum([0] + [len(pool.values) for pool in pools])
 
     def value(self, place: int, label: int, group: int, removed_label: int) -> float:
-        """The isotonic fit at a row of this label between distinct scores ``place`` − 1 and ``place``, with
-        an row of ``removed_label`` taken from distinct score ``group``."""
+        """Return the isotonic fit at an added row, without one row of ``removed_label`` at score ``group``."""
         rest = self.single[:, group : group + 1] - [[1], [removed_label]]
         if rest[0, 0] == 0:
             rest = rest[:, :0]
@@ -70,7 +66,7 @@ class _Runs:
         return blocks.values[np.searchsorted(blocks.bounds, position, side="right") - 1]
 
     def _span(self, start: int, stop: int) -> list[Array]:
-        """The distinct scores ``start`` to ``stop`` − 1: pools of whole runs, single entries at the ragged ends."""
+        """Return the distinct scores ``start`` to ``stop`` − 1: pools of whole runs, single entries at the ends."""
         first, last = -(-start // RUN), stop // RUN
         if first >= last:
             return [self.single[:, start:stop]]

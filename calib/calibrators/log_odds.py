@@ -1,6 +1,6 @@
-"""The log-odds of probabilities, ℓ = ln(p / (1 − p)), on which most calibrators work, and polynomials of them.
+"""Log-odds of probabilities, ℓ = ln(p / (1 − p)), on which most calibrators work, and polynomials of them.
 
-Scores of 0 and 1 have infinite log-odds; they are moved to ε and 1 − ε, ε = 2.2e-16, and counted.
+Scores of 0 and 1 have infinite log-odds; they are clipped to ε and 1 − ε, ε = 2.2e-16, and counted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from calib.kernel.weights import or_ones
 from calib.kernel.wording import listed, number
 
 CLIP = float(np.finfo(np.float64).eps)
-ROUNDING = 1e-12  # of log-odds
-LEVEL = 1e-6  # a curve of log-odds that falls by less does not fall
+ROUNDING = 1e-12  # rounding error of log-odds
+LEVEL = 1e-6  # a smaller decrease of a curve of log-odds does not count
 SEPARABLE = "The scores separate the classes, so the likelihood has no maximum and the fit stopped early."
 FALLS = (
     "the line falls, because calibration rows with higher scores were less often class 1. The calibrator reverses "
@@ -29,18 +29,18 @@ FALLS = (
 
 
 def log_odds_columns(p: Array, clip: float = CLIP) -> Array:
-    """ln p and −ln(1 − p) as columns (n, 2), with p kept ``clip`` away from 0 and 1; their sum is the log-odds."""
+    """Return ln p and −ln(1 − p) as columns (n, 2), with p clipped to [clip, 1 − clip]; their sum is the log-odds."""
     p = np.clip(p, clip, 1 - clip)
     return np.column_stack([np.log(p), -np.log1p(-p)])
 
 
 def log_odds(p: Array, clip: float = CLIP) -> Array:
-    """ℓ (n,), with p kept ``clip`` away from 0 and 1.
+    """Return ℓ (n,), with p clipped to [clip, 1 − clip].
 
     >>> log_odds(np.array([0.5, 0.75])).round(6)    # ln 1 and ln 3
     array([0.      , 1.098612])
     """
-    p = np.clip(p, clip, 1 - clip)  # worked on in place: rows may be millions
+    p = np.clip(p, clip, 1 - clip)  # in place, because there may be millions of rows
     found = np.log(p)
     np.negative(p, out=p)
     found -= np.log1p(p, out=p)
@@ -48,7 +48,7 @@ def log_odds(p: Array, clip: float = CLIP) -> Array:
 
 
 def level(frequency: float) -> float:
-    """The log-odds of a class frequency, infinite if there is one class only."""
+    """Return the log-odds of a class frequency, infinite if there is only one class."""
     with np.errstate(divide="ignore"):
         return float(np.log(frequency) - np.log1p(-frequency))
 
@@ -59,7 +59,7 @@ def count_clipped(p: Array) -> int:
 
 
 def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
-    """The sentences about calibration scores of 0 or 1, and about classes that the scores separate."""
+    """Return notes on calibration scores of 0 or 1, and on classes that the scores separate."""
     moved = (
         f"{clipped} calibration scores of 0 or 1 were clipped to {CLIP:.1e} or 1 − {CLIP:.1e}, so that log-odds "
         "stay finite."
@@ -68,17 +68,17 @@ def fit_notes(clipped: int, separable: bool = False) -> tuple[str, ...]:
 
 
 def slope_notes(slope: float) -> tuple[str, ...]:
-    """The sentence about a line that falls, by more than the rounding of a level one."""
+    """Return a note on a decreasing line, with a tolerance for rounding."""
     return (FALLS,) if slope < -1e-9 else ()
 
 
 def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
-    """The sentence that says between which scores a curve falls.
+    """Return a note on the scores between which a curve decreases.
 
     Parameters
     ----------
     x, values : (k,)
-        Log-odds of the scores at which the curve begins, turns and ends, increasing, and the curve there.
+        Log-odds of the scores at which the curve begins, turns and ends, increasing, and its values there.
 
     Examples
     --------
@@ -99,14 +99,13 @@ def turn_notes(x: Array, values: Array) -> tuple[str, ...]:
 
 
 def straight_on(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
-    """Extrapolate a curve at log-odds x (n,): return where to evaluate it and what to add beyond its ends, never
-    downhill.
+    """Return where to evaluate a curve for log-odds x (n,), and what to add beyond its ends; it never decreases there.
 
     Parameters
     ----------
     x : (n,)
     ends, slopes : (2,)
-        The lowest and highest x of the fit, and the curve's slopes there; one that is negative counts as 0.
+        Smallest and largest x of the fit, and the curve's slopes there; a negative slope counts as 0.
 
     Examples
     --------
@@ -119,11 +118,11 @@ def straight_on(x: Array, ends: Array, slopes: Array) -> tuple[Array, Array]:
 
 
 class LogOddsPolynomial(ScoreCalibrator):
-    """``logit p = c₀ + c₁ ℓ + c₂ ℓ² …`` of probabilities, up to ℓ to the power of ``degree``; optional weights.
+    """Polynomial recalibration of probabilities: ``logit p = c₀ + c₁ ℓ + c₂ ℓ² …`` up to ``degree``; optional weights.
 
-    By maximum likelihood without a penalty. ``coefficients_`` (degree + 1,) are c; ``n_clipped_`` counts
-    calibration scores moved to [ε, 1 − ε]; ``bounded_`` says that the classes are separable. Constant scores
-    and one-class labels are answered with the class frequency.
+    It is fitted by maximum likelihood without a penalty. ``coefficients_`` (degree + 1,) are c. ``n_clipped_`` counts
+    calibration scores clipped to [ε, 1 − ε]. ``bounded_`` is true if the classes are separable. For constant scores or
+    a single class, the class frequency is predicted.
     """
 
     degree: ClassVar[int]
@@ -142,7 +141,7 @@ class LogOddsPolynomial(ScoreCalibrator):
         powers = self._powers(scores)[:, 1:]
         low, high = powers[:, 0].min(), powers[:, 0].max()
         if not ((powers[:, 0] > low + ROUNDING) & (powers[:, 0] < high - ROUNDING)).any():
-            # Two scores tell no more than a line; the squares of 0.2 and 0.8 differ by rounding.
+            # Two distinct scores determine only a line; the squares of 0.2 and 0.8 differ by rounding.
             powers[:, 1:] = 0
         fit = fit_logistic(powers, y, weights)
         self.coefficients_, self.bounded_ = np.append(fit.intercept, fit.slopes), fit.bounded

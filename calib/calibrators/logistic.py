@@ -1,8 +1,8 @@
 """Logistic recalibration: a straight line through the log-odds of the score.
 
-Cox 1958: ``logit p = a + b ℓ`` with ℓ = logit s. The intercept a says whether the level is right, the slope b
-whether the model is as sure of itself as it may be; a = 0 with b = 1 is the identity. Platt scaling on
-log-odds is the same line with targets drawn in from 0 and 1.
+Cox 1958: ``logit p = a + b ℓ`` with ℓ = logit s. The intercept a corrects the level, the slope b over- or
+underconfidence; a = 0 with b = 1 is the identity. Platt scaling on log-odds is the same line with targets slightly
+inside 0 and 1.
 """
 
 from __future__ import annotations

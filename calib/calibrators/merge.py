@@ -1,4 +1,4 @@
-"""A probability pair becomes one probability: three rules, written once.
+"""Merge a pair of probabilities into one, by one of three rules.
 
 ``log`` is minimax for log loss, ``p1 / (1 − p0 + p1)`` (Vovk and Petej 2014, eq. 10); ``square`` is minimax
 for square loss, ``p1 + p0²/2 − p1²/2`` (eq. 11); ``midpoint`` is the mean of the two (Johansson et al. 2019).
@@ -15,7 +15,7 @@ from calib.kernel.checks import Array, one_of
 
 
 def _log(p0: Array, p1: Array) -> Array:
-    # p0 = 1 with p1 = 0 can come out of the full predictor only, and leaves the two classes even.
+    # Only the full predictor can give p0 = 1 with p1 = 0; both classes are then equally likely.
     mass = 1 - p0 + p1
     return np.divide(p1, mass, out=np.full_like(mass, 0.5), where=mass > 0)
 
@@ -54,5 +54,5 @@ def merge_pair(p0: Any, p1: Any, rule: str = "log") -> Array:
     """
     one_of(rule, MERGE_RULES, "merge")
     p0, p1 = np.asarray(p0, dtype=np.float64), np.asarray(p1, dtype=np.float64)
-    # Rounding must not carry p past an end of a narrow interval.
+    # Rounding must not move p past an end of a narrow interval.
     return np.clip(MERGE_RULES[rule](p0, p1), np.minimum(p0, p1), np.maximum(p0, p1))

@@ -1,13 +1,13 @@
-"""Multicalibration: probabilities that are right in every segment of the features, by boosting on segments.
+"""Multicalibration: probabilities that are calibrated in every segment of the features, by boosting on segments.
 
 Hébert-Johnson, Kim, Reingold & Rothblum (2018) correct, one by one, segments in which predictions of one level are
-wrong on average. MCGrad (Tax et al. 2025) does so by gradient boosting of log-odds that stops early. Here the model is
-first recalibrated on average (logistic recalibration). Then each round moves the log-odds of one segment, at one level
-of the prediction or at all levels: the segment that is wrong by most standard errors. The step is Newton's, shrunk
-as James & Stein do. A third of the calibration rows are held out. Rounds end when the loss of these rows falls no
-more. Kept are the fewest rounds whose loss is within one standard error of the lowest (Breiman et al. 1984), and none
-unless that loss has clearly fallen, so that a model whose errors are chance stays as it is. Rows are held out one by
-one, also rows of one cluster.
+wrong on average. MCGrad (Tax et al. 2025) does so by gradient boosting of log-odds with early stopping. Here the model
+is first recalibrated on average (logistic recalibration). Each round then changes the log-odds of one segment, at one
+level of the prediction or at all levels: the segment whose error is the most standard errors. The step is Newton's,
+shrunk as in James & Stein. A third of the calibration rows are held out. Rounds end if the loss of these rows no
+longer decreases. The fewest rounds whose loss is within one standard error of the lowest are kept (Breiman et al.
+1984), or none unless the loss has clearly decreased, so that a model whose errors are chance is not changed. Rows are
+held out one by one, even within clusters.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
 from calib.kernel.weights import are_whole, or_ones, squares
 
-HELD_OUT = 3  # one row in so many
-LEAST = 5.0  # information in a segment: a row of probability ½ has ¼
-DOUBT = 2.0  # standard errors; a segment that is wrong by less is not corrected
-MOST_ROUNDS, PATIENCE = 200, 20  # rounds, and rounds without a lower loss
-CLEARLY = 1.645  # standard errors that the loss must fall by: 5 %, one-sided
-NEAR = 1.0  # standard errors between losses of which the one with fewer rounds is preferred
-PAIRED = 20  # columns that make conjunctions
-EVERY = -1  # level of a correction at all levels of the prediction
+HELD_OUT = 3  # one row in HELD_OUT
+LEAST = 5.0  # least information in a segment; a row of probability ½ has ¼
+DOUBT = 2.0  # standard errors; a segment with a smaller error is not corrected
+MOST_ROUNDS, PATIENCE = 200, 20  # most rounds; most rounds without a lower loss
+CLEARLY = 1.645  # standard errors by which the loss must decrease: 5 %, one-sided
+NEAR = 1.0  # within this many standard errors, the loss with fewer rounds is preferred
+PAIRED = 20  # columns used in conjunctions
+EVERY = -1  # level that means all levels of the prediction
 ROUNDING = 1e-9
 SEED = 0
 
 
 @dataclass(frozen=True)
 class Correction:
-    """Rows of a segment whose log-odds are moved.
+    """Correction of the log-odds of the rows of a segment.
 
     Attributes
     ----------
     segment
-        (column, group) each, by number.
+        Pairs (column, group), by number.
     level
-        Bin of the prediction so far, or ``EVERY``.
+        Bin of the current prediction, or ``EVERY``.
     offset
-        What is added to the log-odds.
+        Number that is added to the log-odds.
     """
 
     segment: tuple[tuple[int, int], ...]
@@ -69,7 +69,7 @@ class Correction:
     offset: float
 
     def apply(self, x: Array, groups: Array, breaks: Array) -> Array:
-        """Return log-odds x (m,) of rows in these groups (m, d), corrected."""
+        """Return the corrected log-odds of rows with log-odds x (m,) and groups (m, d)."""
         mine = np.ones(len(x), dtype=bool)
         for column, group in self.segment:
             mine &= groups[:, column] == group
@@ -79,17 +79,18 @@ class Correction:
 
 
 class Multicalibration(ScoreCalibrator):
-    """``logit p = a + b ℓ + Σ`` of corrections of segments; takes a table of the probability and the features.
+    """Multicalibration by corrections of segments; takes a table of the probability and the features.
 
-    ``start_`` is the logistic recalibration, ``features_`` are the groups of each column, ``breaks_`` (bins − 1,) are
-    the log-odds at which the next level begins, and ``corrections_`` are in the order in which they apply.
+    ``logit p = a + b ℓ + Σ`` of corrections. ``start_`` is the logistic recalibration, ``features_`` are the groups of
+    each column, ``breaks_`` (bins − 1,) are the log-odds between levels, and ``corrections_`` are in the order in
+    which they apply.
 
     Parameters
     ----------
     depth
-        Columns per segment, 1 or 2; conjunctions are made of the 20 columns that promise most.
+        Columns per segment, 1 or 2; conjunctions use the 20 most promising columns.
     bins
-        Levels of the prediction, from 1 to 10.
+        Number of levels of the prediction, from 1 to 10.
 
     Examples
     --------
@@ -136,7 +137,7 @@ class Multicalibration(ScoreCalibrator):
         self.bins = bins
 
     def corrections_in_words(self) -> tuple[str, ...]:
-        """Say which segments are corrected, the largest total move of log-odds first."""
+        """List the corrected segments, the largest total change of log-odds first."""
         moves: dict[str, float] = {}
         for each in self.corrections_:
             parts = [self.features_[column].words(group) for column, group in each.segment]
@@ -164,7 +165,7 @@ class Multicalibration(ScoreCalibrator):
             self.corrections_ = self._boosted(fitting, held)
 
     def _boosted(self, fitting: _Rows, held: _Rows) -> tuple[Correction, ...]:
-        """Corrections learnt on some rows, as many as others confirm."""
+        """Learn corrections on some rows, and keep as many as the held-out rows confirm."""
         if not len(fitting.y) or not len(held.y):
             return ()
         segments = _segments(_Search(fitting, self.features_, self.breaks_), self.depth)
@@ -273,12 +274,12 @@ class _Rows:
         return _Rows(correction.apply(self.x, self.groups, breaks), self.y, self.groups, self.weights)
 
     def losses(self) -> Array:
-        """Log loss of each row."""
+        """Return the log loss of each row."""
         return np.logaddexp(0, np.where(self.y == 1, -self.x, self.x))
 
 
 class _Search:
-    """Sums of residuals and of information of rows, over the cells of segments and levels."""
+    """Sums of residuals and of information over the cells of segments and levels."""
 
     def __init__(self, rows: _Rows, features: Sequence[FeatureGroups], breaks: Array) -> None:
         p = expit(rows.x)
@@ -288,7 +289,7 @@ class _Search:
         self.variance = squares(rows.weights) * p * (1 - p)
 
     def steps(self, columns: tuple[int, ...]) -> tuple[Array, Array]:
-        """(square of the standard errors, the step) by cell and level (cells, levels + 1); the last is every level."""
+        """Return (squared standard errors, step) by cell and level (cells, levels + 1); the last level means all."""
         index, cells = np.zeros(len(self.level), dtype=np.intp), 1
         for column in columns:
             own, size = self.groups[:, column], self.sizes[column]
@@ -304,12 +305,12 @@ class _Search:
         with np.errstate(divide="ignore", invalid="ignore"):
             promise = np.where(h**2 >= LEAST * variance, g**2 / variance, 0.0)
             promise[h == 0] = 0.0
-            # The worst of many segments looks worse than it is (James & Stein 1961)
+            # The worst of many segments looks worse than it is, so shrink (James & Stein 1961)
             shrunk = np.maximum(0.0, 1 - DOUBT**2 / promise)
             return np.where(shrunk > 0, promise, 0.0), np.where(shrunk > 0, shrunk * g / h, 0.0)
 
     def best(self, segments: Sequence[tuple[int, ...]]) -> Correction | None:
-        """Return the correction that promises most; of equal ones, up to rounding, the first."""
+        """Return the most promising correction; the first of those that are equal up to rounding."""
         top, found = 0.0, None
         for columns in segments:
             promise, step = self.steps(columns)
@@ -324,7 +325,7 @@ class _Search:
         return found
 
     def _segment(self, cell: int, columns: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-        """(column, group) of a cell."""
+        """Return the (column, group) pairs of a cell."""
         found: list[tuple[int, int]] = []
         for column in reversed(columns):
             cell, group = divmod(cell, self.sizes[column])
@@ -333,14 +334,14 @@ class _Search:
 
 
 def _falls(before: Array, after: Array, weights: Array, errors: float) -> bool:
-    """Whether the mean loss of weighted rows falls by more than so many standard errors."""
+    """Tell whether the mean loss of weighted rows decreases by more than ``errors`` standard errors."""
     gain = before - after
     mean = float(np.average(gain, weights=weights))
     return bool(mean > errors * np.sqrt(squares(weights) @ (gain - mean) ** 2) / weights.sum())
 
 
 def _segments(search: _Search, depth: int) -> list[tuple[int, ...]]:
-    """Columns that make segments together: none (all rows), each alone, and pairs of those that promise most."""
+    """Return sets of columns that define segments: none (all rows), each alone, and pairs of the most promising."""
     varies = (search.groups != search.groups[:1]).any(axis=0)
     columns = [i for i, size in enumerate(search.sizes) if size and varies[i]]
     paired = sorted(columns, key=lambda i: -search.steps((i,))[0].max())[:PAIRED]
@@ -349,7 +350,7 @@ def _segments(search: _Search, depth: int) -> list[tuple[int, ...]]:
 
 
 def _parted(weights: Array) -> tuple[Array, Array]:
-    """Weights (n,) of the rows that learn and of those held out; of a whole weight each row is drawn on its own."""
+    """Split weights (n,) into those of the rows that learn and of those held out; counts are split row by row."""
     rng = np.random.default_rng(SEED)
     if are_whole(weights):
         times = weights.astype(np.intp)

@@ -11,7 +11,7 @@ from calib.kernel.formula import Expression
 
 
 class Uncalibrated(ScoreCalibrator):
-    """Probabilities unchanged; margins are refused by name, because they are not probabilities.
+    """Identity map of probabilities; margins are refused, because they are not probabilities.
 
     >>> Uncalibrated().fit([0.2, 0.9], [0, 1]).predict([0.3])
     array([0.3])

@@ -1,8 +1,8 @@
-"""Intercept-only recalibration: one constant is added to the log-odds, for a model whose level alone is wrong.
+"""Intercept-only recalibration: a constant is added to the log-odds, for a model that is wrong only in level.
 
-The intercept of Cox's (1958) recalibration with the slope fixed at 1, calibration-in-the-large: ``logit p =
-ℓ + c`` with ℓ = logit s, by maximum likelihood, which makes the mean of p equal the frequency of class 1. It corrects
-a changed base rate: all odds move by one ratio.
+It is Cox's (1958) recalibration with the slope fixed at 1, calibration-in-the-large: ``logit p = ℓ + c`` with ℓ =
+logit s, by maximum likelihood, which makes the mean of p equal the frequency of class 1. It corrects a changed base
+rate: all odds are multiplied by one ratio.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from calib.kernel.weights import or_ones
 
 
 class Offset(LogOddsPolynomial):
-    """``logit p = logit s + c`` for probabilities; optional weights.
+    """Intercept-only recalibration of probabilities, ``logit p = logit s + c``; optional weights.
 
-    ``c_`` is the constant; exp(c) is the ratio by which all odds move. ``n_clipped_`` counts calibration
-    scores moved to [ε, 1 − ε], ε = 2.2e-16. A single class is refused: no finite constant would fit it.
+    ``c_`` is the constant; exp(c) is the factor of all odds. ``n_clipped_`` counts calibration scores clipped to [ε, 1
+    − ε], ε = 2.2e-16. A single class is refused, because no finite constant fits it.
 
     >>> offset = Offset().fit([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0])    # odds 1 become odds 3
     >>> round(float(np.exp(offset.c_)), 6), offset.predict([0.25]).round(6)
@@ -47,11 +47,11 @@ class Offset(LogOddsPolynomial):
         total, positive = float(weights.sum()), float(weights @ y)
 
         def excess(c: float) -> float:
-            """Return the expected minus the observed number of class 1, which rises with c."""
+            """Return the expected minus the observed number of rows of class 1, which increases with c."""
             return float(weights @ expit(logits + c)) - positive
 
         middle = level(positive / total)
-        # All odds too low, all too high
+        # At the ends, all odds are too low or all too high
         low, high = middle - float(logits.max()), middle - float(logits.min())
         c = (
             low

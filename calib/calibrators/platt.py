@@ -3,10 +3,9 @@
 Platt 1999; Johansson et al., SDM 2019, eq. 2.4–2.6. With k₊ and k₋ calibration rows of each class the targets
 are ``t₊ = (k₊ + 1)/(k₊ + 2)`` and ``t₋ = 1/(k₋ + 2)``, which keeps the fit finite on separable data.
 
-Platt's scores were margins. A probability is squeezed between 0 and 1, where a sigmoid is a poor line; its
-log-odds are on a margin's scale again, and for gradient boosting and logistic regression they are the
-decision function itself. A share of votes may be 0 or 1, with infinite log-odds: half the smallest step away
-it is just beyond all others.
+Platt's scores were margins. Probabilities are bounded by 0 and 1, where a sigmoid fits poorly. Their log-odds are on
+the scale of a margin, and for gradient boosting and logistic regression they are the decision function itself. A share
+of votes may be 0 or 1, with infinite log-odds; it is clipped to half the smallest step, just beyond all others.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ from calib.kernel.weights import or_ones
 
 
 class Platt(ScoreCalibrator):
-    """``p = 1 / (1 + exp(A s + B))`` by cross-entropy against Platt's targets; any real scores, optional weights.
+    """Platt scaling, ``p = 1 / (1 + exp(A s + B))``, fitted to Platt's targets; any scores, optional weights.
 
-    Used directly, the class fits the scores that it is given. Placements, and with them the pages, ``evaluate`` and
-    ``CalibratedClassifier``, fit it on the log-odds of a model's probabilities; ``notes_`` says which.
+    Used directly, the class fits the given scores. Placements (and so the pages, ``evaluate`` and
+    ``CalibratedClassifier``) fit it on the log-odds of a model's probabilities; ``notes_`` states which.
 
-    ``A_`` and ``B_`` are the fitted numbers, ``A_`` negative for scores that grow with the belief in class 1.
-    Constant scores leave A at 0 and give the mean target; a single class is refused.
+    ``A_`` and ``B_`` are the fitted numbers; ``A_`` is negative if higher scores mean class 1. For constant scores, A
+    is 0 and the mean target is predicted; a single class is refused.
 
     Parameters
     ----------
     on
-        "score" uses s unchanged, as the papers do; "log-odds" takes probabilities and uses s = ln(p / (1 −
-        p)). "auto" means "score" if the class is used directly; placements choose "log-odds" for a model's
-        probabilities and "score" for its margins, which are on that scale already.
+        "score" uses s unchanged, as in the papers; "log-odds" takes probabilities and uses s = ln(p / (1 − p)). "auto"
+        means "score" if the class is used directly; placements choose "log-odds" for a model's probabilities and
+        "score" for its margins, which are already on this scale.
     clip
-        Least distance from 0 and 1 that a probability keeps on log-odds. None means half the least distance
-        of the calibration scores that are not 0 or 1 (with n votes, half a vote), kept in ``clip_``.
-        Placements choose 2.2e-16 if the log-odds are the model's decision function.
+        Distance from 0 and 1 to which probabilities are clipped for log-odds. None means half the smallest distance
+        of calibration scores other than 0 and 1 (with n votes, half a vote), stored in ``clip_``. Placements choose
+        2.2e-16 if the log-odds are the model's decision function.
 
     Examples
     --------
@@ -110,12 +109,12 @@ class Platt(ScoreCalibrator):
         return "probability" if self.on == "log-odds" else self.input
 
     def suit(self, scores: Array, probability: bool, decides: bool) -> None:
-        """Choose log-odds for probabilities; a margin is on that scale already."""
+        """Choose log-odds for probabilities; a margin is already on that scale."""
         if self.on == "score":
             return
         self.on = "log-odds" if probability else "score"
         if probability and self.clip is None and decides and scores.min() > 0 and scores.max() < 1:
-            self.clip = CLIP  # the log-odds are the decision function: as it is
+            self.clip = CLIP  # the log-odds are the decision function, which is used unchanged
 
     def _read(self, scores: Any) -> Array:
         return READERS[self.takes](scores)
@@ -144,7 +143,7 @@ class Platt(ScoreCalibrator):
         return ("fitted on the log-odds of the scores.", *([kept] if self.clip_ > CLIP else []))
 
     def _line(self, scores: Array) -> Array:
-        """Return the numbers that the sigmoid takes."""
+        """Return the input of the sigmoid."""
         return log_odds(scores, self.clip_) if self.on == "log-odds" else scores
 
     def _map(self, scores: Array) -> Array:
@@ -168,7 +167,7 @@ class Platt(ScoreCalibrator):
 
 
 def _half_step(p: Array) -> float:
-    """Return half the smallest distance from 0 or 1 of the probabilities that are neither.
+    """Return half the smallest distance from 0 or 1 of the probabilities other than 0 and 1.
 
     >>> _half_step(np.array([0.0, 0.02, 0.5, 1.0]))
     0.01

@@ -1,7 +1,7 @@
 """Parameterised probability adjustment: part of the mass of every other class moves to the most probable class.
 
-Boström 2008; Shaker and Hüllermeier 2025, A.3: ``p' = (1 − r) p + r q``, q being the mass on the most
-probable class, shared on a tie, and r in [0, 1] the least Brier score on the calibration set.
+Boström 2008; Shaker and Hüllermeier 2025, A.3: ``p' = (1 − r) p + r q``, where q puts all mass on the most probable
+class (shared if tied), and r in [0, 1] minimises the Brier score on the calibration set.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from calib.kernel.records import Parameter
 from calib.kernel.weights import or_ones
 
 GRID = np.arange(51)
-BLOCK = 4096  # probabilities tried at once: what a processor's cache holds
+BLOCK = 4096  # probabilities per block, which fit into the processor's cache
 
 
 def most_probable(p: Array) -> Array:
-    """Return q of class 1: 1 above one half, 0 below, one half on the tie.
+    """Return q of class 1: 1 above one half, 0 below, one half if tied.
 
     >>> most_probable(np.array([0.4, 0.5, 0.6]))
     array([0. , 0.5, 1. ])
@@ -38,14 +38,14 @@ def sigmoid(p: Array, a: Any, b: Any) -> Array:
 class PPA(ScoreCalibrator):
     """Parameterised probability adjustment of Boström; the predicted label never changes.
 
-    ``r_`` is the share of the mass that moves: the one number, or the mean of r(p) over the calibration rows.
+    ``r_`` is the share of the mass that moves: the constant, or the mean of r(p) over the calibration rows.
 
     Parameters
     ----------
     variant
-        "constant", one r for all, in closed form; "sigmoid", ``r(p) = 1 / (1 + exp(a p + b))`` with p of
-        class 1 and whole numbers a, b from 0 to 50, ``a_`` and ``b_``, by search (what produced the published
-        tables of Shaker and Hüllermeier).
+        "constant" for one r, in closed form; "sigmoid" for ``r(p) = 1 / (1 + exp(a p + b))`` with p of class 1 and
+        whole numbers a, b from 0 to 50, ``a_`` and ``b_``, by grid search (as in the published tables of Shaker
+        and Hüllermeier).
 
     Examples
     --------
@@ -84,7 +84,7 @@ class PPA(ScoreCalibrator):
             mass = weights @ gap**2
             self.r_ = float(np.clip(weights @ ((y - scores) * gap) / mass, 0, 1)) if mass > 0 else 0.0
             return
-        # Brier is Σ (y − p − r gap)²: but for a constant, Σ r² gap² − 2 Σ r (y − p) gap, over distinct p.
+        # Up to a constant, the Brier score Σ (y − p − r gap)² is Σ r² gap² − 2 Σ r (y − p) gap, here over distinct p.
         p, place = np.unique(scores, return_inverse=True)
         pull = np.bincount(place, weights=weights * (y - scores) * gap)
         mass_at = np.bincount(place, weights=weights * gap * gap)

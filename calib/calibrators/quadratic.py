@@ -1,9 +1,9 @@
 """Quadratic recalibration: a logistic fit on the log-odds of the score and on their square.
 
-Berta, Holzmüller, Jordan and Bach 2025 (arXiv 2511.03685), for two classes: ``logit p = a + b ℓ + c ℓ²``. b =
-1 with a = c = 0 is the identity; c = 0 is logistic recalibration. The map need not rise everywhere: a parabola
-turns, and a note says between which scores it falls. Beyond the calibration scores, if no row supports the
-parabola, the map goes on along its tangent, or keeps its value at an end that falls.
+Berta, Holzmüller, Jordan and Bach 2025 (arXiv 2511.03685), for two classes: ``logit p = a + b ℓ + c ℓ²``. b = 1 with a
+= c = 0 is the identity; c = 0 is logistic recalibration. The map need not increase everywhere: a note states between
+which scores the parabola falls. Beyond the calibration scores, where no row supports the parabola, the map continues
+along its tangent, or is constant if the tangent falls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from calib.kernel.formula import Expression, logit, pieces, sigmoid
 class Quadratic(LogOddsPolynomial):
     """Logistic regression on ℓ = logit s and ℓ², without a penalty, for probabilities; optional weights.
 
-    ``coefficients_`` (3,) are a, b, c; ``ends_`` (2,) are the lowest and the highest ℓ of the calibration rows.
+    ``coefficients_`` (3,) are a, b, c; ``ends_`` (2,) are the smallest and the largest ℓ of the calibration rows.
 
     >>> scores, y = [0.2, 0.2, 0.5, 0.5, 0.8, 0.8, 0.8], [0, 1, 0, 1, 0, 1, 1]
     >>> quadratic = Quadratic().fit(scores, y)
@@ -56,7 +56,7 @@ class Quadratic(LogOddsPolynomial):
 
     @property
     def _slopes(self) -> Array:
-        """The parabola's slopes (2,) at the two ends."""
+        """Slopes (2,) of the parabola at the two ends."""
         return polyval(self.ends_, polyder(self.coefficients_))
 
     def _map(self, scores: Array) -> Array:

@@ -1,8 +1,8 @@
-"""The rank calibrator of forests: every tree ranks the rows, and isotonic regression maps the sum of the ranks.
+"""Rank calibration of forests: every tree ranks the rows, and isotonic regression maps the sum of the ranks.
 
-Shaker and Hüllermeier 2025, A.5, after Menon et al. 2012 and Hüllermeier and Vanderlooy 2009. The score
-(Borda, eq. 13) is, over the trees, the number of calibration rows whose tree probability is smaller, ties
-counting one half; the paper takes unpruned trees with Laplace leaves.
+Shaker and Hüllermeier 2025, A.5, after Menon et al. 2012 and Hüllermeier and Vanderlooy 2009. The score (Borda, eq.
+13) is the number of calibration rows with a smaller tree probability, summed over the trees, ties counting one half.
+The paper uses unpruned trees with Laplace leaves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_VOTES = 100_000_000
 
 
 class Rank(ScoreCalibrator):
-    """Borda ranks of the trees, then isotonic regression; needs the score of every tree, (n, n_trees).
+    """Rank calibration: Borda ranks of the trees, then isotonic regression; needs tree scores (n, n_trees).
 
     >>> rank = Rank().fit([[0.1, 0.2], [0.4, 0.2], [0.9, 0.8]], [0, 0, 1])
     >>> rank.borda([[0.4, 0.2], [1.0, 1.0]])    # 1½ + 1 and 3 + 3
@@ -34,13 +34,13 @@ class Rank(ScoreCalibrator):
     label = "Rank calibration"
     name = "rank calibration"
     source = "Shaker and Hüllermeier 2025, A.5, eq. 13"
-    beyond = None  # it asks for votes, not for one score
+    beyond = None  # its input is one vote per tree, not one score
     input = "tree_scores"
     complexity = 8
     kind = "ranks"
 
     def borda(self, tree_scores) -> Array:
-        """The sum of ranks among the calibration rows, (m,), for tree scores (m, n_trees)."""
+        """Return the sum of ranks among the calibration rows, (m,), for tree scores (m, n_trees)."""
         tree_scores = self._read(tree_scores)
         if tree_scores.shape[1] != len(self.ranked_):
             raise InputError(

@@ -1,9 +1,9 @@
-"""Scaling of the log-probabilities of K classes: one matrix, one vector of intercepts, and then the softmax.
+"""Scale the log-probabilities of K classes: a matrix, a vector of intercepts, and then the softmax.
 
-``softmax(W z + b)`` with z = ln P. *Vector scaling* keeps W diagonal, *matrix scaling* leaves it free (Guo et al. 2017,
-who apply both to a network's logits); *Dirichlet calibration* is the same map with penalties on the intercepts and on
-what is off the diagonal (ODIR; Kull et al. 2019); the two *structured* forms penalise everything around the identity,
-after temperature scaling (Holzmüller et al. 2025, probmetrics' SVS and SMS).
+``softmax(W z + b)`` with z = ln P. *Vector scaling* has a diagonal W, *matrix scaling* a free one (Guo et al. 2017,
+who apply both to a network's logits). *Dirichlet calibration* is the same map with penalties on the intercepts and off
+the diagonal (ODIR; Kull et al. 2019). The two *structured* forms penalise all deviations from the identity, after
+temperature scaling (Holzmüller et al. 2025, SVS and SMS in probmetrics).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ SEPARATES = "The scores separate the classes, so the likelihood has no maximum a
 
 
 class Scaling(JointCalibrator):
-    """softmax(W z + b) of z = ln P; a method says how W and b are fitted, in ``_fitted(z, y, weights)``.
+    """Base of ``softmax(W z + b)`` with z = ln P; a method fits W and b in ``_fitted(z, y, weights)``.
 
-    ``W_`` (K, K) and ``b_`` (K,) are the fitted numbers, and ``bounded_`` says that the fit stopped early.
+    ``W_`` (K, K) and ``b_`` (K,) are the fitted numbers, and ``bounded_`` is true if the fit stopped early.
     """
 
     def _learn(self, P: Array, y: Array, weights: Array | None) -> None:
@@ -105,11 +105,11 @@ class MatrixScaling(Scaling):
 
 
 def _off_diagonal(k: int, strength: float) -> Array:
-    """Return a penalty (K, K) of this strength everywhere but on the diagonal."""
+    """Return a penalty (K, K) of this strength off the diagonal."""
     return strength * (1 - np.eye(k))
 
 
-# The strongest first: fits begin where the last one ended
+# The strongest first, because each fit starts at the previous one
 STRENGTHS = (
     1000.0,
     100.0,
@@ -120,18 +120,18 @@ STRENGTHS = (
     1e-3,
 )
 FOLDS = 3
-ROUGHLY = 1e-5  # nats per unit, which is enough to compare strengths
+ROUGHLY = 1e-5  # norm of the gradient, sufficient to compare strengths
 
 
 class Dirichlet(Scaling):
     """Dirichlet calibration: matrix scaling with a penalty on intercepts and on W off its diagonal; optional weights.
 
-    Minimises the mean log loss + λ/(K(K − 1)) Σ_{i≠j} W_ij² + μ/K Σ b_j² (ODIR).
+    It minimises the mean log loss + λ/(K(K − 1)) Σ_{i≠j} W_ij² + μ/K Σ b_j² (ODIR).
 
     Parameters
     ----------
     off_diagonal, intercepts
-        λ and μ. None chooses among 0.001, 0.01 … 1,000 by the log loss in three inner folds: first with
+        Strengths λ and μ. None chooses among 0.001, 0.01 … 1,000 by the log loss in three inner folds: first with
         λ = μ, then μ alone. ``off_diagonal_`` and ``intercepts_`` are the strengths used.
 
     Examples
@@ -188,7 +188,7 @@ class Dirichlet(Scaling):
         return fit_softmax(z, y, weights, penalty=penalty, intercept_penalty=intercepts / k, **search)
 
     def _strengths(self, z: Array, y: Array, weights: Array) -> tuple[float, float]:
-        """Return λ and μ: those given, or the best in inner folds."""
+        """Return λ and μ: the given ones, or the best in inner folds."""
         off, intercepts = self.off_diagonal, self.intercepts
         if off is not None and intercepts is not None:
             return off, intercepts
@@ -201,7 +201,7 @@ class Dirichlet(Scaling):
 
 
 class _HeldOutLoss:
-    """Log loss in inner folds as a function of the two strengths, each fit begun where the last one ended."""
+    """Log loss in inner folds as a function of the two strengths; each fit starts at the previous one."""
 
     def __init__(self, z: Array, y: Array, weights: Array, fit: Any) -> None:
         self.z, self.y, self.weights, self.fit = z, y, weights, fit
@@ -223,7 +223,7 @@ class _HeldOutLoss:
 
 
 def _folds(y: Array) -> Array:
-    """Return an inner fold for each row, int (n,): rows of a class are dealt out in turn, in a fixed random order."""
+    """Return an inner fold for each row, int (n,): rows of a class are assigned in turn, in a fixed random order."""
     order = np.random.default_rng(0).permutation(len(y))
     fold = np.empty(len(y), dtype=np.intp)
     for k in np.unique(y):
@@ -233,7 +233,7 @@ def _folds(y: Array) -> Array:
 
 
 class _Structured(Scaling):
-    """Temperature scaling, mixed with the uniform distribution at weight 1/(n + 1), and then a penalised map."""
+    """Temperature scaling, mixed with the uniform distribution at weight 1/(n + 1), followed by a penalised map."""
 
     diagonal: ClassVar[bool]
     kind = "structured_softmax"
@@ -272,9 +272,9 @@ class _Structured(Scaling):
 
 
 class StructuredVector(_Structured):
-    """Structured vector scaling: a factor and an intercept per class, drawn towards temperature scaling; weights.
+    """Structured vector scaling: a factor and an intercept per class, shrunk towards temperature scaling; weights.
 
-    Minimises the mean log loss + K/n (Σ (W_kk − 1)² + Σ b_k²).
+    It minimises the mean log loss + K/n (Σ (W_kk − 1)² + Σ b_k²).
 
     >>> P, y = [[0.5, 0.25, 0.25]] * 400 + [[0.2, 0.2, 0.6]] * 400, [0, 0, 1, 2] * 100 + [0, 1, 2, 2] * 100
     >>> StructuredVector().fit(P, y).predict(P[:1]).round(3)    # close to the frequencies
@@ -290,9 +290,9 @@ class StructuredVector(_Structured):
 
 
 class StructuredMatrix(_Structured):
-    """Structured matrix scaling: every logit from all, drawn towards temperature scaling; optional weights.
+    """Structured matrix scaling: every logit from all, shrunk towards temperature scaling; optional weights.
 
-    Minimises the mean log loss + K/n (Σ (W_kk − 1)² + Σ b_k²) + K(K − 1)/n Σ_{i≠j} W_ij².
+    It minimises the mean log loss + K/n (Σ (W_kk − 1)² + Σ b_k²) + K(K − 1)/n Σ_{i≠j} W_ij².
 
     >>> P, y = [[0.5, 0.25, 0.25]] * 400 + [[0.2, 0.2, 0.6]] * 400, [0, 0, 1, 2] * 100 + [0, 1, 2, 2] * 100
     >>> StructuredMatrix().fit(P, y).predict(P[:1]).round(3)    # close to the frequencies

@@ -1,10 +1,10 @@
-"""Spline calibration: a smooth curve of the logit, as straight as the data allow.
+"""Spline calibration: a smooth curve of the log-odds, as straight as the data allow.
 
-Lucena 2018 (arXiv 1809.07751): logistic regression on a natural cubic spline of ℓ = logit s, its knots at
-quantiles of the calibration scores, with a penalty chosen by cross-validation. The penalty here is the
-smoothing spline's own, the integral of f″(ℓ)² (Green and Silverman 1994, ch. 2 and 5), which leaves straight
-lines free: the more the data are in doubt, the nearer the map is to logistic recalibration. Lucena's package
-shrinks the coefficients themselves.
+Lucena 2018 (arXiv 1809.07751): logistic regression on a natural cubic spline of ℓ = logit s, with knots at quantiles
+of the calibration scores and a penalty chosen by cross-validation. Here the penalty is that of the smoothing spline,
+the integral of f″(ℓ)² (Green and Silverman 1994, ch. 2 and 5), which does not penalise straight lines: the less the
+data support a curve, the closer the map is to logistic recalibration. Lucena's package shrinks the coefficients
+instead.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from calib.kernel.pav import Tied, pool_ties
 from calib.kernel.records import Parameter
 
 FOLDS = 5
-# Between knots that a file may hold; those of a fit are wider apart and flatter
+# Limits for knots in a file; knots of a fit are wider apart and flatter
 NARROWEST, STEEPEST = (1e-17, 1e100)
-PENALTIES = np.logspace(-7, 3, 21)[::-1]  # the smoothest first: of equally good ones it is taken
-# Of the reach of the scores: knots nearer than this would let rounding decide what lies between them
+PENALTIES = np.logspace(-7, 3, 21)[::-1]  # the smoothest first, which is chosen among equally good ones
+# As a share of the range of scores: between closer knots, rounding would determine the curve
 CLOSEST = 1e-6
-# Groups of neighbouring scores on which the penalty is chosen, at most: more change nothing to see
+# Largest number of groups of neighbouring scores for the choice of the penalty; more make no visible difference
 CHOSEN_ON = 2048
 
 
 @dataclass(frozen=True, eq=False)
 class NaturalSpline:
-    """Natural cubic splines through knots (k,): a curve is its values there.
+    """Natural cubic splines through knots (k,), parameterised by their values at the knots.
 
     >>> spline = NaturalSpline(np.array([0.0, 1.0, 3.0]))
     >>> spline.columns(np.array([1.0, 2.0])) @ [2.0, 3.0, 5.0]    # values on a straight line give that line
@@ -57,11 +57,11 @@ class NaturalSpline:
 
     @cached_property
     def _through(self) -> CubicSpline:
-        """The k curves that are 1 at one knot and 0 at the others."""
+        """Splines (k) that are 1 at one knot and 0 at the others."""
         return CubicSpline(self.knots, np.eye(len(self.knots)), bc_type="natural")
 
     def columns(self, x: Array) -> Array:
-        """Evaluate each of the k curves at x (n,), from the first knot to the last: array (n, k).
+        """Evaluate each of the k basis splines at x (n,), from the first knot to the last: array (n, k).
 
         Their weighted sum is the spline with those values.
         """
@@ -69,28 +69,28 @@ class NaturalSpline:
 
     @cached_property
     def bend(self) -> Array:
-        """Return B (k, k): |B v|² is the integral of f″² of the spline with values v; f″ is linear between knots."""
+        """Matrix B (k, k): |B v|² is the integral of f″² of the spline with values v; f″ is linear between knots."""
         second, h = self._through(self.knots, 2), np.diff(self.knots)
         mass = np.diag(np.append(h, 0) + np.append(0, h)) / 3 + (np.diag(h, 1) + np.diag(h, -1)) / 6
         return np.linalg.cholesky(mass).T @ second
 
 
 class Spline(ScoreCalibrator):
-    """A natural cubic spline of the log-odds by penalised logistic regression, for probabilities; optional weights.
+    """Natural cubic spline of the log-odds, by penalised logistic regression, for probabilities; optional weights.
 
-    ``knots_`` (k,) are on the log-odds' scale, ``values_`` (k,) the curve there, as log-odds; ``penalty_`` is
-    the weight taken. ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16; ``bounded_``
-    says that the classes are separable. Constant scores and one-class labels are answered with the class
-    frequency. Beyond the calibration scores the curve goes on along its tangent, or keeps its value at an end
-    that falls; a note says between which scores it falls.
+    ``knots_`` (k,) are log-odds, ``values_`` (k,) the curve there, as log-odds; ``penalty_`` is the penalty used.
+    ``n_clipped_`` counts calibration scores clipped to [ε, 1 − ε], ε = 2.2e-16. ``bounded_`` is true if the classes
+    are separable. For constant scores or a single class, the class frequency is predicted. Beyond the calibration
+    scores, the curve continues along its tangent, or is constant if the tangent falls; a note states between which
+    scores the curve falls.
 
     Parameters
     ----------
     knots
-        How many at most, at quantiles of the distinct calibration scores.
+        Largest number of knots, at quantiles of the distinct calibration scores.
     penalty
-        λ in mean log loss + λ/2 · ∫f″²; None chooses it by 5-fold cross-validation of the log loss, the folds
-        dealt out along the sorted distinct scores, so that nothing is random.
+        λ in mean log loss + λ/2 · ∫f″²; None chooses it by 5-fold cross-validation of the log loss. Folds are assigned
+        in turn along the sorted distinct scores, so that nothing is random.
 
     Examples
     --------
@@ -154,7 +154,7 @@ class Spline(ScoreCalibrator):
 
     @property
     def _through(self) -> CubicSpline:
-        """The curve through two or more knots."""
+        """Curve through two or more knots."""
         return CubicSpline(self.knots_, self.values_, bc_type="natural")
 
     def _map(self, scores: Array) -> Array:
@@ -196,7 +196,7 @@ class Spline(ScoreCalibrator):
 
 
 def _knots(scores: Array, most: int) -> Array:
-    """At most this many of the distinct sorted scores (k,): the two ends, and quantiles between them, apart."""
+    """Return at most ``most`` of the distinct sorted scores (k,): both ends, and quantiles, not too close."""
     at = np.unique(np.linspace(0, len(scores) - 1, min(most, len(scores))).round().astype(np.intp))
     first, *inner, last = scores[at]
     apart, kept = CLOSEST * (last - first), [first]
@@ -207,14 +207,14 @@ def _knots(scores: Array, most: int) -> Array:
 
 
 def _turns(curve: CubicSpline) -> tuple[Array, Array]:
-    """Where a curve begins, turns and ends, and its values there."""
+    """Return the points at which a curve begins, turns and ends, and its values there."""
     ends, turns = curve.x[[0, -1]], curve.derivative().roots(extrapolate=False)
     at = np.unique(np.concatenate([ends, turns[np.isfinite(turns)]]))
     return at, curve(at)
 
 
 def _curve(knots: Array, x: Array) -> Array:
-    """(n, k): columns of the curves through one, two (a line) or more knots."""
+    """Return (n, k): basis curves through one, two (a line) or more knots."""
     if len(knots) == 1:
         return np.ones((len(x), 1))
     if len(knots) == 2:
@@ -224,24 +224,23 @@ def _curve(knots: Array, x: Array) -> Array:
 
 
 def _fitted(tied: Tied, knots: Array, penalty: float) -> tuple[Array, bool]:
-    """Values at the knots (k,) with the least penalised mean log loss, and whether none is least."""
+    """Return values at the knots (k,) that minimise the penalised mean log loss, and whether there is no minimum."""
     shapes = _shapes(knots)
     beta, bounded = _least(_curve(knots, tied.scores) @ shapes, tied, penalty)
     return shapes @ beta, bounded
 
 
 def _least(design: Array, tied: Tied, penalty: float, start: Array | None = None) -> tuple[Array, bool]:
-    """Coefficients of the shapes (k,) with the least penalised mean log loss, and whether none is least."""
+    """Return the coefficients of the shapes (k,) that minimise the penalised loss, and whether there is no minimum."""
     rough = np.append(np.ones(design.shape[1] - 2), [0.0, 0.0])
     weights = tied.weights / tied.weights.mean()
     return ridge_fit(design, tied.sums / tied.weights, weights, penalty * len(weights) * rough, start)
 
 
 def _shapes(knots: Array) -> Array:
-    """(k, k): values at the knots of curves that span all splines: bent ones of roughness 1, a line, a constant.
+    """Return a basis of all splines by values at the knots, (k, k): bent curves of roughness 1, a line, a constant.
 
-    In these coordinates the penalty is a plain sum of squares, which keeps the fit well conditioned at any
-    weight.
+    In this basis the penalty is a plain sum of squares, which keeps the fit well conditioned for any penalty.
     """
     middle, reach = (knots[0] + knots[-1]) / 2, (knots[-1] - knots[0]) / 2
     straight = np.column_stack([(knots - middle) / reach, np.ones(len(knots))])
@@ -252,7 +251,7 @@ def _shapes(knots: Array) -> Array:
 
 
 def _cross_validated(tied: Tied, knots: Array) -> float:
-    """The penalty with the least log loss on the folds left out, the smoothest of equally good ones."""
+    """Return the penalty with the smallest log loss on held-out folds, the smoothest of equally good ones."""
     tied = _grouped(tied)
     if len(knots) == 2 or len(tied.scores) < FOLDS:
         return float(PENALTIES[0])

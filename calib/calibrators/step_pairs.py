@@ -15,7 +15,7 @@ from calib.kernel.fields import Fields, plain
 
 
 def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:
-    """Return p0 and p1 as JSON writes them, each as (breaks (t,) increasing, values (t + 1,))."""
+    """Return p0 and p1 for JSON, each as (breaks (t,) increasing, values (t + 1,))."""
     return {
         name: {"breaks": plain(breaks), "values": plain(values)}
         for name, (breaks, values) in (("p0", p0), ("p1", p1))
@@ -23,7 +23,7 @@ def pairs_map(p0: Steps, p1: Steps) -> dict[str, Any]:
 
 
 class StepPairs(IntervalCalibrator):
-    """A Venn or Venn–Abers predictor read from a file; ``input`` is the kind of score that it takes.
+    """Venn or Venn–Abers predictor read from a file; ``input`` is the kind of score that it needs.
 
     >>> pairs = StepPairs("midpoint").set_steps(([0.5], [0.0, 0.5]), ([0.5], [0.5, 1.0]))
     >>> pairs.predict_interval([0.4, 0.5, 0.6])    # on a break p0 has passed it, and p1 has not

@@ -1,7 +1,7 @@
-"""Temperature scaling: the model's log-odds, or the log-probabilities of K classes, all divided by one number.
+"""Temperature scaling: the model's log-odds, or the log-probabilities of K classes, divided by one number.
 
-Guo et al. 2017, for scores that are probabilities already: ``logit p = logit(s) / T``, or ``softmax(ln P / T)``, with T
-> 0 chosen by log loss.
+Guo et al. 2017, for scores that are already probabilities: ``logit p = logit(s) / T``, or ``softmax(ln P / T)``, with
+T > 0 chosen by log loss.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ LEAST = 1e-12  # added to the probabilities of K classes, so that their logarith
 
 
 def best_temperature(slope: Callable[[float], float], level: bool) -> tuple[float, bool]:
-    """Return T in [0.001, 1000] of the least log loss, and whether the search stopped at an end.
+    """Return the T in [0.001, 1000] with the smallest log loss, and whether the search stopped at an end.
 
     Parameters
     ----------
     slope
-        Derivative of the log loss in 1/T, which increases.
+        Derivative of the log loss in 1/T, which is increasing.
     level
-        Whether all scores of a row are alike, so that every temperature gives the same.
+        Whether all scores of a row are equal, so that every temperature gives the same result.
     """
     low, high = 1 / HOTTEST, 1 / COLDEST
     if level:
@@ -52,22 +52,22 @@ def joint_temperature(logits: Array, y: Array, weights: Array) -> tuple[float, b
     own = weights @ logits[np.arange(len(y)), y]
 
     def slope(inverse: float) -> float:
-        """Derivative of the log loss in 1/T, which increases."""
+        """Return the derivative of the log loss in 1/T, which is increasing."""
         return float(weights @ (softmax(inverse * logits, axis=1) * logits).sum(axis=1) - own)
 
     return best_temperature(slope, not logits.any())
 
 
 def stopped_notes(T: float, bounded: bool) -> tuple[str, ...]:
-    """Return the sentence about a search that stopped at an end, if it did."""
+    """Return a note on a search that stopped at an end, if it did."""
     stopped = f"The best temperature is outside [{COLDEST:g}, {HOTTEST:g}], so the search stopped at {T:g}."
     return (stopped,) if bounded else ()
 
 
 class JointTemperature(JointCalibrator):
-    """``softmax(ln(P + 1e-12) / T)`` of K classes, T > 0 by maximum likelihood, as in scikit-learn; optional weights.
+    """Temperature scaling of K classes, ``softmax(ln(P + 1e-12) / T)``, as in scikit-learn; optional weights.
 
-    ``T_`` and ``bounded_`` are as in ``Temperature``.
+    T > 0 is fitted by maximum likelihood. ``T_`` and ``bounded_`` are as in ``Temperature``.
 
     >>> temperature = JointTemperature().fit([[0.8, 0.1, 0.1]] * 3 + [[0.1, 0.8, 0.1]] * 3, [0, 0, 2, 1, 1, 0])
     >>> temperature.predict([[0.8, 0.1, 0.1]]).round(4)    # right two times of three
@@ -107,10 +107,10 @@ class JointTemperature(JointCalibrator):
 class Temperature(ScoreCalibrator):
     """Temperature scaling of probabilities; optional weights.
 
-    ``T_`` is the temperature: above 1 for an overconfident model. It is kept in [0.001, 1000],
-    and ``bounded_`` says that it stopped at an end (probabilities on the right side of ½ throughout, or no
-    better than chance). ``n_clipped_`` counts calibration scores moved to [ε, 1 − ε], ε = 2.2e-16. One class
-    alone is refused. Rows of K probabilities (n, K) are calibrated together, as by ``JointTemperature``.
+    ``T_`` is the temperature, above 1 for an overconfident model, in [0.001, 1000]. ``bounded_`` is true if the search
+    stopped at an end (all probabilities on the right side of ½, or no better than chance). ``n_clipped_`` counts
+    calibration scores clipped to [ε, 1 − ε], ε = 2.2e-16. A single class is refused. Rows of K probabilities (n, K)
+    are calibrated jointly, as by ``JointTemperature``.
 
     >>> temperature = Temperature().fit([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])    # logit 3/4 = logit 9/10 ÷ 2
     >>> round(temperature.T_, 6), temperature.predict([0.9, 0.1]).round(6)
@@ -146,7 +146,7 @@ class Temperature(ScoreCalibrator):
         weights = or_ones(weights, len(y))
 
         def slope(inverse: float) -> float:
-            """Derivative of the log loss in 1/T, which increases."""
+            """Return the derivative of the log loss in 1/T, which is increasing."""
             return float((weights * logits) @ (expit(inverse * logits) - y))
 
         self.T_, self.bounded_ = best_temperature(slope, not logits.any())

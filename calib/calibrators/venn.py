@@ -1,4 +1,4 @@
-"""The Venn predictor: the row's own category, counted with each of the two labels it might have.
+"""Venn predictor: the frequency in the row's category, with the row itself added with either label.
 
 Vovk et al. 2004; Johansson et al. 2019, eq. 3–6. With n_k calibration rows in the category, c_k of class 1,
 ``p0 = c_k / (n_k + 1)`` and ``p1 = (c_k + 1) / (n_k + 1)``.
@@ -21,16 +21,16 @@ from calib.kernel.records import Parameter
 class Venn(IntervalCalibrator):
     """Venn prediction with a taxonomy of the score.
 
-    ``counts_`` and ``positives_`` (categories,) are n_k and c_k. An empty category answers (0, 1).
+    ``counts_`` and ``positives_`` (categories,) are n_k and c_k. An empty category gives (0, 1).
 
     Parameters
     ----------
     taxonomy
-        "label", the predicted label, 1 above ``threshold`` (the papers'; 0 is the threshold for margins);
-        "uniform", ``bins`` equal-width bins of [0, 1], for probabilities only; "quantile", ``bins`` bins with
-        equally many calibration scores, fewer where ties make edges coincide.
+        "label" for the predicted label, 1 above ``threshold`` (as in the papers; use 0 for margins); "uniform" for
+        ``bins`` equal-width bins of [0, 1], for probabilities only; "quantile" for ``bins`` bins with equally many
+        calibration scores, fewer if scores are tied.
     merge
-        "log" | "square" | "midpoint", how the pair becomes one probability.
+        Rule that merges the pair: "log", "square" or "midpoint".
 
     Examples
     --------
@@ -143,10 +143,11 @@ class Venn(IntervalCalibrator):
     def _steps(self) -> tuple[Steps, Steps]:
         starts = self._starts()
         p0, p1 = _pair(self.counts_, self.positives_).T
-        return (starts, p0), (np.nextafter(starts, -np.inf), p1)  # a category holds its first score in both
+        # the first score of a category belongs to it in both
+        return (starts, p0), (np.nextafter(starts, -np.inf), p1)
 
     def _starts(self) -> Array:
-        """The lowest score of each category but the first."""
+        """Return the smallest score of each category but the first."""
         if self.taxonomy == "label":
             return np.nextafter(np.array([self.threshold], dtype=np.float64), np.inf)
         if self.taxonomy == "quantile":

@@ -1,21 +1,19 @@
 """Inductive Venn–Abers prediction: the result of two isotonic fits for every score, without fitting them.
 
-Vovk and Petej 2014; Johansson et al. 2019, eq. 9; Shaker and Hüllermeier 2025, Algorithm 1. p0 is the
-isotonic fit to the calibration set with (s, 0) added, taken at s, and p1 the same with (s, 1).
+Vovk and Petej 2014; Johansson et al. 2019, eq. 9; Shaker and Hüllermeier 2025, Algorithm 1. p0 is the isotonic fit to
+the calibration set with (s, 0) added, evaluated at s, and p1 the same with (s, 1).
 
-How to find p1 for every s at once. Pool ties, and draw the cumulative-sum diagram P_i = (rows, class 1 among
-them) of the i lowest distinct scores. Adding (s, 1) with a scores below s moves the points to the right of
-P_a by (1, 1), and p1 is the slope of the segment that bridges the lower hulls of the two parts. Three facts
-make it cheap:
+p1 for every s is computed at once. Pool ties, and draw the cumulative-sum diagram P_i = (rows, rows of class 1) of the
+i smallest distinct scores. Adding (s, 1) with a scores below s shifts the points to the right of P_a by (1, 1), and p1
+is the slope of the segment that bridges the lower hulls of the two parts. Three facts make this cheap:
 
 1. p1(a) is the running maximum over a of λ(a), the least slope from P_a to a shifted point on its right;
-2. that least slope is reached at a corner of the lower hull of the whole diagram, that is, at the end of a
-   pool of the plain isotonic fit, and the right corner is found by bisection, since slopes along a hull
-   increase;
-3. λ(a) can be a new maximum only where P_a lies at most 1 − v above the chord of its pool, v being the pool's
-   slope: in mixed data at few points.
+2. this slope is attained at a corner of the lower hull of the whole diagram, that is, at the end of a pool of the
+   plain isotonic fit; bisection finds the corner, since slopes along a hull increase;
+3. λ(a) can be a new maximum only if P_a is at most 1 − v above the chord of its pool, with v the pool's slope; in
+   mixed data this holds at few points.
 
-So one compiled isotonic fit, and array operations on the candidates. p0 is one minus p1 of the mirrored
+So one compiled isotonic fit and array operations on the candidates suffice. p0 is one minus p1 of the mirrored
 problem.
 """
 
@@ -38,14 +36,14 @@ from calib.kernel.pav import Blocks, Tied, pool_adjacent_violators, pool_ties
 
 @dataclass(frozen=True, eq=False)
 class Bridges:
-    """p1 as a step function of a, the number of distinct calibration scores below s.
+    """Step function p1 of a, the number of distinct calibration scores below s.
 
     Attributes
     ----------
     starts : int (t,)
-        The a from which each step holds, the first 0.
+        Smallest a of each step; the first is 0.
     rise, run : (t,)
-        p1 = rise / run, increasing.
+        Numerator and denominator of p1 = rise / run, increasing.
     """
 
     starts: Array
@@ -54,14 +52,14 @@ class Bridges:
 
 
 def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
-    """All bridges of a calibration set of k distinct scores.
+    """Return all bridges of a calibration set of k distinct scores.
 
     Parameters
     ----------
     weights, positives : (k,)
-        Rows with each score, and those of class 1 among them. Whole numbers: exact.
+        Number of rows with each score, and of those in class 1. Whole numbers give exact results.
     sizes : (m,)
-        The distinct scores in each pool of the isotonic fit.
+        Number of distinct scores in each pool of the isotonic fit.
     """
     W = np.concatenate([[0.0], np.cumsum(weights)])
     C = np.concatenate([[0.0], np.cumsum(positives)])
@@ -69,7 +67,7 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
     W_end, C_end = W[corners[1:]] + 1, C[corners[1:]] + 1
     slopes = np.diff(C[corners]) / np.diff(W[corners])
 
-    # Towards the end of the own pool first; most candidates look no further.
+    # Try the end of the point's own pool first; most candidates need no other.
     rise = np.repeat(C_end, sizes) - C[:-1]
     run = np.repeat(W_end, sizes) - W[:-1]
     candidates = np.flatnonzero(rise >= np.repeat(slopes, sizes) * run)
@@ -80,7 +78,7 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
     pool = _touched_pool(W, C, pool[further] + 1, W_end, C_end, slopes)
     rise[further], run[further] = C_end[pool] - C, W_end[pool] - W
 
-    # Above the largest calibration score nothing is on the right but the added row itself: slope 1.
+    # Above the largest calibration score there is only the added row: slope 1.
     starts, rise, run = np.append(candidates, len(weights)), np.append(rise, 1.0), np.append(run, 1.0)
     slope = rise / run
     fresh = np.append(True, slope[1:] > np.maximum.accumulate(slope)[:-1])
@@ -88,11 +86,11 @@ def bridges(weights: Array, positives: Array, sizes: Array) -> Bridges:
 
 
 def _touched_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, slopes: Array) -> Array:
-    """For points (W, C) the first pool, from ``pool`` on, whose end is touched by the tangent from the point.
+    """Return for points (W, C) the first pool, from ``pool`` on, whose end the tangent from the point touches.
 
-    The ends (W_end, C_end) are a convex chain; slopes[u] is the slope from end u − 1 to end u. End u is the
-    touching one when the slope towards it is at most that of the next pool; from there on this stays so. Near
-    pools are tried first, in strides that double, then the last stride is halved.
+    The ends (W_end, C_end) are a convex chain; slopes[u] is the slope from end u − 1 to end u. The tangent touches end
+    u if the slope to it is at most that of the next pool; this then holds for all later ends. Near pools are tried
+    first, in strides that double; then the last stride is bisected.
     """
     following = np.append(slopes[1:], np.inf)
 
@@ -118,10 +116,10 @@ def _touched_pool(W: Array, C: Array, pool: Array, W_end: Array, C_end: Array, s
 
 @dataclass(frozen=True, eq=False)
 class StepCurves:
-    """p0(s) and p1(s).
+    """Curves p0(s) and p1(s), constant between thresholds.
 
-    Between thresholds[i − 1] and thresholds[i] they are p0[i] and p1[i]; on a threshold, p0 has the value of
-    its right side and p1 that of its left.
+    Between thresholds[i − 1] and thresholds[i] they are p0[i] and p1[i]. On a threshold, p0 has the value on its right
+    and p1 that on its left.
 
     Attributes
     ----------
@@ -136,20 +134,20 @@ class StepCurves:
 
 @dataclass(frozen=True, eq=False)
 class AddedFit:
-    """The isotonic fit to the calibration set and (score, label).
+    """Isotonic fit to the calibration set and the row (score, label).
 
     Attributes
     ----------
     scores, values : (k,)
-        The distinct scores, the row's among them, and the fit there.
+        Distinct scores, with the row's, and the fit there.
     counts, ones : (k,)
-        How many rows have each of these scores, with the row, and how many of them label 1.
+        Number of rows with each of these scores, including the row, and of those with label 1.
     pool
-        Lowest and highest score of the pool that holds the row.
+        Smallest and largest score of the pool that contains the row.
     rows
-        How many are in it, with the row.
+        Number of rows in the pool, including the row.
     positives
-        How many of those have label 1.
+        Number of those with label 1.
     """
 
     label: int
@@ -164,15 +162,13 @@ class AddedFit:
 
     @property
     def value(self) -> float:
-        """The fit at the row: p0 or p1."""
+        """Fit at the row: p0 or p1."""
         return self.positives / self.rows
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Origin of the pair at one score: the fits with label ``zero`` and with label ``one``; p is the merged
-    probability.
-    """
+    """Explanation of the pair at a score: the fits with labels ``zero`` and ``one``, and the merged probability p."""
 
     score: float
     zero: AddedFit
@@ -181,19 +177,18 @@ class Explanation:
 
 
 class VennAbers(IntervalCalibrator):
-    """The inductive Venn–Abers predictor; any real scores; ties, outliers and one-class labels are answered exactly.
+    """Inductive Venn–Abers predictor; any real scores; exact for ties, outliers and labels of a single class.
 
-    Learned: ``thresholds_`` (t,) increasing, ``p0_`` and ``p1_`` (t + 1,), with
+    It learns ``thresholds_`` (t,) increasing, ``p0_`` and ``p1_`` (t + 1,), with
 
         p0(s) = p0_[number of thresholds <= s]        p1(s) = p1_[number of thresholds < s]
 
-    which is all that prediction needs; ``calibration_scores_`` and ``labels_`` are kept for leaving rows out
-    and for explaining.
+    This suffices to predict; ``calibration_scores_`` and ``labels_`` are stored to exclude rows and to explain.
 
     Parameters
     ----------
     merge
-        "log" | "square" | "midpoint", how the pair becomes one probability.
+        Rule that merges the pair: "log", "square" or "midpoint".
 
     Examples
     --------
@@ -229,8 +224,7 @@ class VennAbers(IntervalCalibrator):
         )
 
     def _pairs(self, scores: Array) -> Array:
-        # Sorted queries: the few thresholds are placed among the many scores, not each score among the
-        # thresholds.
+        # With sorted queries, the few thresholds are located among the many scores, not each score among thresholds.
         order = np.argsort(scores)
         ordered = scores[order]
         pairs = np.empty((len(scores), 2))
@@ -255,29 +249,29 @@ class VennAbers(IntervalCalibrator):
         return _changes(self.thresholds_, self.p0_), _changes(self.thresholds_, self.p1_)
 
     def step_curves(self) -> StepCurves:
-        """p0(s) and p1(s) for a chart: constant between thresholds."""
+        """Return p0(s) and p1(s) for a chart: constant between thresholds."""
         check_is_fitted(self)
         return StepCurves(self.thresholds_, self.p0_, self.p1_)
 
     def explain(self, score: float, removed: int | None = None) -> Explanation:
-        """The two isotonic fits behind one answer, and the pools that the row joins in them.
+        """Return the two isotonic fits behind one prediction, and the pools that the row joins in them.
 
         Parameters
         ----------
         removed
-            The calibration row left out for it (out of bag), by its position in the arrays given to ``fit``.
+            Calibration row to exclude (out of bag), by its position in the arrays given to ``fit``.
         """
         zero, one = self.added_fit(score, 0, removed), self.added_fit(score, 1, removed)
         return Explanation(zero.score, zero, one, float(merge_pair(zero.value, one.value, self.merge)))
 
     def added_fit(self, score: float, label: int, removed: int | None = None) -> AddedFit:
-        """The isotonic fit with (score, label) added, behind p0 for label 0 and p1 for label 1."""
+        """Return the isotonic fit with (score, label) added, which gives p0 for label 0 and p1 for label 1."""
         check_is_fitted(self)
         score = float(in_range(score, "score"))
         if removed is not None:
             in_range(removed, "removed", 0, len(self.labels_) - 1, integer=True)
         counts = np.ones(len(self.labels_) + 1) if self.weights_ is None else np.append(self.weights_, 1.0)
-        counts[:-1] -= np.arange(len(self.labels_)) == removed  # of all of them if nothing is removed
+        counts[:-1] -= np.arange(len(self.labels_)) == removed  # with None, all comparisons are False
         tied = pool_ties(np.append(self.calibration_scores_, score), np.append(self.labels_, label), counts)
         blocks = pool_adjacent_violators(tied.sums, tied.weights)
         position = np.searchsorted(tied.scores, score)
@@ -296,18 +290,17 @@ class VennAbers(IntervalCalibrator):
 
 
 def _changes(thresholds: Array, values: Array) -> tuple[Array, Array]:
-    """A step function without the thresholds at which it stays the same."""
+    """Return a step function without the thresholds at which it does not change."""
     moves = np.diff(values) != 0
     return thresholds[moves], values[np.append(True, moves)]
 
 
 def step_functions(tied: Tied, blocks: Blocks) -> tuple[Array, Array, Array]:
-    """thresholds (t,), p0 and p1 (t + 1,) as VennAbers keeps them."""
+    """Return thresholds (t,), p0 and p1 (t + 1,) of VennAbers."""
     k = len(tied.scores)
     ones = bridges(tied.weights, tied.sums, blocks.sizes)
     zeros = bridges(tied.weights[::-1], (tied.weights - tied.sums)[::-1], blocks.sizes[::-1])
-    # A step of p1 from a on begins above the a-th lowest score; one of p0, mirrored, ends at the a-th
-    # highest.
+    # A step of p1 from a on begins above the a-th smallest score; one of p0, mirrored, ends at the a-th largest.
     ends_p0, begins_p1 = np.zeros(k, dtype=bool), np.zeros(k, dtype=bool)
     ends_p0[k - zeros.starts[1:]] = begins_p1[ones.starts[1:] - 1] = True
     thresholds = np.flatnonzero(ends_p0 | begins_p1)

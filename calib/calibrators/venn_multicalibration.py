@@ -1,18 +1,18 @@
 """Venn multicalibration: a pair per row, one of which is right on average in every group at every level.
 
 van der Laan & Alaa 2025 (arXiv 2502.05676). Let f(x) be the probability before calibration, and G the span of the
-indicators of groups at levels of f; groups are the values or ranges of one column each. For y in {0, 1}, the row (x, y)
-joins the calibration rows, the residuals y_i − f(x_i) are projected onto G by least squares, and p_y is f plus the
-projection at x. If rows are exchangeable, the answer to the true label has E[g(X)(Y − p_Y(X))] = 0 for every g in G,
-for any number of rows; which of the two it is, nobody knows.
+indicators of groups at levels of f; groups are the values or ranges of one column each. For y in {0, 1}, the row (x,
+y) joins the calibration rows, the residuals y_i − f(x_i) are projected onto G by least squares, and p_y is f plus the
+projection at x. If rows are exchangeable, the p_y of the true label satisfies E[g(X)(Y − p_Y(X))] = 0 for every g in
+G, for any number of rows; which of the two this is, is unknown.
 
 With M = Σ φφᵀ over the calibration rows, φ the indicators of a row, β the projection without the new row, and the
 leverage h = φᵀM⁺φ at x, two updates of one factorisation are needed (Sherman & Morrison 1950):
 
     p_y = (f(x) + φᵀβ + h y) / (1 + h),    p1 − p0 = h / (1 + h)
 
-The promise is exact for groups and levels that are known beforehand, and for the pair before it is clipped to [0, 1].
-Here groups and levels are learnt from the calibration rows, without their labels, which costs little.
+The guarantee is exact for groups and levels that are fixed in advance, and for the pair before it is clipped to [0,
+1]. Here groups and levels are learnt from the calibration rows, without their labels, which costs little.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
 from calib.kernel.weights import or_ones
 
-WIDE = 0.5  # mean width from which on a note says that the groups have too few rows
-OUTSIDE = 1e-6  # of a direction that calibration rows do not have
-SURE = 1 - 1e-9  # leverage of a row that is alone in a direction
+WIDE = 0.5  # mean width from which a note says that the groups have too few rows
+OUTSIDE = 1e-6  # tolerance for a direction without calibration rows
+SURE = 1 - 1e-9  # leverage of a row that is alone in its direction
 DIGITS = 62  # bits of a sum of residuals
 AT_ONCE = 1 << 22  # numbers held at once
 
@@ -54,7 +54,7 @@ class _Level:
     sums: Array
 
     def solved(self) -> tuple[Array, Array, Array]:
-        """(M⁺, β, the part of a vector outside the span of M)."""
+        """Return (M⁺, β, the projection onto the complement of the span of M)."""
         values, vectors = np.linalg.eigh(self.counts)
         kept = values > 1e-9 * max(float(values[-1]), 1.0)
         span = vectors[:, kept]
@@ -63,19 +63,19 @@ class _Level:
 
 
 class VennMulticalibration(IntervalCalibrator):
-    """``p_y = (f + φᵀβ + h y)/(1 + h)``, clipped; takes a table of the probability and the features.
+    """Venn multicalibration, ``p_y = (f + φᵀβ + h y)/(1 + h)``, clipped; takes a table of probability and features.
 
     For n calibration rows p0 is in [0, n/(n + 1)] and p1 in [1/(n + 1), 1].
 
-    ``features_`` are the groups of each column, ``breaks_`` (bins − 1,) are the probabilities at which the next level
-    begins, and ``levels_`` hold the sums of each level.
+    ``features_`` are the groups of each column, ``breaks_`` (bins − 1,) are the probabilities between levels, and
+    ``levels_`` are the sums of each level.
 
     Parameters
     ----------
     bins
-        Levels of the prediction, from 1 to 10.
+        Number of levels of the prediction, from 1 to 10.
     merge
-        "log" | "square" | "midpoint", how the pair becomes one probability.
+        Rule that merges the pair: "log", "square" or "midpoint".
 
     Examples
     --------
@@ -113,9 +113,9 @@ class VennMulticalibration(IntervalCalibrator):
         self.merge = merge
 
     def raw_pairs(self, scores: Any) -> Array:
-        """Return the pairs before they are clipped, (m, 2), for which the promise is exact.
+        """Return the pairs before they are clipped, (m, 2), for which the guarantee is exact.
 
-        A row in a direction that no calibration row has gets (0, 1).
+        A row in a direction without calibration rows gets (0, 1).
         """
         return self._raw(self._read(scores))
 
@@ -139,7 +139,7 @@ class VennMulticalibration(IntervalCalibrator):
         self.share_outside_ = float(np.average(outside, weights=counts))
 
     def _summed(self, rows: Array, counts: Array) -> _Level:
-        """Add up rows; residuals as whole numbers of a unit, so that neither order nor repetition changes a sum."""
+        """Add up rows, with residuals as integers in a small unit, so that order and repetition have no effect."""
         size, unit = self._size, 2.0 ** (DIGITS - np.ceil(np.log2(counts.sum() + 1)))
         residuals = np.rint(self.residual_ * unit).astype(np.int64) * counts.astype(np.int64)
         both, sums = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
@@ -151,18 +151,18 @@ class VennMulticalibration(IntervalCalibrator):
 
     @property
     def _size(self) -> int:
-        """Cells of a level: all rows, and each group."""
+        """Number of cells of a level: all rows, and each group."""
         return 1 + sum(each.size for each in self.features_)
 
     def _placed(self, scores: pd.DataFrame) -> tuple[Array, Array]:
-        """(cell of each row in each column (m, d) or ``NONE``, level of each row (m,))."""
+        """Return (cell of each row in each column (m, d) or ``NONE``, level of each row (m,))."""
         groups = indices(self.features_, scores.iloc[:, 1:])
         first = 1 + np.append(0, np.cumsum([each.size for each in self.features_]))[:-1].astype(np.intp)
         cells = np.where(groups == NONE, NONE, groups + first)
         return cells, np.searchsorted(self.breaks_, scores.iloc[:, 0].to_numpy(), side="right")
 
     def _indicators(self, cells: Array) -> Array:
-        """φ of rows in these cells, float (m, k)."""
+        """Return φ of rows in these cells, float (m, k)."""
         found = np.zeros((len(cells), self._size))
         found[:, 0] = 1
         rows, columns = np.nonzero(cells != NONE)
@@ -183,7 +183,7 @@ class VennMulticalibration(IntervalCalibrator):
         return found
 
     def _by_level(self, level: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
-        """(some rows of one level, its M⁺, β and what is outside)."""
+        """Yield (some rows of one level, its M⁺, β and complement)."""
         for i, solved in enumerate(self.solved_):
             for some in _pieces(np.flatnonzero(level == i), self._size):
                 yield some, *solved
@@ -192,13 +192,13 @@ class VennMulticalibration(IntervalCalibrator):
         return self._clipped(self._raw(scores))
 
     def _clipped(self, raw: Array) -> Array:
-        """Pairs (m, 2) in [0, n/(n + 1)] and [1/(n + 1), 1]: of n rows and one of label 0, not all have label 1."""
+        """Clip pairs (m, 2) to [0, n/(n + 1)] and [1/(n + 1), 1], the possible frequencies with one row added."""
         rows = sum(float(each.counts[0, 0]) for each in self.levels_)
         ends = np.array([[0.0, 1 / (rows + 1)], [rows / (rows + 1), 1.0]])
         return np.clip(raw, *ends)
 
     def _pairs_without(self, scores: pd.DataFrame, removed: Array) -> Array:
-        """Rank-one downdates; another level than that of the removed row stays as it is."""
+        """Return the pairs after rank-one downdates; a level other than that of the removed row is not changed."""
         found, (cells, level) = self._raw(scores), self._placed(scores)
         p = scores.iloc[:, 0].to_numpy()
         for some, inverse, beta, outside in self._by_level(
@@ -263,7 +263,7 @@ class VennMulticalibration(IntervalCalibrator):
 
 
 def _pair(value: Array, h: Array) -> Array:
-    """(p0, p1) of rows with value f + φᵀβ and leverage h, (m, 2)."""
+    """Return (p0, p1) of rows with value f + φᵀβ and leverage h, (m, 2)."""
     return np.column_stack([value / (1 + h), (value + h) / (1 + h)])
 
 
@@ -278,7 +278,7 @@ def _level(fields: Fields, size: int) -> _Level:
 
 
 def _pieces(rows: Array, size: int) -> Iterator[Array]:
-    """Parts of rows whose indicators are held at once."""
+    """Yield parts of rows whose indicators are held at once."""
     step = max(1, AT_ONCE // size)
     for begin in range(0, len(rows), step):
         yield rows[begin : begin + step]
