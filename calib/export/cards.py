@@ -19,7 +19,7 @@ from calib.experiments import shown
 from calib.export.charts import Chart
 from calib.export.pages import page
 from calib.figures import FIGURES, LIGHT, Theme, formatted_metrics
-from calib.figures.projector import for_a_room
+from calib.figures.projector import for_projector
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Step
 from calib.metrics import METRICS
@@ -155,7 +155,7 @@ def _on_a_sheet(figures: Sequence[go.Figure]) -> Iterator[go.Figure]:
     rows = [max(own[start : start + COLUMNS]) for start in range(0, len(own), COLUMNS)]
     for i, figure in enumerate(figures):
         highest = min(HIGHEST, SHEET * rows[i // COLUMNS] / sum(rows))
-        yield for_a_room(for_paper(figure), highest=highest).update_layout(width=WIDTH)
+        yield for_projector(for_paper(figure), highest=highest).update_layout(width=WIDTH)
 
 
 def for_paper(figure: go.Figure) -> go.Figure:

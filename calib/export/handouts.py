@@ -11,8 +11,8 @@ from calib.export import chromium
 from calib.export.cards import drawn, for_paper
 from calib.export.pages import page
 from calib.figures import LIGHT, Theme
-from calib.figures.emptied import without_data
-from calib.figures.projector import for_a_room
+from calib.figures.projector import for_projector
+from calib.figures.without_data import without_data
 from calib.kernel.progress import Watch
 from calib.lessons import Lesson, Question, Step
 
@@ -53,7 +53,7 @@ def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
 
 def _on_paper(figure: go.Figure, highest: int = HEIGHT) -> go.Figure:
     """Make a figure as wide as the sheet, independently of the printing window, and keep its shape."""
-    larger = for_a_room(for_paper(figure), highest=highest)
+    larger = for_projector(for_paper(figure), highest=highest)
     wide = SQUARE if _is_square(figure) else DESK / figure.layout.height
     width = wide * larger.layout.height
     return larger.update_layout(width=min(WIDTH, width))

@@ -1,4 +1,4 @@
-"""Every figure: numbers first (``prepare``), ink second (``draw``)."""
+"""All figures: ``prepare`` computes the numbers, ``draw`` the picture."""
 
 from collections.abc import Iterator, Mapping
 
@@ -89,7 +89,7 @@ _OWN: dict[str, FigureEntry] = {
 
 
 class Figures(Mapping[str, FigureEntry]):
-    """Key → figure: those of this package, then those of the experiments, each imported when it is first asked for."""
+    """Key → figure: those of this package, then those of the experiments, each imported on first use."""
 
     def __getitem__(self, key: str) -> FigureEntry:
         return _OWN[key] if key in _OWN else declared.figure(key)

@@ -1,7 +1,7 @@
-"""Who is it wrong for: the segments of an audit as lanes, all segments by their size, and one segment's walk.
+"""Figures of an audit: the segments as lanes, all segments by size, and the cumulative differences of one segment.
 
-A funnel of gaps by size shows at once what was found and what these rows could have found: the threshold of the search
-falls with the square root of the number of rows.
+A funnel of gaps by size shows both the findings and the smallest findings that these rows allow: the threshold of the
+search falls with the square root of the number of rows.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from calib.analysis.audit.segments import Conditions, in_words
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord, as_text
-from calib.figures.ink import lanes, outlined, reach
+from calib.figures.ink import error_bars, lanes, outlined
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, number, percent, shortened
 
-MOST_LANES = 6  # found segments that are drawn
-FEWEST_LANES = 4  # largest deviations that are drawn if nothing is found
+MOST_LANES = 6  # most significant segments that are drawn
+FEWEST_LANES = 4  # largest deviations, drawn if none is significant
 LANE, HEAD = 68, 104  # pixels
 LONGEST = 30  # letters of a condition in a lane
 IN_TITLE = 30  # letters of a column and of a group
 MOST_DOTS = 3000
-MANY = 50  # found segments, whose marks are smaller
+MANY = 50  # significant segments, from which on marks are smaller
 MOST_STEPS = 2000
 
 
 @dataclass(frozen=True, eq=False)
 class SegmentLanes(TableRecord):
-    """The segments drawn, one line each, and the words around them.
+    """The drawn segments, one line each, and the words around them.
 
     Attributes
     ----------
     table
-        Columns segment, rows, predicted, observed, low, high (observed frequencies that the search takes for chance),
+        Columns segment, rows, predicted, observed, low, high (observed frequencies that are attributed to chance),
         p_value, look, others (segments with the same cause).
     names
         (column, group) of each segment's conditions.
@@ -69,7 +69,7 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
     Parameters
     ----------
     source
-        An audit, or an Evaluation, of whose recommended calibrator one is made.
+        An audit, or an Evaluation whose recommended calibrator is audited.
     """
     made = _audited(source)
     found, causes = made.found, made.causes
@@ -112,7 +112,7 @@ def _audited(source: Audited | Evaluation) -> Audited:
 
 
 def finding(made: Audited) -> str:
-    """What the search found, in one sentence."""
+    """State the finding of the search in one sentence."""
     found, causes = made.found, made.causes
     if not causes:
         return f"No segment deviates by more than chance, of {len(found.segments):,} searched"
@@ -135,7 +135,7 @@ def finding(made: Audited) -> str:
 
 
 def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
-    """Lanes from the worst segment at the top."""
+    """Draw lanes, the worst segment at the top."""
     table, k = record.table, len(record.table)
     height = LANE * k + HEAD
     high = min(1.0, 1.08 * float(table[["high", "observed", "predicted"]].to_numpy().max()))
@@ -180,7 +180,7 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
             mode="markers",
             name=label_of(record.calibrator),
             marker=outlined(mark.color, 12, theme) | {"symbol": mark.symbol},
-            error_x=reach(table["predicted"], table["low"], table["high"], rgba(theme.muted, 0.35), 8),
+            error_x=error_bars(table["predicted"], table["low"], table["high"], rgba(theme.muted, 0.35), 8),
             customdata=np.column_stack([known, table[["low", "high"]].to_numpy()]),
             hovertemplate="predicted %{x:.3f} on average<br>by chance observed from %{customdata[3]:.3f} to "
             "%{customdata[4]:.3f}<extra></extra>",
@@ -190,7 +190,7 @@ def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _name(conditions: Conditions, line: Any) -> str:
-    """Conditions, a line each (of three the last two share one), then rows and p-value; a room reads one line."""
+    """Return the conditions on one or two lines, then rows and p-value; a projector shows them on one line."""
     most = LONGEST if len(conditions) < 3 else LONGEST // 2
     first, *rest = (_condition(*each, most) for each in conditions)
     told = f"{line.rows:,} rows, p = {line.p_value:.2g}" + {"level": ""}.get(
@@ -200,7 +200,7 @@ def _name(conditions: Conditions, line: Any) -> str:
 
 
 def _condition(column: str, group: str, most: int) -> str:
-    """A condition in at most so many letters; column and group are cut in their own middle."""
+    """Return a condition with at most this many letters; column and group are shortened in their middle."""
     room = most - 3
     of_column, of_group = (max(room // 2, room - len(other)) for other in (group, column))
     return f"{as_text(column, of_column)} = {as_text(group, of_group)}"
@@ -254,7 +254,7 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
 
 
 def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
-    """A funnel: gaps against numbers of rows, on a log axis."""
+    """Draw a funnel: gaps against numbers of rows, on a log axis."""
     table = record.table.iloc[: record.drawn]
     curves, beyond = record.curves, (table["p_value"] <= ALPHA).to_numpy()
     most = 100 * max(
@@ -311,7 +311,7 @@ def draw_sizes(record: SegmentSizes, theme: Theme = LIGHT) -> go.Figure:
 class SegmentWalk(TableRecord):
     """Cumulative differences of one segment in the order of p, with the threshold of its level.
 
-    The table has one line per distinct probability: the share of the segment's rows up to it, and the walk there.
+    The table has one line per distinct probability: the share of the segment's rows up to it, and the sum there.
     """
 
     limits: tuple[float, float]
@@ -319,7 +319,7 @@ class SegmentWalk(TableRecord):
 
 
 def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> SegmentWalk:
-    """Walk through a segment, given in words; by default the one that deviates most."""
+    """Compute the cumulative differences of a segment, given in words; by default of the one that deviates most."""
     made = _audited(source)
     line = made.line_of(segment)
     found, told = made.found, made.found.segments.iloc[line]
@@ -350,7 +350,7 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
 
 
 def draw_walk(record: SegmentWalk, theme: Theme = LIGHT) -> go.Figure:
-    """The walk against the share of rows."""
+    """Draw the cumulative differences against the share of rows."""
     walk, mark = record.table, MARKS[record.calibrator]
     kept = np.unique(np.linspace(0, len(walk) - 1, min(MOST_STEPS, len(walk))).round().astype(int))
     figure = go.Figure(

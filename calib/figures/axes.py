@@ -1,4 +1,4 @@
-"""Axes of probabilities: as they are, or in log-odds, on which 0.1 % and 3 % lie as far apart as 3 % and 50 %.
+"""Axes of probabilities: linear, or in log-odds, where 0.1 % and 3 % are as far apart as 3 % and 50 %.
 
 A log-odds axis has no 0 and no 1: a mark there is drawn at its end, and a line leaves the picture.
 """
@@ -19,16 +19,16 @@ from calib.kernel import checks
 from calib.kernel.checks import Array
 from calib.recipe import AXES
 
-NEAREST = 1e-6  # to 0 and 1 that an axis reaches
-ROOM = 0.4  # in log-odds, between the outermost point and the end of the axis
-EDGE = 0.035  # of the axis' length, beyond its ends, so that what lies there is drawn whole
+NEAREST = 1e-6  # smallest distance of an axis from 0 and 1
+ROOM = 0.4  # log-odds between the outermost point and the end of the axis
+EDGE = 0.035  # share of the axis' length beyond its ends, so that marks there are drawn whole
 MOST_TICKS = 6
 DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
 FINE = np.sort(np.concatenate([DECADES, *((q, 1 - q) for q in (3e-5, 3e-4, 3e-3, 0.03, 0.3))]))
 
 
 def in_log_odds(axes: str, evaluation: Evaluation) -> bool:
-    """Whether the axes are in log-odds: as chosen or, if that is open, because half of the predictions are small."""
+    """Tell whether the axes are in log-odds: as chosen or, with "auto", if half of the predictions are small."""
     checks.one_of(axes, AXES, "axes")
     return axes == "log_odds" or (axes == "auto" and small_median(evaluation) is not None)
 
@@ -40,7 +40,7 @@ class LogOddsAxis:
     Attributes
     ----------
     low, high
-        The probabilities at its ends, in (0, 1).
+        Probabilities at its ends, in (0, 1).
     """
 
     low: float
@@ -48,15 +48,15 @@ class LogOddsAxis:
 
     @classmethod
     def around(cls, values: Iterable[Array]) -> LogOddsAxis:
-        """The axis that holds all of these probabilities that are neither 0 nor 1."""
+        """Return an axis that contains all of these probabilities except 0 and 1."""
         joined = np.concatenate([np.ravel(each) for each in values] or [np.empty(0)])
-        inside = joined[(joined > 0) & (joined < 1)]  # NaN is neither
+        inside = joined[(joined > 0) & (joined < 1)]  # NaN fails both
         ends = (inside.min(), inside.max()) if inside.size else (0.1, 0.9)
         low, high = logit(np.clip(ends, NEAREST, 1 - NEAREST))
         return cls(float(expit(low - ROOM)), float(expit(high + ROOM)))
 
     def place(self, p: Any, *, beyond: bool = False) -> Array:
-        """Where probabilities lie: their log-odds, at most as far out as the ends, or beyond them.
+        """Return the positions of probabilities: log-odds, clipped to the ends or to a place beyond them.
 
         >>> LogOddsAxis(0.1, 0.9).place([0.0, 0.5]).round(4)
         array([-2.1972,  0.    ])
@@ -67,13 +67,13 @@ class LogOddsAxis:
         return logit(np.clip(np.asarray(p, dtype=np.float64), *ends))
 
     def edges(self, bins: int) -> Array:
-        """Edges (bins + 1,) of bins of equal width on it, the outermost 0 and 1."""
+        """Return edges (bins + 1,) of bins of equal width on the axis; the outermost are 0 and 1."""
         inner = expit(np.linspace(logit(self.low), logit(self.high), bins + 1)[1:-1])
         return np.concatenate([[0.0], inner, [1.0]])
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Range and ticks of a Plotly axis, ticks as percentages."""
+        """Range and ticks of a Plotly axis, with ticks as percentages."""
         ticks = FINE[(self.low <= FINE) & (self.high >= FINE)]
         if len(ticks) > MOST_TICKS:
             ticks = DECADES[(self.low <= DECADES) & (self.high >= DECADES)]
@@ -85,7 +85,7 @@ class LogOddsAxis:
         }
 
     def move(self, trace: go.Scatter, *, x: bool = True, y: bool = True) -> None:
-        """Put a trace that was drawn in probabilities onto it; the part of a line beyond its ends is out of sight."""
+        """Transform a trace of probabilities to this axis; parts of a line beyond its ends are not visible."""
         beyond = x and y and trace.mode == "lines"
         if x:
             trace.x = self.place(trace.x, beyond=beyond)
@@ -103,7 +103,7 @@ class LogOddsAxis:
 
 
 def percent_ticks(shares: Iterable[float]) -> dict[str, list]:
-    """Place ticks at these shares, written as percentages with a space, which Plotly's own format leaves out.
+    """Place ticks at these shares as percentages with a space, which Plotly's own format leaves out.
 
     >>> percent_ticks([0, 0.5])
     {'tickvals': [0, 0.5], 'ticktext': ['0 %', '50 %']}
@@ -112,12 +112,12 @@ def percent_ticks(shares: Iterable[float]) -> dict[str, list]:
     return {"tickvals": at, "ticktext": [f"{100 * share:.6g} %" for share in at]}
 
 
-def parted_ticks(at: Iterable[Any], names: Sequence[str]) -> dict[str, Any]:
-    """Ticks whose names take little room below the axis on a phone, too: two words stand in two lines.
+def two_line_ticks(at: Iterable[Any], names: Sequence[str]) -> dict[str, Any]:
+    """Place ticks whose labels are narrow enough for a phone: two words are on two lines.
 
-    They stand level where only the last is longer than two letters; longer ones Plotly turns where room is short.
+    Labels are horizontal if only the last has more than two letters; otherwise Plotly may rotate them to save space.
 
-    >>> parted_ticks([0, 1], ["15", "no limit"])["ticktext"]
+    >>> two_line_ticks([0, 1], ["15", "no limit"])["ticktext"]
     ['15', 'no<br>limit']
     """
     short = all(len(name) <= 2 for name in names[:-1])

@@ -1,4 +1,4 @@
-"""A figure is two functions: ``prepare`` computes a record (numbers), ``draw`` puts ink on it."""
+"""The two functions of a figure: ``prepare`` computes a record of numbers, and ``draw`` draws it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from calib.kernel.wording import in_order, shortened
 
 
 class Record(Protocol):
-    """What ``prepare`` returns: title (the finding), caption, alt text, and its numbers.
+    """Result of ``prepare``: title (the finding), caption, alt text, and its numbers.
 
     The first sentence of the caption says what is drawn, in at most 20 words; the others say how to read it.
     """
@@ -52,19 +52,18 @@ class TableRecord:
 
 @dataclass(frozen=True)
 class FigureEntry:
-    """``prepare(evaluation, …) → record`` and ``draw(record, theme) → Plotly figure``.
+    """A figure: ``prepare(evaluation, …) → record`` and ``draw(record, theme) → Plotly figure``.
 
     Attributes
     ----------
     panels
-        Of a figure of several panels, a record for each, so that a page can set them in ``record.columns``
-        columns, which a phone stacks; what is taken along holds them all in one.
+        For a figure of several panels, a function that returns a record per panel. A page can then place them in
+        ``record.columns`` columns, which a phone stacks; downloads contain one figure.
     reported
-        Of a figure that every report of an Evaluation holds, what its ``prepare`` takes there, and the
-        options: ``itself``, ``of_intervals`` or a function of its own, which raises InputError where there is
-        nothing to show.
+        For a figure in every report of an Evaluation, a function that returns the argument and options of
+        ``prepare``: ``itself``, ``of_intervals`` or its own, which raises InputError if there is nothing to show.
     overlaid
-        Whether its curves cover each other, so that a report shows two methods: ``prepare`` takes ``calibrators``.
+        Whether its curves overlap, so that a report shows two methods: ``prepare`` takes ``calibrators``.
     """
 
     key: str
@@ -77,12 +76,12 @@ class FigureEntry:
 
 
 def itself(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """A report's figure that is made of the Evaluation alone."""
+    """Return the Evaluation itself, for a report's figure that needs nothing else."""
     return evaluation, {}
 
 
 def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """A report's figure of one method with intervals: the Recipe's where it can answer, else the first that can."""
+    """Choose the interval method of a report's figure: the Recipe's if it can answer, else the first that can."""
     methods = [key for key in evaluation.predictions if key in interval_methods()]
     if not methods:
         raise InputError("No method with intervals works here.")
@@ -97,14 +96,14 @@ def of_intervals_on_axes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
 
 
 def of_decision(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """A report's figure of the decision at the costs that the Recipe gives."""
+    """Return the decision at the Recipe's costs, for a report's figure."""
     if evaluation.of_confidence:
         raise InputError("A decision is for one class or among all.")
     return decide(evaluation, **evaluation.recipe.given("decide", "cost_false_alarm", "cost_miss")), {}
 
 
 def of_metrics(*metrics: str) -> Callable[[Evaluation], tuple[Any, dict[str, Any]]]:
-    """For a report's figure that shows what these metrics are made of: where the Recipe asks for one of them."""
+    """Return the ``reported`` of a figure that explains these metrics: shown if the Recipe selects one of them."""
 
     def reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
         if not set(metrics) & set(
@@ -116,8 +115,8 @@ def of_metrics(*metrics: str) -> Callable[[Evaluation], tuple[Any, dict[str, Any
     return reported
 
 
-def asked_for(entry: FigureEntry, evaluation: Evaluation) -> bool:
-    """Whether a report of this evaluation holds the figure."""
+def in_report(entry: FigureEntry, evaluation: Evaluation) -> bool:
+    """Tell whether a report of this evaluation contains the figure."""
     try:
         return entry.reported is not None and bool(entry.reported(evaluation))
     except InputError:
@@ -132,10 +131,10 @@ def predictions_of(
     return {key: evaluation.predictions[key] for key in shown if key in evaluation.predictions}
 
 
-def parted(caption: str) -> tuple[str, str]:
-    """Part a caption into its first sentence, which says what is drawn, and the others, which say how to read it.
+def split_caption(caption: str) -> tuple[str, str]:
+    """Split a caption into its first sentence, which says what is drawn, and the others, which say how to read it.
 
-    >>> parted("Bars show 0.5 of p. Lower is better. Faint marks: 2 bins.")
+    >>> split_caption("Bars show 0.5 of p. Lower is better. Faint marks: 2 bins.")
     ('Bars show 0.5 of p.', 'Lower is better. Faint marks: 2 bins.')
     """
     drawn, _, how = caption.partition(". ")
@@ -143,13 +142,13 @@ def parted(caption: str) -> tuple[str, str]:
 
 
 def viewed(evaluation: Evaluation, **view: Any) -> Evaluation:
-    """The Evaluation under these view fields of a Recipe, where they are not None; else under its own."""
+    """Return the Evaluation with these view fields of a Recipe; fields that are None keep the Recipe's own values."""
     given = {name: value for name, value in view.items() if value is not None}
     return evaluation.with_view(evaluation.recipe.replace(**given)) if given else evaluation
 
 
 def as_text(name: object, most: int = 34) -> str:
-    """A name from a file as a chart shows it: as text (Plotly would read tags), long ones cut in their middle.
+    """Return a name from a file as safe text for a chart (Plotly would read tags), shortened in its middle.
 
     >>> as_text("<b>bold</b>"), as_text("a_very_long_name_of_a_column > 0.25", 20)
     ('&lt;b&gt;bold&lt;/b&gt;', 'a_very_long…n &gt; 0.25')
@@ -158,9 +157,9 @@ def as_text(name: object, most: int = 34) -> str:
 
 
 def in_two_lines(name: object, most: int) -> str:
-    """A name that is longer than a line in two, parted between words nearest its middle; then as ``as_text``.
+    """Return a name as ``as_text``; a name longer than a line is split between the words nearest its middle.
 
-    Names of setups begin and end alike, so that a cut in their middle would leave many the same.
+    Names of setups begin and end alike, so that many would be equal if they were shortened in their middle.
 
     >>> in_two_lines("random_forest/oob/beta", 18), in_two_lines("VAP-oob", 18)
     ('random_forest/<br>oob/beta', 'VAP-oob')
@@ -175,13 +174,13 @@ def in_two_lines(name: object, most: int) -> str:
 
 
 MOST_SETUPS = 40
-"""How many setups of a study a diagram can show."""
+"""Largest number of setups in a diagram of a study."""
 
 
-def drawn_of(setups: int) -> str:
-    """What a caption says where they are not all drawn.
+def best_setups_note(setups: int) -> str:
+    """Return a caption's sentence if not all setups are drawn, else "".
 
-    >>> drawn_of(40), drawn_of(213)
+    >>> best_setups_note(40), best_setups_note(213)
     ('', ' The picture shows the best 40 of 213 setups; the tables show all.')
     """
     if setups <= MOST_SETUPS:

@@ -1,4 +1,4 @@
-"""One row of three or more classes: the interval and the probability of each class."""
+"""The interval and the probability of each class for one row of three or more classes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
 
-MOST = 20  # classes drawn, those with the largest probabilities
+MOST = 20  # largest number of drawn classes, by probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class ClassIntervals:
     Attributes
     ----------
     table
-        Columns class, p0, p1, p (rows of which sum to 1) and uncalibrated; index from 0.
+        Columns class, p0, p1, p (the p of all classes sum to 1) and uncalibrated; index from 0.
     came
         The row's own class.
     """
@@ -40,7 +40,7 @@ class ClassIntervals:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a class."""
+        """Return one row per class."""
         return self.table
 
 

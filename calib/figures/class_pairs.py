@@ -1,4 +1,4 @@
-"""One row of three or more classes: what pairwise calibration says of each pair of classes."""
+"""Pairwise calibration of one row of three or more classes: the shares of each pair of classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number, percent
 
 PAIRWISE = "pairwise"
-MOST = 8  # classes drawn, those with the largest probabilities
+MOST = 8  # largest number of drawn classes, by probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class ClassPairs:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One line per pair."""
+        """Return one line per pair."""
         return self.table
 
 
@@ -51,7 +51,7 @@ def _fitted(evaluation: Evaluation) -> tuple[Any, ...]:
 
 
 def has_pairs(evaluation: Evaluation) -> bool:
-    """Whether one pairwise calibrator was fitted, whose pairs can be shown."""
+    """Tell whether exactly one pairwise calibrator was fitted, whose pairs can be shown."""
     fitted = _fitted(evaluation)
     return len(fitted) == 1 and isinstance(fitted[0], Pairwise)
 
@@ -135,12 +135,12 @@ def draw(record: ClassPairs, theme: Theme = LIGHT) -> go.Figure:
             text=cells,
             texttemplate="%{text}",
             zmin=0,
-            zmax=2,  # half of the scale, so that words stay legible on it
+            zmax=2,  # only half of the scale is used, so that text stays legible
             colorscale=[[0, theme.paper], [1, color]],
             showscale=False,
             xgap=2,
             ygap=2,
-            hovertemplate="%{y} against %{x}: %{text}<extra></extra>",  # a phone has no room for the words
+            hovertemplate="%{y} against %{x}: %{text}<extra></extra>",  # a phone has no space for the text
             hoverongaps=False,
         )
     )

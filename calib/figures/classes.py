@@ -1,4 +1,4 @@
-"""Tables of three or more classes as people read them: scores of all together, and one line per class."""
+"""Tables of three or more classes for readers: scores of all classes together, and one line per class."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from calib.kernel.wording import change, number, percent, with_interval
 from calib.placements import PLACEMENTS
 
 CLEAR = " ●"
-WORST = 6  # classes of which a diagram is shown
+WORST = 6  # number of classes with a diagram
 
 
 def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
-    """One row per calibrator, one column per score of all classes; the best value of a column has a star.
+    """Return one row per calibrator and one column per score of all classes; the best values have a star.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -35,7 +35,7 @@ def formatted_scores(joint: JointEvaluation) -> pd.DataFrame:
 
 
 def formatted_shares(joint: JointEvaluation) -> pd.DataFrame:
-    """The scores of each calibrator at the table's shares of the classes, and below it at the stated ones."""
+    """Return the scores of each calibrator at the table's class shares, and below it at the stated ones."""
     places = {"in the table": joint.before or joint} | (
         {"at the stated shares": joint} if joint.before else {}
     )
@@ -50,7 +50,7 @@ def formatted_shares(joint: JointEvaluation) -> pd.DataFrame:
 
 
 def formatted_intervals(table: pd.DataFrame) -> pd.DataFrame:
-    """``JointEvaluation.intervals`` in words."""
+    """Format ``JointEvaluation.intervals``."""
     return pd.DataFrame(
         {
             "Score": [SCORES[key].label for key in table.index],
@@ -65,7 +65,7 @@ def formatted_intervals(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def formatted_together(table: pd.DataFrame) -> pd.DataFrame:
-    """``placements_together`` in words, one line per calibrator and placement; the best values have a star."""
+    """Format ``placements_together``, one line per calibrator and placement; the best values have a star."""
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for metric, lines in table.groupby("metric", sort=False):
         best = number(lines["value"].max() if SCORES[metric].higher_is_better else lines["value"].min())
@@ -81,7 +81,7 @@ def formatted_together(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def formatted_changes(joint: JointEvaluation) -> pd.DataFrame:
-    """``JointEvaluation.differences`` in words: a line per calibrator, a column per score; ● marks a clear change."""
+    """Format ``JointEvaluation.differences``, one line per calibrator, one column per score; ● marks a clear change."""
     shown: dict[str, dict[str, str]] = {}
     for line in joint.differences().itertuples():
         clear = CLEAR * bool(line.lower > 0 or line.upper < 0)
@@ -91,7 +91,7 @@ def formatted_changes(joint: JointEvaluation) -> pd.DataFrame:
 
 
 def formatted_classes(table: pd.DataFrame) -> pd.DataFrame:
-    """``JointEvaluation.by_class`` in words, the largest gap first."""
+    """Format ``JointEvaluation.by_class``, the largest gap first."""
     return pd.DataFrame(
         {
             "Class": [str(name) for name in table.index],

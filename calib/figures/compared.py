@@ -1,4 +1,4 @@
-"""Several Recipes side by side: one metric of every calibrator, a lane per Recipe, or per calibrator of one Recipe."""
+"""One metric of several Recipes side by side: a lane per Recipe, or per calibrator of a single Recipe."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from calib.kernel.wording import brief, briefly, counted, number, with_interval
 from calib.metrics import METRICS
 from calib.metrics.confidence import INTERVALS, View
 
-LANES, HEAD, SPREAD = 300, 130, 0.8  # pixels, pixels, and the part of a lane in which its calibrators lie
-LANE = (54, 160)  # pixels of one lane, at least and at most
-MARK, APART = 14, 34  # pixels of a calibrator in a lane with others, and in one of its own
-KEY = 100  # pixels of the legend, at most: four lines and their frame
-LONGEST, LONGEST_IN_TITLE = 20, 22  # letters of a Recipe's name in a line on the axis, and in a line of words
+LANES, HEAD, SPREAD = 300, 130, 0.8  # pixels, pixels, and the share of a lane that its calibrators use
+LANE = (54, 160)  # smallest and largest height of a lane in pixels
+MARK, APART = 14, 34  # pixels per calibrator in a shared lane, and in its own
+KEY = 100  # largest height of the legend in pixels: four lines and their frame
+LONGEST, LONGEST_IN_TITLE = 20, 22  # letters of a Recipe's name in a line of the axis, and in the title
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +39,10 @@ class Compared:
     Attributes
     ----------
     table
-        Columns recipe, calibrator, value, clipped (beside infinite values, else NaN), lower and upper (its 95 %
-        interval, NaN if it has none), best; a line per Recipe and calibrator.
+        Columns recipe, calibrator, value, clipped (for infinite values, else NaN), lower and upper (its 95 %
+        interval, NaN if it has none), best; one line per Recipe and calibrator.
     names
-        Of the Recipes.
+        Names of the Recipes.
     recommended
         A sentence on the recommended method, if another one has the best value.
     """
@@ -56,18 +56,18 @@ class Compared:
     recommended: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a Recipe and calibrator."""
+        """Return one row per Recipe and calibrator."""
         known = self.table if self.table["clipped"].notna().any() else self.table.drop(columns="clipped")
         return known.rename(columns={"value": self.metric})
 
 
 def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Compared:
-    """One metric of several evaluations by name.
+    """Take one metric of several evaluations by name.
 
     Raises
     ------
     InputError
-        Where none has an answer.
+        If no evaluation has an answer.
     """
     tables = {name: evaluation.measured([metric]) for name, evaluation in evaluations.items()}
     lines = [
@@ -106,7 +106,7 @@ def prepare(evaluations: Mapping[str, Evaluation], metric: str = "brier") -> Com
 
 
 def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
-    """The best value, and how many share its place or clearly do not: one line of a page."""
+    """State the best value, and how many others share it or are clearly different, in one line."""
     label, first = METRICS[metric].label, table[table["best"]]
     if first.empty:
         ends = table.loc[[table.value.idxmin(), table.value.idxmax()]]
@@ -121,7 +121,7 @@ def _finding(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluat
 
 
 def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Evaluation]) -> str:
-    """The method that the advice names for the Recipe of the one best value, and why, if it is not the best."""
+    """Explain the recommendation for the Recipe of the single best value, if it is another method."""
     first = table[table["best"]]
     if len(first) != 1:
         return ""
@@ -140,7 +140,7 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
 
 
 def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:
-    """The 95 % interval of one number, if there is one."""
+    """Return the 95 % interval of one number, or NaN."""
     if metric not in INTERVALS:
         return np.nan, np.nan
     view = View(bins=evaluation.recipe.bins, strategy=evaluation.recipe.binning)
@@ -148,7 +148,7 @@ def _ends(evaluation: Evaluation, key: str, metric: str) -> tuple[float, float]:
 
 
 def _bars(table: pd.DataFrame) -> str:
-    """What the bars are; a number's interval is wide where a difference on the same rows is well known."""
+    """Explain the bars: the interval of one number can be wide although a difference on the same rows is precise."""
     if not np.isfinite(table["lower"]).any():
         return ""
     return (
@@ -158,16 +158,16 @@ def _bars(table: pd.DataFrame) -> str:
 
 
 def _same_rows(evaluations: Mapping[str, Evaluation]) -> str:
-    """Whether the numbers may be set against each other."""
+    """State whether the numbers are comparable."""
     if same_rows(evaluations.values()):
         return "All are evaluated on the same test rows."
     return "They are evaluated on different test rows, which cause part of the differences."
 
 
 def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
-    """The first Recipe at the top; infinite values at the right end, as triangles."""
+    """Draw the first Recipe at the top; infinite values are triangles at the right end."""
     keys = list(dict.fromkeys(record.table["calibrator"]))
-    alone = len(record.names) == 1  # then calibrators stand on the axis, and no legend repeats them
+    alone = len(record.names) == 1  # then the axis names calibrators, and a legend would repeat them
     names = (
         [as_text(label_of(key)) for key in keys]
         if alone
@@ -204,7 +204,7 @@ def draw(record: Compared, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _range(record: Compared) -> list[float]:
-    """Fitted to the marks and their intervals, so that marks lie apart."""
+    """Return an axis range that fits the marks and their intervals."""
     shown = record.table[["value", "lower", "upper"]].to_numpy()
     finite = shown[np.isfinite(shown)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
@@ -213,7 +213,7 @@ def _range(record: Compared) -> list[float]:
 
 
 def _lanes(record: Compared) -> pd.Series:
-    """Where each line of the table lies: by its Recipe, and a little apart by its calibrator."""
+    """Return the position of each line of the table: by its Recipe, with an offset per calibrator."""
     number_of, keys = pd.factorize(record.table["calibrator"])
     if len(record.names) == 1:
         return pd.Series(len(keys) - 1.0 - number_of, record.table.index)

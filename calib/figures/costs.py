@@ -1,7 +1,7 @@
-"""What acting by each calibrator's probabilities costs: what it promises beside what came, on one axis of cost.
+"""Costs of acting by each calibrator's probabilities: expected and realised, on one axis.
 
-A calibrated probability keeps its promises: expected and realised cost agree. Elkan 2001; the arithmetic is
-in ``calib.analysis.decision``.
+With calibrated probabilities, expected and realised costs agree. Elkan 2001; ``calib.analysis.decision`` computes
+the costs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from calib.analysis.decision import Decision
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, as_text, of_decision
-from calib.figures.ink import reach
+from calib.figures.ink import error_bars
 from calib.figures.metrics import BEST
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, capital, change, class_named, moved, number, percent, with_interval
 
-FAR, LEAST = 4, 250  # widths of the axis within which the dearer rule is drawn, too; pixels of few lines
+FAR, LEAST = 4, 250  # the costlier rule is drawn within so many axis widths; smallest height in pixels
 NOTHING = "There is no probability to decide by: choose a calibrator that works here."
 
 
@@ -34,7 +34,7 @@ class Costs:
     Attributes
     ----------
     rules
-        The realised cost per row of rules that ask no model, by their names, and more columns of the table.
+        Realised cost per row of rules without a model, by name, and further columns of the table.
     """
 
     table: pd.DataFrame
@@ -44,17 +44,17 @@ class Costs:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a calibrator, then the two rules that ask no model."""
+        """Return one row per calibrator, then the rules without a model."""
         return pd.concat([self.table, self.rules]).rename_axis("calibrator").reset_index()
 
 
 def prepare(decision: Decision) -> Costs:
-    """Costs of every calibrator.
+    """Take the costs of every calibrator.
 
     Raises
     ------
     InputError
-        Where there is none.
+        If there is no calibrator.
     """
     table = decision.table
     if table.empty:
@@ -84,12 +84,12 @@ def prepare(decision: Decision) -> Costs:
 
 
 def prepare_classes(decision: ClassDecision) -> Costs:
-    """Costs of deciding among three or more classes, by every calibrator.
+    """Take the costs of deciding among three or more classes, by every calibrator.
 
     Raises
     ------
     InputError
-        Where there is none.
+        If there is no calibrator.
     """
     table, (name, cost) = decision.table, decision.constant
     if table.empty:
@@ -123,7 +123,7 @@ def _finding(decision: Decision | ClassDecision) -> str:
 
 
 def draw(record: Costs, theme: Theme = LIGHT) -> go.Figure:
-    """One line a calibrator, the first at the top; realised above expected."""
+    """Draw one line per calibrator, the first at the top, with realised above expected costs."""
     keys = list(record.table.index)
     rules = [(cost, name) for name, cost in record.rules["realised"].sort_values(kind="stable").items()]
     end = 1.06 * max(rules[0][0], record.table[["expected_upper", "realised_upper"]].to_numpy().max())
@@ -173,7 +173,7 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
         y=[y],
         mode="markers",
         name=f"{label_of(key)}, {name}",
-        error_x=reach(value, lower, upper, mark.color, 2 if filled else 1.2, 4),
+        error_x=error_bars(value, lower, upper, mark.color, 2 if filled else 1.2, 4),
         marker={
             "symbol": mark.symbol if filled else f"{mark.symbol}-open",
             "size": 12,
@@ -186,12 +186,12 @@ def _mark(line: pd.Series, key: str, name: str, y: float, filled: bool, theme: T
 
 
 def formatted_costs(decision: Decision | ClassDecision) -> pd.DataFrame:
-    """The table as people read it; the lowest realised cost carries a star.
+    """Return the table for readers; the lowest realised cost has a star.
 
     Parameters
     ----------
     decision
-        What ``decide`` or ``decide_class`` returned.
+        The result of ``decide`` or ``decide_class``.
     """
     table = decision.table
     shown = pd.DataFrame(index=pd.Index([label_of(key) for key in table.index], name="Calibrator"))

@@ -1,8 +1,7 @@
-"""The critical-difference diagram (Demšar 2006, Figure 1): average ranks on a line, and
-bars over setups that do not differ significantly.
+"""The critical-difference diagram (Demšar 2006, Figure 1): average ranks on a line, and bars.
 
-Two families of bars: Nemenyi's, whose length is the same everywhere, and those of Bergmann and Hommel's
-procedure (García & Herrera 2008), which finds more differences.
+Bars cover setups that do not differ significantly. There are two families of bars: Nemenyi's, all of the same length,
+and those of Bergmann and Hommel's procedure (García & Herrera 2008), which finds more differences.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ import plotly.graph_objects as go
 
 from calib.comparison import bergmann_hommel, cliques, leading, nemenyi_critical_difference
 from calib.comparison.bergmann_hommel import MOST_METHODS
-from calib.figures.base import MOST_SETUPS, FigureEntry, drawn_of, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, best_setups_note, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, counted, listed, number
 
-LINE, SIGN, LONGEST = 24, 7, 16  # pixels of a line and of a letter, letters of a line of a name
+LINE, SIGN, LONGEST = 24, 7, 16  # pixels per line and per letter, letters per line of a name
 NEMENYI, BERGMANN_HOMMEL = "Nemenyi", "Bergmann–Hommel"
 WIDTHS = {NEMENYI: 5, BERGMANN_HOMMEL: 3}
-MOST_NAMED = 12  # setups under one bar, said in words
+MOST_NAMED = 12  # most setups under one bar that the alternative text lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +52,7 @@ class CriticalDifference:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a setup: its rank, and the numbers of the bars that it lies under."""
+        """Return one row per setup: its rank, and the numbers of the bars that cover it."""
         table = self.ranks.rename("average_rank").rename_axis("setup").reset_index()
         for way, bars in self.bars.items():
             under = [[str(i) for i, bar in enumerate(bars, 1) if place in bar] for place in range(len(table))]
@@ -64,18 +63,18 @@ class CriticalDifference:
 def prepare(
     ranks: pd.Series, n: int = 1, what: str = "", adjusted: pd.DataFrame | None = None, alpha: float = 0.05
 ) -> CriticalDifference:
-    """The diagram of average ranks.
+    """Prepare the diagram of average ranks.
 
     Parameters
     ----------
     ranks
-        By name of the setup.
+        Average rank by name of the setup.
     n
         Number of data sets.
     what
-        The metric that ranks.
+        The metric of the ranks.
     adjusted
-        Bergmann–Hommel's p-values where they are there already, setups × setups.
+        Bergmann–Hommel p-values, setups × setups, if they are already computed.
 
     Raises
     ------
@@ -98,13 +97,13 @@ def prepare(
         n,
         difference,
         _finding(ordered, families, what),
-        _caption(n, alpha, difference, len(families) > 1) + drawn_of(len(ordered)),
+        _caption(n, alpha, difference, len(families) > 1) + best_setups_note(len(ordered)),
         f"Critical-difference diagram{f' by {what}' if what else ''}. {_in_words(ordered, families)}",
     )
 
 
 def _in_words(ranks: pd.Series, families: dict[str, list[tuple[int, ...]]]) -> str:
-    """The ranks that are drawn, and who lies under one bar with whom."""
+    """Describe the drawn ranks, and the setups under each bar."""
     drawn = ranks.iloc[:MOST_SETUPS]
     summary = "; ".join(f"{name} {number(rank)}" for name, rank in drawn.items())
     named = {
@@ -150,7 +149,7 @@ def _caption(n: int, alpha: float, difference: float, both: bool) -> str:
 
 
 def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
-    """From the top: the critical difference, the axis, both groups of bars, then names at either side, best first."""
+    """Draw from the top the critical difference, the axis, both families of bars, then names, the best first."""
     ranks = record.ranks.iloc[:MOST_SETUPS]
     values, drawn = ranks.to_numpy(), len(ranks)
     k = drawn if drawn == len(record.ranks) else ceil(values[-1])  # where the axis ends
@@ -179,7 +178,7 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _within(bars: list[tuple[int, ...]], drawn: int) -> list[tuple[int, ...]]:
-    """The bars over the setups that are drawn; of those that go on beyond the last one the longest.
+    """Return the bars over the drawn setups; of those that continue beyond the last setup only the longest.
 
     >>> _within([(0, 1), (1, 2, 3), (2, 3, 4)], 3)
     [(0, 1), (1, 2)]
@@ -189,7 +188,7 @@ def _within(bars: list[tuple[int, ...]], drawn: int) -> list[tuple[int, ...]]:
 
 
 def _axis(k: int, theme: Theme) -> list[go.Scatter]:
-    """The line of ranks with a tick at each, of which those named have room side by side."""
+    """Return the line of ranks with a tick at each rank; as many ticks are labelled as there is space for."""
     ticks = list(range(1, k + 1))
     step = next(step for step in (1, 2, 5, 10, 20, 50, k) if k <= 13 * step)
     named = [str(i) if (i - 1) % step == 0 else "" for i in ticks]
@@ -217,7 +216,7 @@ def _axis(k: int, theme: Theme) -> list[go.Scatter]:
 
 
 def _ruler(difference: float, k: int, theme: Theme) -> go.Scatter:
-    """The critical difference as a length, from rank 1 on."""
+    """Return the critical difference as a length that starts at rank 1."""
     end = min(1 + difference, k)
     return go.Scatter(
         x=[1, (1 + end) / 2, end],
@@ -239,7 +238,7 @@ def _ruler(difference: float, k: int, theme: Theme) -> go.Scatter:
 
 
 def _bars(bars: list[tuple[str, tuple[int, ...]]], values: np.ndarray, theme: Theme) -> list[go.Scatter]:
-    """Each group of bars below the one before; the first of a group names it in the legend."""
+    """Return each family of bars below the one before; the legend names the family by its first bar."""
     inks = {NEMENYI: theme.negative, BERGMANN_HOMMEL: theme.positive}
     seen: set[str] = set()
     traces = []
@@ -271,7 +270,7 @@ def _names(
     ends: tuple[float, float],
     theme: Theme,
 ) -> None:
-    """The better half at the left from the top, the other at the right from the bottom, each led to its rank."""
+    """Add the names, the better half at the left from the top, the others at the right, with lines to their ranks."""
     k, half, (below, step) = len(names), -(-len(names) // 2), depths
     for i, (name, value) in enumerate(zip(names, values, strict=True)):
         left = i < half

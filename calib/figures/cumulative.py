@@ -1,8 +1,8 @@
-"""The graph of cumulative differences: where along the sorted probabilities the labels run ahead of them or behind.
+"""The graph of cumulative differences: where along the sorted probabilities they are too low or too high.
 
-Arrieta-Ibarra et al. 2022 (``calib.metrics.cumulative``): the slope of a stretch is the mean of label less
-probability on it, whatever the stretch; no bins are chosen. The bar at the origin reaches two standard
-deviations of its end.
+Arrieta-Ibarra et al. 2022 (``calib.metrics.cumulative``): the slope of any stretch is the mean of label less
+probability on it; no bins are needed. The bar at the origin shows two standard
+deviations of the end of the curve.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import plotly.graph_objects as go
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_metrics, predictions_of
-from calib.figures.many import asked, in_colour, mute
+from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, listed, number
@@ -26,13 +26,13 @@ from calib.metrics.table import summarised
 
 MOST_POINTS = 2000
 SIGNIFICANT = 0.05  # level of Kuiper's test
-MANY = 50  # clusters from which on the test of a calibrated model refuses hardly more often than it says
+MANY = 50  # clusters; with fewer, the test rejects calibrated models too often
 ASKED = "Nothing to draw: choose a calibrator that works here."
 
 
 @dataclass(frozen=True, eq=False)
 class CumulativeGraph:
-    """The walk of each calibrator, by its key."""
+    """Cumulative differences of each calibrator, by its key."""
 
     walks: Mapping[str, CumulativeDifferences]
     title: str
@@ -40,7 +40,7 @@ class CumulativeGraph:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a distinct probability: the share of rows up to it, and the walk there."""
+        """Return one row per distinct probability: the share of rows up to it, and the sum there."""
         tables = {
             key: pd.DataFrame({"probability": w.probability, "share": w.share[1:], "cumulative": w.walk[1:]})
             for key, w in self.walks.items()
@@ -49,12 +49,12 @@ class CumulativeGraph:
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> CumulativeGraph:
-    """Compute the walks of these calibrators (all by default).
+    """Compute the cumulative differences of these calibrators (all by default).
 
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
     """
     shown = predictions_of(evaluation, calibrators)
     if not shown:
@@ -73,7 +73,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         "Lines show the cumulative sum of label minus probability over rows sorted by probability. If a line climbs, "
         "the probabilities are too low; if it falls, too high. The slope shows by how much. The bar at the start "
         "shows how far a line may drift by chance: two standard deviations, for the calibrator with the largest "
-        "standard deviation." + _of_clusters(evaluation) + asked(walks),
+        "standard deviation." + _of_clusters(evaluation) + grey_lines_note(walks),
         "Cumulative differences between label and probability. "
         + "; ".join(
             f"{label_of(key)}: Kuiper {number(walk.kuiper)}, p-value {number(walk.kuiper_p)}"
@@ -84,7 +84,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
 
 
 def _of_clusters(evaluation: Evaluation) -> str:
-    """What bar and test make of clusters, and what few of them do to the test."""
+    """Explain how bar and test use clusters, and the error of the test with few of them."""
     if evaluation.cluster is None:
         return ""
     few = len(np.unique(evaluation.cluster))
@@ -98,7 +98,7 @@ def _of_clusters(evaluation: Evaluation) -> str:
 
 
 def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
-    """The walks against the share of rows."""
+    """Draw the cumulative differences against the share of rows."""
     figure = go.Figure(
         layout=layout(
             theme,
@@ -125,7 +125,7 @@ def draw(record: CumulativeGraph, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _line(key: str, walk: CumulativeDifferences) -> go.Scatter:
-    """A calibrator's walk, of very many steps some."""
+    """Return a calibrator's curve; very many steps are thinned."""
     mark, steps = MARKS[key], len(walk.walk)
     shown = np.unique(np.linspace(0, steps - 1, min(MOST_POINTS, steps)).round().astype(int))
     return go.Scatter(

@@ -1,6 +1,6 @@
-"""A metric against depth: tree and forest below each other, frequency and Laplace leaves side by side, one scale.
+"""A metric against depth: tree and forest below each other, frequency and Laplace leaves side by side.
 
-One of many panels is drawn large above them.
+All panels of a kind have one scale; with many panels, one is drawn large above them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from calib.analysis.recommendation.enough import FEWEST_TO_COMPARE
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry, TableRecord
 from calib.figures.ink import outlined
-from calib.figures.many import asked, in_colour, mute
+from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.metrics import best
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme
@@ -29,25 +29,25 @@ from calib.metrics import METRICS
 
 LEAF_LABELS = {"frequency": "frequency leaves", "laplace": "Laplace leaves"}
 NOTHING = "No depth is grown yet."
-HEIGHTS = {1: 230, 2: 110, 3: 72}  # of a panel, in pixels, by the number of rows: a window holds all of them
-LEADING = 220  # of the large panel above more than one row
+HEIGHTS = {1: 230, 2: 110, 3: 72}  # rows → height of a panel in pixels, so that all fit a window
+LEADING = 220  # height of the large panel above several rows
 TOO_FEW = "Too few rows to distinguish the depths"
 
 
 @dataclass(frozen=True, eq=False)
 class DepthCurves(TableRecord):
-    """Every metric, one line per growth, leaf, depth and calibrator; one of them is drawn.
+    """All metrics, one line per growth, leaf, depth and calibrator; one metric is drawn.
 
     Attributes
     ----------
     table
-        As ``depth_scores`` gives it, all depths below each other.
+        Tables of ``depth_scores``, all depths below each other.
     calibrators
-        In the Recipe's order.
+        Calibrators in the Recipe's order.
     lead
-        (growth, leaf) of the large panel, or None where there are only two panels.
+        (growth, leaf) of the large panel, or None if there are only two panels.
     coloured
-        The calibrators whose lines are in colour where there are many: the first, and the best other one of that panel.
+        The calibrators whose lines are coloured if there are many: the first, and the best other one of that panel.
     """
 
     metric: str
@@ -56,7 +56,7 @@ class DepthCurves(TableRecord):
     coloured: tuple[str, ...]
 
     def panel(self, growth: str, leaf: str) -> pd.DataFrame:
-        """Depth by calibrator."""
+        """Return the metric of one panel, depth by calibrator."""
         own = self.table[(self.table["growth"] == growth) & (self.table["leaf"] == leaf)]
         return own.pivot_table(index="depth", columns="calibrator", values=self.metric)
 
@@ -64,12 +64,12 @@ class DepthCurves(TableRecord):
 def prepare(
     tables: Sequence[pd.DataFrame], metric: str = "brier", growth: str = "tree", leaves: str = "frequency"
 ) -> DepthCurves:
-    """The curves of one metric; ``growth`` and ``leaves`` are those of the large panel.
+    """Prepare the curves of one metric; ``growth`` and ``leaves`` select the large panel.
 
     Raises
     ------
     InputError
-        Where nothing is grown yet, or no row has the metric.
+        If no depth is grown yet, or no row has the metric.
     """
     table = join(tables)
     if metric not in table or table[metric].isna().all():
@@ -92,25 +92,25 @@ def prepare(
         in_colour([name, *_best_other(table, metric, first, name)], calibrators),
         table=table,
         title=_finding(found, metric, name) if table["rarer"].min() >= FEWEST_TO_COMPARE else TOO_FEW,
-        caption=_caption(table, metric) + _full_growth(found, metric, name) + asked(calibrators),
+        caption=_caption(table, metric) + _full_growth(found, metric, name) + grey_lines_note(calibrators),
         alt=_alt(found, metric, name),
     )
 
 
 def _best_other(table: pd.DataFrame, metric: str, cell: tuple[str, str], name: str) -> list[str]:
-    """The calibrator other than this one with the best value of a panel, if a value can be the best."""
+    """Return the other calibrator with the best value of a panel, if the metric has a best value."""
     own = table[(table["growth"] == cell[0]) & (table["leaf"] == cell[1]) & (table["calibrator"] != name)]
     chosen = best(METRICS[metric], own[metric])
     return own.loc[chosen, "calibrator"].tolist()[:1]
 
 
 def join(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """All depths in order.
+    """Return all depths in order.
 
     Raises
     ------
     InputError
-        Where there is none yet.
+        If there is none yet.
     """
     if not tables:
         raise InputError(NOTHING)
@@ -125,9 +125,9 @@ Extremes = Mapping[str, tuple[int, float, float]]
 
 
 def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) -> Extremes:
-    """(depth, value, what stands beside it) at the best depth, the least on a tie, and at the largest.
+    """Return (depth, value, clipped value) at the best depth, the smallest on a tie, and at the largest depth.
 
-    With frequency leaves; NaN beside a finite value.
+    Leaves are frequency leaves. The clipped value is NaN for finite values.
     """
     own = table[
         (table["growth"] == growth) & (table["leaf"] == "frequency") & (table["calibrator"] == calibrator)
@@ -143,7 +143,7 @@ def _extremes(table: pd.DataFrame, metric: str, growth: str, calibrator: str) ->
 
 
 def _finding(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
-    """Where the first calibrator's tree and forest are best, or what they are at both ends: one line of a page."""
+    """State the best depth of the first calibrator's tree and forest, or their values at both ends, in one line."""
     spec = METRICS[metric]
     has_best = spec.target is not None or spec.higher_is_better is not None
     parts: list[str] = []
@@ -162,7 +162,7 @@ def _finding(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str
 
 
 def _full_growth(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
-    """What full growth gives, for a metric that has a best end."""
+    """State the values of full growth, for a metric that has a best end."""
     spec = METRICS[metric]
     if spec.target is None and spec.higher_is_better is None:
         return ""
@@ -177,7 +177,7 @@ def _full_growth(found: Mapping[str, Extremes], metric: str, calibrator: str) ->
 
 
 def _caption(table: pd.DataFrame, metric: str) -> str:
-    """How to read the panels that are there: forests may not be grown yet."""
+    """Explain the panels that exist, because forests may not be grown yet."""
     spec, kinds = METRICS[metric], {GROWTHS[growth].forest for growth in table["growth"].unique()}
     better = (
         ""
@@ -209,9 +209,9 @@ def _alt(found: Mapping[str, Extremes], metric: str, calibrator: str) -> str:
 
 
 def best_cells(tables: Sequence[pd.DataFrame], metric: str) -> list[tuple[str, float, str]]:
-    """(growth, best value, where: calibrator, leaves, depth) of each growth; the least depth on a tie.
+    """Return (growth, best value, place: calibrator, leaves, depth) of each growth; the smallest depth on a tie.
 
-    Empty for a metric of which neither end is best; without a growth whose values are all infinite.
+    Metrics without a best end give an empty list; growths whose values are all infinite are left out.
     """
     table, spec = join(tables), METRICS[metric]
     if metric not in table or (spec.higher_is_better is None and spec.target is None):
@@ -258,7 +258,7 @@ def draw(record: DepthCurves, theme: Theme = LIGHT) -> go.Figure:
 
 
 def cells_of(table: pd.DataFrame) -> list[tuple[str, str]]:
-    """(growth, leaf) of each panel."""
+    """Return (growth, leaf) of each panel."""
     return [(growth, leaf) for growth in GROWTHS if (table["growth"] == growth).any() for leaf in LEAVES]
 
 
@@ -267,21 +267,21 @@ def _titled(cell: tuple[str, str]) -> tuple[str, str]:
 
 
 def by_depth(table: pd.DataFrame, theme: Theme, measure: str, *, height: int, **changes: Any) -> go.Figure:
-    """Empty panels, a growth a row and a leaf a column, all over the same depths."""
+    """Return empty panels over the same depths, a row per growth and a column per leaf."""
     return panels(
         theme,
         [_titled(cell) for cell in cells_of(table)],
         len(LEAVES),
         height=height,
         xaxis={"title": {"text": "Depth"}, "range": [0.3, float(table["depth"].max()) + 0.7]},
-        # Ticks may be as long as 0.0004, and the title stands left of them
+        # Tick labels may be as long as 0.0004, with the title to their left
         yaxis={"title": {"text": measure}, "nticks": 5, "automargin": "left"},
         **changes,
     )
 
 
 def limits_of(table: pd.DataFrame, columns: Sequence[str], growth: str) -> list[float]:
-    """Where the axis of a panel runs: one range for the forests, and one for the tree, which may be far worse."""
+    """Return the axis range of a panel: one range for the forests, and one for the tree, which may be far worse."""
     kind = [key for key, other in GROWTHS.items() if other.forest == GROWTHS[growth].forest]
     values = table.loc[table["growth"].isin(kind), list(columns)].to_numpy(dtype=float)
     finite = values[np.isfinite(values)]
@@ -293,7 +293,7 @@ def limits_of(table: pd.DataFrame, columns: Sequence[str], growth: str) -> list[
 def _line(
     curve: pd.Series, key: str, limits: Sequence[float], legend: bool, theme: Theme
 ) -> list[go.Scatter]:
-    """The finite values as a line with marks; the infinite ones as triangles at the edge they are beyond."""
+    """Return the finite values as a line with marks, and the infinite ones as triangles at the edge."""
     mark, infinite = MARKS[key], np.isinf(curve.to_numpy())
     common = {"name": label_of(key), "legendgroup": key}
     line = go.Scatter(
@@ -310,7 +310,7 @@ def _line(
 
 
 def _beyond(infinite: pd.Series, limits: Sequence[float], color: str) -> go.Scatter:
-    """Triangles just inside the edges that infinite values are beyond."""
+    """Return triangles just inside the edge that infinite values exceed."""
     above, (low, high) = infinite.to_numpy() > 0, limits
     symbols = np.where(above, "triangle-up-open", "triangle-down-open").tolist()
     return go.Scatter(

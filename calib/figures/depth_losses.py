@@ -1,4 +1,4 @@
-"""Calibration and grouping loss against depth, where true probabilities are known: what calibrating can still repair.
+"""Calibration and grouping loss against depth for known true probabilities: the loss that calibration can remove.
 
 Kull and Flach 2015; Shaker and Hüllermeier 2025, eq. 7.
 """
@@ -29,12 +29,12 @@ class DepthLosses(TableRecord):
 
 
 def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLosses:
-    """Losses of one calibrator.
+    """Take the losses of one calibrator.
 
     Raises
     ------
     InputError
-        Where true probabilities are unknown or it has no answer.
+        If true probabilities are unknown or the calibrator has no answer.
     """
     table = join(tables)
     if "calibration" not in table:
@@ -65,7 +65,7 @@ def prepare(tables: Sequence[pd.DataFrame], calibrator: str = "none") -> DepthLo
 
 
 def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
-    """(title, alternative text): where the sum is least for the tree, and what the two losses do from end to end."""
+    """Return (title, alternative text): the depth of the tree's smallest sum, and the change of the two losses."""
     summary = []
     for growth in table["growth"].unique():
         own = table[(table["growth"] == growth) & (table["leaf"] == "frequency")]
@@ -87,7 +87,7 @@ def _finding(table: pd.DataFrame, calibrator: str) -> tuple[str, str]:
 
 
 def draw(record: DepthLosses, theme: Theme = LIGHT) -> go.Figure:
-    """A panel a growth (rows) and leaf (columns); calibration loss, grouping loss and their sum."""
+    """Draw a panel per growth (rows) and leaf (columns) with calibration loss, grouping loss and their sum."""
     table = record.table
     figure = by_depth(table, theme, "Loss", height=170, uirevision="depth_losses")
     styles = {

@@ -1,6 +1,6 @@
-"""Every calibrator's difference to the uncalibrated model, metric by metric, with its interval, and its splits if any.
+"""Differences of calibrators from the uncalibrated model by metric, with intervals and single splits if any.
 
-A lane a calibrator, an axis of its own a metric; left of the line or right of it is better as the axis says.
+Each calibrator has a lane, and each metric an axis, which says on which side of the line values are better.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from calib.analysis.differences import differences as on_test_rows
 from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
-from calib.figures.ink import lanes, outlined, reach, upright
+from calib.figures.ink import error_bars, lanes, outlined, vertical_line
 from calib.figures.panels import axes
 from calib.figures.theme import LIGHT, MARKS, Mark, Theme, layout, rgba
 from calib.kernel.wording import change, counted, listed
@@ -31,7 +31,7 @@ LANE, HEAD = 26, 64  # pixels
 
 @dataclass(frozen=True, eq=False)
 class DifferenceLanes:
-    """The differences drawn, and the words around them."""
+    """The drawn differences, and the words around them."""
 
     differences: Differences
     title: str
@@ -39,7 +39,7 @@ class DifferenceLanes:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a metric and calibrator; with splits also one row each."""
+        """Return one row per metric and calibrator, and one per split if there are splits."""
         found = self.differences
         table = found.table.assign(kind="interval")
         return (
@@ -50,7 +50,7 @@ class DifferenceLanes:
 
 
 def prepare(source: Differences | Evaluation, calibrators: Sequence[str] | None = None) -> DifferenceLanes:
-    """Lanes of these calibrators, all by default; an Evaluation's differences are those of its test rows."""
+    """Prepare lanes of these calibrators, all by default; an Evaluation gives the differences on its test rows."""
     differences = on_test_rows(source) if isinstance(source, Evaluation) else source
     table = differences.table
     if calibrators is not None:
@@ -102,7 +102,7 @@ def _finding(found: Differences) -> str:
 
 
 def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
-    """One panel a metric, stacked, each on its own scale with 0 marked."""
+    """Draw one panel per metric, stacked, each on its own scale with 0 marked."""
     table = record.differences.table
     metrics, keys = list(dict.fromkeys(table["metric"])), list(dict.fromkeys(table["calibrator"]))
     panel = LANE * max(len(keys), 1) + HEAD
@@ -113,25 +113,25 @@ def draw(record: DifferenceLanes, theme: Theme = LIGHT) -> go.Figure:
         found, (x, y) = _of(record.differences, metric=metric), axes(i)
         top, ends = 1 - i * panel / height, _range(found)
         lane_at = {"domain": [max(top - (panel - HEAD) / height, 0), top], "anchor": x}
-        lane_at["range"] = [len(keys) - 0.5, -0.5]  # as high as the letters of a room
+        lane_at["range"] = [len(keys) - 0.5, -0.5]  # as high as the letters on a projector
         figure.layout[f"xaxis{x[1:]}"] = {"anchor": y, "range": ends, "nticks": 5}
         figure.layout[f"yaxis{y[1:]}"] = lanes([label_of(key) for key in keys]) | lane_at
         figure.add_annotation(_name(METRICS[metric], top))
-        figure.add_shape(upright(0, x, y, color=theme.diagonal, width=1))
+        figure.add_shape(vertical_line(0, x, y, color=theme.diagonal, width=1))
         for lane, key in enumerate(keys):
             _lane(figure, lane, _of(found, calibrator=key), ends, {"xaxis": x, "yaxis": y}, theme)
     return figure
 
 
 def _of(found: Differences, **chosen: str) -> Differences:
-    """The differences of one metric, or calibrator."""
+    """Return the differences of one metric, or of one calibrator."""
     ((column, key),) = chosen.items()
     runs = None if found.runs is None else found.runs[found.runs[column] == key]
     return replace(found, table=found.table[found.table[column] == key], runs=runs)
 
 
 def _range(found: Differences) -> list[float]:
-    """All that is drawn, and 0, with some room."""
+    """Return the axis range of all drawn values and 0, with some margin."""
     ends = found.table[["value", "lower", "upper"]].to_numpy().ravel()
     if found.runs is not None:
         ends = np.append(ends, found.runs["value"])
@@ -141,7 +141,7 @@ def _range(found: Differences) -> list[float]:
 
 
 def _name(metric: Metric, top: float) -> dict[str, Any]:
-    """A panel's name above it, which says which side is better."""
+    """Return the panel's name above it, with the better side."""
     better = {None: "difference", True: "better to the right", False: "better to the left"}
     at = {"x": 0, "xref": "paper", "xanchor": "left", "y": top, "yref": "paper", "yanchor": "bottom"}
     return {"text": f"<b>{metric.label}</b>: {better[metric.higher_is_better]}", **at, "showarrow": False}
@@ -150,7 +150,7 @@ def _name(metric: Metric, top: float) -> dict[str, Any]:
 def _lane(
     figure: go.Figure, lane: int, found: Differences, ends: list[float], on: dict[str, str], theme: Theme
 ) -> None:
-    """One calibrator's splits if any, and its difference with the interval, or why there is none."""
+    """Draw one calibrator's splits if any, and its difference with the interval, or the reason why there is none."""
     row = found.table.iloc[0]
     mark, name = MARKS[row.calibrator], label_of(row.calibrator)
     if found.runs is not None:
@@ -170,13 +170,13 @@ def _lane(
         mode="markers",
         name=name,
         marker=outlined(mark.color, 11, theme, symbol=mark.symbol),
-        error_x=reach(row.value, lower, upper, mark.color, 3),
+        error_x=error_bars(row.value, lower, upper, mark.color, 3),
         hovertemplate=f"{name}: {interval_text(row)}<extra></extra>",
     )
 
 
 def _splits(runs: pd.DataFrame, lane: int, mark: Mark) -> go.Scatter:
-    """Single splits as small dots, a little above and below each other."""
+    """Return single splits as small dots, spread a little vertically."""
     known = runs["value"].to_numpy(dtype=float)
     return go.Scatter(
         x=np.where(np.isfinite(known), known, np.nan),
@@ -189,28 +189,28 @@ def _splits(runs: pd.DataFrame, lane: int, mark: Mark) -> go.Scatter:
 
 
 def _unknown(row: Any, found: Differences) -> str:
-    """Why there is no mark: an infinite score, or one that is not defined."""
+    """Explain why there is no mark: an infinite or undefined score."""
     what = "infinite" if np.isinf(row.value) or row.metric == "log_loss" else "not defined"
     return f"{what} in {counted(row.unknown, 'split')}" if found.runs is not None else what
 
 
 def interval_text(row: Any) -> str:
-    """A difference with its sign in three digits, and its interval in two."""
+    """Format a difference with its sign in three digits, and its interval in two."""
     if not np.isfinite(row.value):
         return "–"
     return change(row.value, row.lower, row.upper)
 
 
 def formatted_differences(found: Differences, evaluation: Evaluation | None = None) -> pd.DataFrame:
-    """Rows by calibrator, columns by metric, "difference [low, high]" as text, ● if the interval excludes 0.
+    """Format differences as "difference [low, high]", rows by calibrator, columns by metric; ● marks clear ones.
 
     Parameters
     ----------
     found
-        What ``differences`` returned.
+        The result of ``differences``.
     evaluation
-        Of which they are: an infinite difference of log losses is replaced by that of the clipped ones, or by – where
-        no evaluation is given.
+        The Evaluation of these differences: an infinite difference of log losses becomes that of the clipped ones, or
+        – without it.
     """
     columns: dict[str, dict[str, str]] = {}
     for row in found.table.itertuples(index=False):

@@ -1,4 +1,4 @@
-"""How the predictions are spread in either class: what a model tells apart, and how sure it is of it.
+"""Distribution of the predictions in either class, which shows how well and how confidently a model separates them.
 
 Two histograms back to back, class 1 above the axis and class 0 below it, each in shares of its class, so that
 a rare class is as readable as the other one.
@@ -29,12 +29,12 @@ HEIGHT = 190
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """How each calibrator's predictions are spread.
+    """Distribution of each calibrator's predictions.
 
     Attributes
     ----------
     counts
-        Calibrator → its histogram, of which class 1 are the positives.
+        Calibrator → its histogram, whose positives are class 1.
     classes
         (negative, positive).
     """
@@ -46,18 +46,18 @@ class Distribution:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a calibrator and bin."""
+        """Return one row per calibrator and bin."""
         frames = [counts.to_frame().assign(calibrator=key) for key, counts in self.counts.items()]
         return pd.concat(frames, ignore_index=True)[["calibrator", "left", "right", "count", "positives"]]
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> Distribution:
-    """Histograms in the Recipe's bins, of equal width.
+    """Compute histograms in the Recipe's bins, of equal width.
 
     Raises
     ------
     InputError
-        Where there is no prediction.
+        If there is no prediction.
     """
     predictions = predictions_of(evaluation, calibrators)
     if not predictions:
@@ -92,7 +92,7 @@ def _medians(evaluation: Evaluation, key: str) -> list[str]:
 
 
 def draw(record: Distribution, theme: Theme = LIGHT) -> go.Figure:
-    """A panel a calibrator, all on the same axes."""
+    """Draw one panel per calibrator, all with the same axes."""
     columns = min(len(record.counts), 2 if len(record.counts) <= 4 else 3)
     shares = {key: _shares(counts) for key, counts in record.counts.items()}
     top = 1.08 * max(float(np.nanmax(each, initial=0.0)) for both in shares.values() for each in both) or 1.0
@@ -116,14 +116,14 @@ def draw(record: Distribution, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _shares(counts: ScoreHistogram) -> tuple[np.ndarray, np.ndarray]:
-    """Return the shares of class 0 and of class 1 in each bin; 0 of a class without rows."""
+    """Return the shares of class 0 and of class 1 in each bin; 0 for a class without rows."""
     each = counts.count - counts.positives, counts.positives
     down, up = (rows / max(rows.sum(), 1e-300) for rows in each)
     return down, up
 
 
 def _ticks(top: float) -> dict[str, list]:
-    """Shares read upwards and downwards."""
+    """Return ticks whose labels are positive upwards and downwards."""
     step = next((size for size in (0.5, 0.2, 0.1, 0.05, 0.02, 0.01) if top / size >= 2), 0.01)
     upwards = np.arange(0, top, step)
     values = np.r_[-upwards[:0:-1], upwards]

@@ -1,4 +1,4 @@
-"""One prediction explained: the isotonic fits with (s, 0) and with (s, 1), the pools joined, and the words."""
+"""One prediction explained: the isotonic fits with (s, 0) and with (s, 1), the pools, and the derivation in words."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ MODEL_SCORE = {
 
 @dataclass(frozen=True, eq=False)
 class ExplainedFits:
-    """What is drawn of an explanation: one of its calibration sets, around the row's score.
+    """The drawn part of an explanation: one of its calibration sets, around the row's score.
 
     Attributes
     ----------
     fits
-        The fit with label 0 and that with label 1.
+        The fits with label 0 and with label 1.
     window
-        The scores shown.
+        The visible range of scores.
     derivation
         The derivation, line by line.
     """
@@ -67,7 +67,7 @@ class ExplainedFits:
 
 
 def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
-    """The fits of one calibration set (1 to the number of folds; 1 unless cross-calibrated)."""
+    """Prepare the fits of one calibration set (1 to the number of folds; 1 unless cross-calibrated)."""
     one_set = explained.fits[calibration_set - 1]
     fits = (one_set.zero, one_set.one)
     pair = "p0 = {} and p1 = {} give p = {}".format(*briefly(explained.p0, explained.p1, explained.p))
@@ -91,7 +91,7 @@ def prepare(explained: Explained, calibration_set: int = 1) -> ExplainedFits:
 
 
 def _derivation(explained: Explained, one_set: Explanation, number_of_set: int) -> tuple[str, ...]:
-    """Where the score, p0, p1 and p come from, one sentence each, with the numbers."""
+    """Derive the score, p0, p1 and p in one sentence each, with the numbers."""
     zero, one, sets = one_set.zero, one_set.one, len(explained.fits)
     template = MODEL_SCORE.get(explained.recipe.placement, "The model gives the score {score}.")
     origin = template.format(
@@ -125,12 +125,12 @@ def _at_base_rate(explained: Explained) -> tuple[str, ...]:
 
 
 def _score(value: float) -> str:
-    """A score in as few digits as say it, at most four."""
+    """Return a score with at most four significant digits."""
     return f"{value:.4g}".replace("-", "−")
 
 
 def _pool(fit: AddedFit) -> str:
-    """The pool in words: with whom the row is put, and how many of them have label 1."""
+    """Describe the pool: the rows that share it, and how many of them have label 1."""
     others = fit.rows - 1
     if others == 0:
         return "the row forms its own pool"
@@ -146,7 +146,7 @@ def _fraction(fit: AddedFit) -> str:
 
 
 def _window(fits: tuple[AddedFit, AddedFit]) -> tuple[float, float]:
-    """From NEIGHBOURS distinct scores below the pools of both fits to as many above."""
+    """Return the range from NEIGHBOURS distinct scores below the pools of both fits to as many above."""
     ends = []
     for fit in fits:
         low, high = np.searchsorted(fit.scores, fit.pool)
@@ -160,7 +160,7 @@ def _window(fits: tuple[AddedFit, AddedFit]) -> tuple[float, float]:
 
 
 def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
-    """Two panels on one axis of scores: above with label 0 added, below with label 1."""
+    """Draw two panels on one axis of scores: above with label 0 added, below with label 1."""
     axis = {"range": [-0.12, 1.12], "tickvals": [0, 0.5, 1]}
     figure = go.Figure(
         layout=layout(
@@ -190,13 +190,13 @@ def draw(record: ExplainedFits, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme) -> list[go.Scatter]:
-    """The calibration rows in sight, class 1 above and class 0 below, their area the number that share a score."""
+    """Return the visible calibration rows, class 1 above and class 0 below; area shows how many share a score."""
     traces = []
     for label, counts, color, symbol in (
         (0, fit.counts - fit.ones, theme.negative, "circle"),
         (1, fit.ones, theme.positive, "diamond"),
     ):
-        counts = counts - (fit.scores == fit.score) * (fit.label == label)  # the row has a mark of its own
+        counts = counts - (fit.scores == fit.score) * (fit.label == label)  # the row itself has its own mark
         seen = np.flatnonzero((counts > 0) & (fit.scores >= window[0]) & (fit.scores <= window[1]))
         if not seen.size:
             continue
@@ -222,7 +222,7 @@ def _points(fit: AddedFit, window: tuple[float, float], place: str, theme: Theme
 
 
 def _fit(fit: AddedFit, window: tuple[float, float], place: str) -> list[go.Scatter]:
-    """The fit's flat pieces with faint risers between them."""
+    """Return the fit's flat pieces with faint vertical steps between them."""
     mark = MARKS[METHOD]
     change = np.flatnonzero(np.diff(fit.values)) + 1
     starts, ends = np.append(0, change), np.append(change, len(fit.values)) - 1
@@ -244,7 +244,7 @@ def _fit(fit: AddedFit, window: tuple[float, float], place: str) -> list[go.Scat
 
 
 def _row(fit: AddedFit, place: str, theme: Theme) -> list[go.Scatter]:
-    """The row with the label it is given, and its fitted value."""
+    """Return the row with its assumed label, and its fitted value."""
     given = ("diamond", theme.positive) if fit.label else ("circle", theme.negative)
     at_score = f"the row, given label {fit.label}, at score %{{x:.4f}}"
     fitted = f"p{fit.label} = {fit.positives}/{fit.rows} = %{{y:.4f}}"

@@ -1,4 +1,4 @@
-"""The grouping loss by several partitions: what regions explain, less bias and bin width, with the interval."""
+"""The grouping loss by several partitions: the part that regions explain, less bias and bin width, with interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from calib.analysis.audit.of_evaluation import audited_by_default
 from calib.analysis.grouping_losses import GroupingLosses, finding, grouping_losses, partition_name
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord
-from calib.figures.ink import lanes, reach
+from calib.figures.ink import error_bars, lanes
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.wording import number
 
@@ -20,7 +20,7 @@ LANE, HEAD = 76, 110  # pixels
 
 @dataclass(frozen=True, eq=False)
 class LossLanes(TableRecord):
-    """One line per partition, as ``GroupingLosses.to_frame`` gives it."""
+    """One line per partition, as ``GroupingLosses.to_frame`` returns."""
 
 
 def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
@@ -29,7 +29,7 @@ def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
     Parameters
     ----------
     source
-        Bounds, or an Evaluation, of whose recommended calibrator they are made.
+        Bounds, or an Evaluation for whose recommended calibrator they are computed.
     """
     found = grouping_losses(source, audited_by_default(source)) if isinstance(source, Evaluation) else source
     table = found.to_frame()
@@ -51,7 +51,7 @@ def prepare(source: GroupingLosses | Evaluation) -> LossLanes:
 
 
 def draw(record: LossLanes, theme: Theme = LIGHT) -> go.Figure:
-    """A lane per partition: a stacked bar from 0 to what is explained, and the bound with its interval above it."""
+    """Draw a lane per partition: a stacked bar from 0 to the explained part, and the bound with its interval."""
     table, k = record.table, len(record.table)
     height = LANE * k + HEAD
     names = [
@@ -93,7 +93,7 @@ def draw(record: LossLanes, theme: Theme = LIGHT) -> go.Figure:
             mode="markers",
             name="Bound with 95 % interval",
             marker={"symbol": "diamond", "size": 11, "color": theme.ink},
-            error_x=reach(
+            error_x=error_bars(
                 lower, np.minimum(table["interval_low"], lower), table["interval_high"], theme.ink, 2, 6
             ),
             customdata=table[["interval_low", "interval_high", "p_value"]].to_numpy(),

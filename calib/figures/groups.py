@@ -1,4 +1,4 @@
-"""Is every group's mean prediction what happened to it? A lane a group: the observed frequency and what was predicted.
+"""Subgroups: a lane per group with the observed frequency and the mean predictions.
 
 A model can be right on average and wrong for parts of the people it judges (Hébert-Johnson et al. 2018).
 """
@@ -19,7 +19,7 @@ from calib.analysis.subgroups import Grouping, group_rows, judge_groups
 from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, TableRecord, as_text
-from calib.figures.ink import lanes, reach
+from calib.figures.ink import error_bars, lanes
 from calib.figures.theme import LIGHT, MARKS, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted
@@ -30,12 +30,12 @@ LONGEST = 24  # letters of a group's name
 
 @dataclass(frozen=True, eq=False)
 class GroupLanes(TableRecord):
-    """One line a calibrator and group (see ``judge_groups``), and the words around it.
+    """One line per calibrator and group (see ``judge_groups``), and the words around it.
 
     Attributes
     ----------
     picked
-        Of each group, how many of its rows are selected.
+        Number of selected rows in each group.
     label
         The name of class 1.
     """
@@ -53,12 +53,12 @@ def prepare(
     group: str | None = None,
     selection: Sequence[str] = (),
 ) -> GroupLanes:
-    """Groups of the test rows by a column, for these calibrators (all by default).
+    """Group the test rows by a column, for these calibrators (all by default).
 
     Parameters
     ----------
     values
-        The column's values (m,); by default those of the column ``group`` of the data, or of the first one.
+        The column's values (m,); by default those of the data's column ``group``, or of the first column.
     selection
         Ranges calibrator:low:high whose rows are counted in each group.
     """
@@ -98,14 +98,14 @@ def prepare(
 
 
 def _picked(evaluation: Evaluation, grouping: Grouping, selection: Sequence[str]) -> np.ndarray:
-    """How many of the rows picked are in each group."""
+    """Count the selected rows in each group."""
     rows = selected_rows(evaluation, selection)
     weight = None if evaluation.weight is None else evaluation.weight[rows]
     return np.bincount(grouping.index[rows], weight, minlength=len(grouping.names))
 
 
 def _first(table: pd.DataFrame) -> pd.DataFrame:
-    """The lines of one calibrator: counts and observed frequencies are the same for all."""
+    """Return the lines of one calibrator, because counts and observed frequencies are the same for all."""
     return table[table["calibrator"] == table["calibrator"].iloc[0]] if len(table) else table
 
 
@@ -130,7 +130,7 @@ def _finding(table: pd.DataFrame, column: str) -> str:
 
 
 def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
-    """Lanes from the first group at the top, on the probability axis."""
+    """Draw lanes, the first group at the top, on the probability axis."""
     height = LANE * len(record.grouping.names) + HEAD + 40
     ends = record.table[["lower", "upper", "mean_p"]].to_numpy()
     low, high = (np.nanmin(ends), np.nanmax(ends)) if ends.size else (0.0, 1.0)
@@ -159,7 +159,7 @@ def draw(record: GroupLanes, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _names(record: GroupLanes) -> list[str]:
-    """Each group's name and rows, and how many of them are picked."""
+    """Return each group's name and rows, and how many of them are selected."""
     counted = zip(record.grouping.count, record.picked, strict=True)
     rows = [f"{n:,} {'row' if n == 1 else 'rows'}" + (f", {k:,} picked" if k else "") for n, k in counted]
     return [
@@ -181,7 +181,7 @@ def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
             "line": {"width": 3, "color": theme.ink},
             "opacity": np.where(few, 0.35, 1),
         },
-        error_x=reach(x, first["lower"], first["upper"], rgba(theme.muted, 0.4), 6),
+        error_x=error_bars(x, first["lower"], first["upper"], rgba(theme.muted, 0.4), 6),
         customdata=first[["count", "lower", "upper", "group"]].to_numpy(),
         hovertemplate="observed %{x:.3f} in %{customdata[0]:,d} rows"
         "<br>95 % interval from %{customdata[1]:.3f} to %{customdata[2]:.3f}<extra></extra>",
@@ -189,7 +189,7 @@ def _observed(first: pd.DataFrame, few: np.ndarray, theme: Theme) -> go.Scatter:
 
 
 def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, theme: Theme) -> go.Scatter:
-    """A calibrator's marks, each calibrator a little lower in its lane; ringed where the group is off."""
+    """Return a calibrator's marks, offset within the lanes; marks of groups that are off have a ring."""
     mark, off = MARKS[key], lines["off"].to_numpy()
     shift = (i - (of - 1) / 2) * 0.6 / max(of, 4)
     return go.Scatter(
@@ -215,7 +215,7 @@ def _predicted(lines: pd.DataFrame, few: np.ndarray, i: int, of: int, key: str, 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     options = evaluation.recipe.given("reliability", "group", "selection")
-    if options.get("group") is None:  # whose values a report names only if someone asked for them
+    if options.get("group") is None:  # a report names values of a column only if the user chose it
         raise InputError("There is no column for groups.")
     return evaluation, options
 

@@ -1,4 +1,4 @@
-"""What many charts draw alike: marks with a rim, the ends of an interval, lanes below each other."""
+"""Elements that many charts share: marks with a rim, error bars, lanes below each other."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from calib.figures.theme import Theme
 
 
 def outlined(color: Any, size: Any, theme: Theme, rim: float = 1, **more: Any) -> dict[str, Any]:
-    """A marker with a rim of paper, so that marks on each other stay apart."""
+    """Return a marker with a rim in the paper's colour, so that overlapping marks stay distinct."""
     return {"color": color, "size": size, "line": {"color": theme.paper, "width": rim}, **more}
 
 
-def reach(
+def error_bars(
     value: Any, lower: Any, upper: Any, color: str, thickness: float, width: float = 0
 ) -> dict[str, Any]:
-    """Error bars from values to the ends of their intervals; ``width`` is that of the strokes across their ends."""
+    """Return error bars from values to the ends of their intervals; ``width`` is that of the end strokes."""
     value, lower, upper = (
         np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (value, lower, upper)
     )
@@ -33,14 +33,14 @@ def reach(
     }
 
 
-def upright(at: float, x: str, y: str, **line: Any) -> dict[str, Any]:
-    """A line through the whole height of a panel at a value of its x axis, as a shape."""
+def vertical_line(at: float, x: str, y: str, **line: Any) -> dict[str, Any]:
+    """Return a shape: a line through the whole height of a panel at a value of its x axis."""
     ends = {"x0": at, "x1": at, "xref": x, "y0": 0, "y1": 1, "yref": f"{y} domain"}
     return {"type": "line", **ends, "line": line}
 
 
 def lanes(names: Sequence[str]) -> dict[str, Any]:
-    """The axis of lanes at 0, 1, …, the first at the top.
+    """Return the axis of lanes at 0, 1, …, the first at the top.
 
     >>> lanes(["a", "b"])["range"]
     [1.6, -0.6]

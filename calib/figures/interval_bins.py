@@ -1,4 +1,4 @@
-"""Intervals and what happened, bin by bin of the merged probability: descriptive, since no theorem holds per bin."""
+"""Mean intervals and observed frequency in bins of the merged probability; descriptive, as no theorem holds per bin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, of_intervals_on_axes, viewed
-from calib.figures.ink import reach
+from calib.figures.ink import error_bars
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, rgba
 from calib.kernel.wording import class_named, counted, probability, some_of
 from calib.metrics.intervals import IntervalBins, interval_bins
@@ -27,9 +27,9 @@ class BinnedIntervals:
     Attributes
     ----------
     lower, upper
-        95 % Wilson limits of the latter.
+        95 % Wilson limits of the frequency.
     axis
-        On which all is drawn in log-odds, or None.
+        The log-odds axis of the picture, or None.
     """
 
     calibrator: str
@@ -42,7 +42,7 @@ class BinnedIntervals:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a bin."""
+        """Return one row per bin."""
         return self.bins.to_frame().assign(observed_low=self.lower, observed_high=self.upper)
 
 
@@ -54,12 +54,12 @@ def prepare(
     binning: str | None = None,
     axes: str = "auto",
 ) -> BinnedIntervals:
-    """Bins of the merged probability of one method.
+    """Bin the merged probability of one method.
 
     Parameters
     ----------
     bins, binning
-        None: as the evaluation's Recipe says.
+        By default those of the evaluation's Recipe.
     axes
         "auto", "probability" or "log_odds".
     """
@@ -110,7 +110,7 @@ def prepare(
 
 
 def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
-    """Square, on fixed axes: intervals as thick bars, frequencies as marks with their own thin bars."""
+    """Draw a square picture on fixed axes: intervals as thick bars, frequencies as marks with thin error bars."""
     axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist()}
     figure = go.Figure(
         layout=layout(
@@ -133,7 +133,7 @@ def draw(record: BinnedIntervals, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _intervals(record: BinnedIntervals, rows: np.ndarray, opacity: float) -> go.Scatter:
-    """From mean p0 to mean p1 of these bins."""
+    """Return bars from mean p0 to mean p1 of these bins."""
     color, low, high = MARKS[record.calibrator].color, record.bins.lower[rows], record.bins.upper[rows]
     half = {"array": (high - low) / 2, "thickness": 9, "width": 0, "color": rgba(color, 0.5 * opacity)}
     return go.Scatter(
@@ -149,7 +149,7 @@ def _intervals(record: BinnedIntervals, rows: np.ndarray, opacity: float) -> go.
 
 
 def _frequencies(record: BinnedIntervals, rows: np.ndarray, opacity: float, theme: Theme) -> go.Scatter:
-    """How often class 1 occurred in these bins, with the limits of that."""
+    """Return the frequency of class 1 in these bins, with its limits."""
     bins, low, high = record.bins, record.lower[rows], record.upper[rows]
     observed = bins.observed[rows]
     return go.Scatter(
@@ -160,7 +160,7 @@ def _frequencies(record: BinnedIntervals, rows: np.ndarray, opacity: float, them
         text=[probability(value) for value in observed],
         customdata=np.stack([bins.count[rows], bins.lower[rows], bins.upper[rows], low, high], axis=1),
         marker={"symbol": "diamond", "size": 9, "color": rgba(theme.ink, opacity)},
-        error_y=reach(observed, low, high, rgba(theme.ink, 0.7 * opacity), 1.2, 3),
+        error_y=error_bars(observed, low, high, rgba(theme.ink, 0.7 * opacity), 1.2, 3),
         showlegend=opacity == 1,
         hovertemplate="p0 %{customdata[1]:.3g}, p1 %{customdata[2]:.3g}<br>"
         "observed %{text} in %{customdata[0]:,d} rows<br>"

@@ -1,4 +1,4 @@
-"""What the intervals promise over all rows, and what happened: of class 1, and of the predicted label.
+"""Mean intervals and observed frequency over all rows: of class 1, and of the predicted label.
 
 Vovk and Petej (2014), corollary 1: the expected frequency of class 1 lies between the expected p0 and p1.
 Intervals of the predicted label against accuracy: Johansson et al., forests (2019), eq. 5–6 and Table 4.
@@ -16,7 +16,7 @@ import plotly.graph_objects as go
 from calib.analysis.clusters import CLUSTERED
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, itself
-from calib.figures.ink import outlined, reach
+from calib.figures.ink import error_bars, outlined
 from calib.figures.panels import heading
 from calib.figures.series import Series, series_of
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
@@ -37,7 +37,7 @@ EVENTS = ("class 1", "predicted label")
 
 @dataclass(frozen=True, eq=False)
 class IntervalMeans:
-    """For each series the summary of class 1 and that of the predicted label; ``rows`` test rows."""
+    """Summaries of class 1 and of the predicted label for each series, on ``rows`` test rows."""
 
     series: tuple[Series, ...]
     summaries: tuple[tuple[IntervalSummary, IntervalSummary], ...]
@@ -47,7 +47,7 @@ class IntervalMeans:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a series and event."""
+        """Return one row per series and event."""
         return pd.DataFrame(
             [
                 {"method": series.name, "event": event, **asdict(summary)}
@@ -57,7 +57,7 @@ class IntervalMeans:
         )
 
     def table(self) -> pd.DataFrame:
-        """For people: one row a series, intervals as [low, high]."""
+        """Return a table for readers: one row per series, intervals as [low, high]."""
         return pd.DataFrame(
             {
                 "Mean p0 to mean p1": [_span(one) for one, _ in self.summaries],
@@ -77,7 +77,7 @@ def _span(summary: IntervalSummary) -> str:
 
 
 def _verdict(summary: IntervalSummary) -> str:
-    """Whether the frequency is inside, is within sampling error of it, or on which side it lies outside."""
+    """State whether the frequency is inside, within sampling error, or on which side it lies outside."""
     if summary.lower <= summary.observed <= summary.upper:
         return "yes"
     if summary.valid:
@@ -86,12 +86,12 @@ def _verdict(summary: IntervalSummary) -> str:
 
 
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> IntervalMeans:
-    """Every interval method of one evaluation, or of several side by side.
+    """Summarise every interval method of one evaluation, or of several side by side.
 
     Raises
     ------
     InputError
-        Where there is no interval.
+        If there is no interval.
     """
     series = series_of(evaluations)
     if not series:
@@ -145,7 +145,7 @@ def _caption(series: Sequence[Series], event: str) -> str:
 
 
 def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
-    """Two panels, one above the other, each with one line a series; the axis of probabilities is theirs in common."""
+    """Draw two panels, one above the other, each with one line per series; both share the axis of probabilities."""
     count = len(record.series)
     axis = {"range": [-0.6, count - 0.4], "tickvals": list(range(count)), "showgrid": False}
     names = [series.name for series in reversed(record.series)]
@@ -179,7 +179,7 @@ def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _came(predictions: Predictions, panel: int) -> np.ndarray:
-    """(m,): 1.0 for a row of class 1, in the panel below for one whose predicted label is right."""
+    """Return (m,): 1.0 for a row of class 1, or in the panel below for a row whose predicted label is right."""
     labels = predicted_label_intervals(predictions.pairs)[0] if panel else np.ones(predictions.n)
     return (predictions.y == labels).astype(float)
 
@@ -193,7 +193,7 @@ def _line(
     event: str,
     theme: Theme,
 ) -> list[go.Scatter]:
-    """The mean interval as a bar with its two ends, and what was observed as a diamond with error bars."""
+    """Return the mean interval as a bar with its two ends, and the frequency as a diamond with error bars."""
     color, observed = MARKS[series.calibrator].color, summary.observed
     bar = go.Scatter(
         x=[summary.lower, summary.upper],
@@ -212,7 +212,7 @@ def _line(
         mode="markers",
         name=series.name,
         marker=outlined(theme.ink, 11, theme, symbol="diamond"),
-        error_x=reach(observed, *ends, theme.ink, 1.2, 4),
+        error_x=error_bars(observed, *ends, theme.ink, 1.2, 4),
         hovertemplate=f"{'accuracy' if event == EVENTS[1] else 'observed'} %{{x:.4f}}",
     )
     return [bar, mark]

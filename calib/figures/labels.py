@@ -1,8 +1,8 @@
-"""Names written on lines: each where its line is by itself, no name on another, on a line or on a mark.
+"""Names written beside lines, where a line is alone and a name covers no other name, line or mark.
 
-Positions are sought in parts of the plot's width and height, with room for the largest type that the figure is
-shown in: smaller type, or a larger plot, leaves more paper between the same names. Where a name finds no room, the
-legend alone says it.
+Positions are fractions of the plot's width and height, with space for the largest type in which the figure is
+shown: with smaller type, or in a larger plot, the same names have more space. A name without space appears in the
+legend only.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ import numpy as np
 
 from calib.kernel.checks import Array
 
-# Of the plot's sides: a letter in the largest type (24 pixels in a room, 12 on a telephone), and a line of it
+# Fractions of the plot's sides: a letter in the largest type (24 pixels on a projector, 12 on a phone), and a line
 LETTER, LINE = 0.026, 0.07
-ALONG = 60  # points of a line that are looked at
-STARTS = 3  # a stroke begins at every third of them
-REACH = (0.04, 0.08, 0.14)  # from a line to its name
+ALONG = 60  # candidate points along a line
+STARTS = 3  # a stroke can begin at every third point
+REACH = (0.04, 0.08, 0.14)  # distances from a line to its name
 TURNS = np.deg2rad([-150, -120, -60, -30, 30, 60, 120, 150, 0, 180])
-ALONE = 0.12  # further away than this, other lines do not matter
+ALONE = 0.12  # lines farther away than this do not matter
 
 
 @dataclass(frozen=True)
 class Label:
-    """A name beside its line, in parts of the plot's sides.
+    """A name beside its line, in fractions of the plot's sides.
 
     Attributes
     ----------
     start, end
-        Of the stroke from the line to the name, (x, y).
+        Ends of the stroke from the line to the name, (x, y).
     left
-        Whether the name ends there; else it begins there.
+        Whether the name ends at the stroke; else it begins there.
     box
         (x0, y0, x1, y1) of the name.
     """
@@ -46,14 +46,14 @@ class Label:
 def place(
     lines: Mapping[str, Array], names: Mapping[str, str], marks: Sequence[Array] = ()
 ) -> dict[str, Label]:
-    """The labels of the lines that have room for one, the first lines first.
+    """Return the labels of the lines that have space for one; the first lines have priority.
 
     Parameters
     ----------
     lines
-        (k, 2) points of each, in [0, 1]; points with NaN are left out.
+        (k, 2) points of each line, in [0, 1]; points with NaN are left out.
     names
-        What is written on each.
+        The name of each line.
     marks
         Further points (m, 2) that no name may cover.
     """
@@ -69,7 +69,7 @@ def place(
 
 
 def _evenly_spaced(points: Array) -> Array:
-    """(ALONG, 2) points at equal distances along a line, or none."""
+    """Return (ALONG, 2) points at equal distances along a line, or none."""
     known = np.asarray(points, dtype=np.float64)
     known = known[np.isfinite(known).all(axis=1)]
     if len(known) < 2:
@@ -106,7 +106,7 @@ def _best(
 
 
 def _distance(points: Array, others: Array) -> Array:
-    """(k,) distance of each point to the nearest of the others, 1 where there are none."""
+    """Return (k,) distances of each point to the nearest of the others, or 1 without others."""
     if not len(others):
         return np.ones(len(points))
     x, y = points.T[:, :, None] - others.T[:, None, :]

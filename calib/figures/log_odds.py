@@ -1,7 +1,7 @@
-"""The calibration plot of a report on log-odds: where 0.1 % and 3 % are apart, as they are to whoever acts on them.
+"""The calibration plot of a report in log-odds, which separates 0.1 % from 3 %.
 
-The reliability diagram in bins of equally many rows, with the band of their 95 % intervals, both axes on
-logit p (Cox 1958): a line beside the diagonal is off by a factor of the odds, and its steepness is the
+The reliability diagram in bins of equal count, with the band of their 95 % intervals, both axes on
+logit p (Cox 1958): a line parallel to the diagonal is off by a constant factor of the odds, and its steepness is the
 calibration slope.
 """
 
@@ -21,12 +21,12 @@ BINS = 10
 
 
 def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) -> reliability.Reliability:
-    """The curves of these calibrators (all by default) on axes of log-odds.
+    """Prepare the curves of these calibrators (all by default) on log-odds axes.
 
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
     """
     shown = list(predictions_of(evaluation, calibrators))
     if not shown:

@@ -1,4 +1,4 @@
-"""Pictures of many lines: a few are in colour, the others are grey until a reader asks for them."""
+"""Pictures of many lines: a few are coloured, and the others are grey until a reader selects them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import plotly.graph_objects as go
 from calib.figures.theme import Theme, rgba
 
 COLOURED = 2  # the uncalibrated model and the calibrator in question
-MOST = COLOURED  # lines of which all are in colour
-GREY_ORDER = -1  # below all other lines
-THREE = 3  # on Learn pages with questions about three lines
+MOST = COLOURED  # up to this number, all lines are coloured
+GREY_ORDER = -1  # draws grey lines below all others
+THREE = 3  # coloured lines on Learn pages with questions about three lines
 GREY = " Click a name in the legend to colour or grey its line."
 
 
 def in_colour(named: Iterable[str], all_: Iterable[str], most: int = COLOURED) -> tuple[str, ...]:
-    """Choose the coloured lines: those that a headline names, then the first others, up to ``most``.
+    """Choose the coloured lines: those named in the headline, then the first others, up to ``most``.
 
     >>> in_colour(["none", "beta"], ["none", "platt", "isotonic", "beta"])
     ('none', 'beta')
@@ -26,16 +26,16 @@ def in_colour(named: Iterable[str], all_: Iterable[str], most: int = COLOURED) -
     return tuple(dict.fromkeys([*named, *all_]))[:most]
 
 
-def asked(lines: Sized) -> str:
-    """How grey lines are asked for, where there are any."""
+def grey_lines_note(lines: Sized) -> str:
+    """Return a caption's sentence on how to show grey lines, or "" if there are none."""
     return GREY if len(lines) > MOST else ""
 
 
 def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figure:
-    """The figure with all but these legend groups in grey, where more than MOST of them are drawn.
+    """Draw all but these legend groups in grey, if there are more than MOST.
 
-    A grey line lies below the others, in no group, so that a click in the legend shows its own above it. The only line
-    has no legend, since title and axes say what it is.
+    A grey line lies below the others, in no group, so that a click in the legend shows its own above it. A single line
+    has no legend, because title and axes name it.
     """
     if sum(trace.showlegend is not False and bool(trace.name) for trace in figure.data) == 1:
         figure.update_layout(showlegend=False)
@@ -49,8 +49,8 @@ def mute(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figur
     return figure
 
 
-def recoloured(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figure:
-    """Draw a figure that ``mute`` has drawn with other lines in colour.
+def recolour(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go.Figure:
+    """Change the coloured lines of a figure that ``mute`` has drawn.
 
     Parameters
     ----------
@@ -65,14 +65,14 @@ def recoloured(figure: go.Figure, coloured: Collection[str], theme: Theme) -> go
 
 
 def lines_of(figure: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
-    """Tell which lines a reader can ask for: legend group → its name, and whether it is in colour.
+    """Return the lines that a reader can select: legend group → (its name, whether it is coloured).
 
-    Empty unless some lines are grey.
+    The mapping is empty unless some lines are grey.
 
     Parameters
     ----------
     figure
-        As ``Figure.to_dict`` gives it.
+        A figure as ``Figure.to_dict`` returns.
     """
     if not any(trace.get("zorder") == GREY_ORDER for trace in figure["data"]):
         return {}
@@ -92,5 +92,5 @@ def _grey(trace: go.Scatter, theme: Theme) -> go.Scatter:
     grey = go.Scatter(trace).update(
         mode="lines", line=line, legendgroup=None, showlegend=False, visible=True, zorder=GREY_ORDER
     )
-    # What a click would select is only on lines in colour
+    # Only coloured lines carry the data that a click selects
     return grey if trace.customdata is None else grey.update(customdata=None, hovertemplate=None)

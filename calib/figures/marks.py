@@ -1,6 +1,6 @@
-"""Rows as marks: one a distinct point, its area the number of rows; one a cell of a grid where there are too many.
+"""Rows as marks: one per distinct point, with the area showing the number of rows, or one per cell of a grid.
 
-So a chart of a million rows is as small as one of a thousand, says how many rows lie where, and still answers
+A chart of a million rows is thus as small as one of a thousand, shows how many rows lie where, and still responds to
 a click.
 """
 
@@ -23,22 +23,22 @@ ONE_ROW, LARGEST_MARK, SMALLEST = 8, 30, 6  # diameters in pixels
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """One mark a group of rows, arrays (k,).
+    """One mark per group of rows, arrays (k,).
 
     Attributes
     ----------
     x, y
         Mean position.
     count
-        Rows.
+        Number of rows.
     share
-        That of class 1.
+        Share of class 1.
     value
-        Mean of what the colour says.
+        Mean of the quantity that the colour shows.
     row
         The number of one of its rows.
     cells
-        Whether the groups are cells of a grid, not equal points.
+        Whether the groups are cells of a grid instead of equal points.
     """
 
     x: np.ndarray
@@ -51,7 +51,7 @@ class Marks:
 
     @property
     def note(self) -> str:
-        """What a mark is, for the caption."""
+        """A sentence for the caption on what a mark is, or ""."""
         rows = int(self.count.sum())
         if self.cells:
             return (
@@ -69,18 +69,18 @@ class Marks:
 
 
 def gather(x: np.ndarray, y: np.ndarray, labels: np.ndarray, value: np.ndarray, rows: np.ndarray) -> Marks:
-    """Marks of rows; of each group the first row given names it.
+    """Group rows into marks; the first row of a group names it.
 
     Parameters
     ----------
     x, y : (m,)
-        Where the rows lie.
+        Positions of the rows.
     labels : (m,)
         0 or 1.
     value : (m,)
-        What the colour says.
+        The quantity that the colour shows.
     rows : (m,)
-        Their numbers.
+        Numbers of the rows.
 
     Examples
     --------
@@ -97,12 +97,12 @@ def gather(x: np.ndarray, y: np.ndarray, labels: np.ndarray, value: np.ndarray, 
         np.bincount(group, values) / count for values in (x, y, labels, value)
     )
     if not cells:
-        mean_x, mean_y = x[first], y[first]  # free of rounding
+        mean_x, mean_y = x[first], y[first]  # exact, without rounding of means
     return Marks(mean_x, mean_y, count, share, mean_value, rows[first], cells)
 
 
 def _groups(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(first member of each group, group of each member); complex numbers sort by both parts at once."""
+    """Return (first member of each group, group of each member); complex numbers sort by both parts at once."""
     _, first, group = np.unique(places, return_index=True, return_inverse=True)
     return first, group
 
@@ -113,7 +113,7 @@ def _cell(values: np.ndarray) -> np.ndarray:
 
 
 def diameters(count: np.ndarray) -> np.ndarray:
-    """Pixels across for marks of so many rows: their area grows with the rows, the largest stays of a size to see by.
+    """Return diameters in pixels: the area is proportional to the rows, within a smallest and a largest mark.
 
     >>> diameters(np.array([1, 4, 9]))
     array([ 8., 16., 24.])
@@ -131,16 +131,16 @@ def mark_traces(
     limits: tuple[float, float],
     hovertext: Sequence[str] = (),
 ) -> list[go.Scatter]:
-    """Circles for rows of class 0, diamonds for class 1, squares where both share a mark.
+    """Return circles for rows of class 0, diamonds for class 1, and squares for marks with both.
 
     Parameters
     ----------
     color
-        "label" or the name of what ``value`` is, on a scale over ``limits``.
+        "label" or the name of the quantity ``value``, on a scale over ``limits``.
     hover
         The first line on hover.
     hovertext
-        What %{hovertext} is in it, one for each mark.
+        The value of %{hovertext} in it for each mark.
     """
     kinds = (
         (f"{as_text(classes[0])} (class 0)", "circle", marks.share == 0),
@@ -180,7 +180,7 @@ def mark_traces(
 
 
 def _scale(color: str, theme: Theme) -> dict[str, Any]:
-    """Inks of marks by their label, or by a number that a bar beside them explains."""
+    """Return colours of marks by their label, or by a number with a colour bar."""
     by_label = [theme.negative, theme.muted, theme.positive]
     return {
         "colorscale": by_label if color == "label" else list(theme.scale),
@@ -191,7 +191,7 @@ def _scale(color: str, theme: Theme) -> dict[str, Any]:
 
 
 def ring(x: float, y: float, row: int, theme: Theme) -> go.Scatter:
-    """A ring around the row that is explained."""
+    """Return a ring around the explained row."""
     return go.Scatter(
         x=[x],
         y=[y],

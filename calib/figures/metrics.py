@@ -1,4 +1,4 @@
-"""The metric table as people read it: three significant digits, and a sign beside the best value of each column."""
+"""The metric table for readers: three significant digits, and a star at the best value of each column."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ EVERYDAY = (
     "miscalibration_chance",
     "discrimination",
 )
-"""What is shown of every calibrator before anything else is asked for."""
+"""Metrics that are shown by default."""
 
 
 def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = None) -> pd.DataFrame:
-    """Rows by name, columns by label, values as text; the best of each column carries a star, ties all of them.
+    """Return values as text, rows by name, columns by label; the best of each column have a star, ties included.
 
-    No star where all values read the same, nor on an infinite one.
+    A column has no star if all values read the same, and infinite values have none.
 
     Parameters
     ----------
     metrics
-        Keys of the columns shown, all everyday ones by default; those without a value are left out.
+        Keys of the columns, all everyday ones by default; metrics without a value are left out.
     """
     table = evaluation.metrics if metrics is None else evaluation.measured(metrics)
     index = pd.Index([label_of(key) for key in table.index], name="Calibrator")
@@ -46,10 +46,9 @@ def formatted_metrics(evaluation: Evaluation, metrics: Iterable[str] | None = No
 
 
 def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Iterable[str]) -> pd.DataFrame:
-    """``formatted_metrics`` of several evaluations under their names in one table, the best marked across all.
+    """Combine ``formatted_metrics`` of several named evaluations in one table, with the best marked across all.
 
-    Calibrator by calibrator, the uncalibrated models first: what each is as it stands comes before what was
-    made of it.
+    Rows are sorted by calibrator, the uncalibrated models first.
 
     Parameters
     ----------
@@ -72,12 +71,12 @@ def formatted_side_by_side(evaluations: Mapping[str, Evaluation], metrics: Itera
 
 
 def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
-    """The rows that each measure needs, in words for a table.
+    """Return a table for readers of the rows that each measure needs.
 
     Parameters
     ----------
     found
-        What ``sample_size`` returned.
+        The result of ``sample_size``.
     """
     lines = [
         (
@@ -94,7 +93,7 @@ def formatted_sample_size(found: SampleSize) -> pd.DataFrame:
 
 
 def formatted_rates(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame:
-    """``before_and_after`` in words: a calibrator at the table's base rate, and below it at the stated one."""
+    """Format ``before_and_after``: each calibrator at the table's base rate, and below it at the stated one."""
     stated = evaluation.recipe.base_rate
     shown = pd.DataFrame({"Calibrator": [label_of(key) for key in table["calibrator"]]})
     places = {"table": "in the table", "stated": f"at {percent(stated)}" if stated else ""}
@@ -112,7 +111,7 @@ def formatted_rates(evaluation: Evaluation, table: pd.DataFrame) -> pd.DataFrame
 
 
 def _formatted(table: pd.DataFrame, finite: pd.DataFrame, index: pd.Index) -> pd.DataFrame:
-    """``finite``, of the same shape, holds what stands beside infinite values."""
+    """Format a table; ``finite``, of the same shape, has the values to show beside infinite ones."""
     known = [key for key in table.columns if not table[key].isna().all()]
     cells = {
         METRICS[key].label: map(with_clipped, starred(METRICS[key], table[key].tolist()), finite[key])
@@ -122,7 +121,7 @@ def _formatted(table: pd.DataFrame, finite: pd.DataFrame, index: pd.Index) -> pd
 
 
 def starred(metric: Metric, values: Iterable[float], form: Callable[[float], str] = number) -> list[str]:
-    """The values as text, the best of them starred where they do not all read alike."""
+    """Return the values as text; the best have a star unless all read alike."""
     values = list(values)
     read = [number(value) for value in values]
     stars = _best(metric, values) if len(set(read)) > 1 else set()
@@ -130,16 +129,16 @@ def starred(metric: Metric, values: Iterable[float], form: Callable[[float], str
 
 
 def best(metric: Metric, values: pd.Series) -> pd.Series:
-    """Which values are the best of a metric, as they read: the largest, the smallest, the nearest to its target.
+    """Return which values are the best of a metric, as they read: the largest, smallest, or nearest to its target.
 
-    None where neither end is best, and never one that is infinite.
+    No value is the best if the metric has no better end; infinite values never are.
     """
     chosen = _best(metric, values.tolist())
     return pd.Series([number(value) in chosen for value in values], values.index, dtype=bool)
 
 
 def _best(metric: Metric, values: Sequence[float]) -> set[str]:
-    """How the best of these values read."""
+    """Return the texts of the best of these values."""
     finite = [value for value in values if isfinite(value)]
     if not finite or (metric.target is None and metric.higher_is_better is None):
         return set()

@@ -1,6 +1,6 @@
-"""The decision curve: the net benefit of acting by each calibrator, for every threshold a reader may hold.
+"""The decision curve: the net benefit of acting by each calibrator, at every threshold.
 
-Vickers & Elkin 2006, *Decision curve analysis*: TP/n − FP/n · t/(1 − t), beside the two rules that ask no
+Vickers & Elkin 2006, *Decision curve analysis*: TP/n − FP/n · t/(1 − t), beside the two rules without a
 model, acting on all (its net benefit is share − (1 − share) t/(1 − t)) and acting on none (0).
 """
 
@@ -19,13 +19,13 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_decision, predictions_of
 from calib.figures.costs import NOTHING
-from calib.figures.many import asked, in_colour, mute
+from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, number, probability
 
 MARKED = 11  # thresholds with a marker on each curve
-LOWEST = -0.15  # of the share of class 1: the axis ends there, where a rule does clear harm
+LOWEST = -0.15  # lower end of the axis, relative to the share of class 1: rules below do clear harm
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +38,15 @@ class NetBenefit:
     curves
         Calibrator → (k,).
     all_ : (k,)
-        The net benefit of acting on all.
+        Net benefit of acting on all.
     share
-        That of class 1.
+        Share of class 1.
     at
         The Recipe's threshold.
     ends
         Lowest and highest threshold of the range.
     named
-        The calibrators that the title speaks of.
+        The calibrators in the title.
     """
 
     thresholds: np.ndarray
@@ -61,7 +61,7 @@ class NetBenefit:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a threshold, one column a rule."""
+        """Return one row per threshold and one column per rule."""
         return pd.DataFrame(
             {"threshold": self.thresholds, **self.curves, "act on all": self.all_, "act on none": 0.0}
         )
@@ -78,7 +78,7 @@ def prepare(
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
     """
     thresholds = thresholds_within(lowest, highest)
     evaluation, t = decision.evaluation, decision.threshold
@@ -104,7 +104,7 @@ def prepare(
         "the share of rows rightly acted on, less the share wrongly acted on times the odds of the threshold. A model "
         "is useful at thresholds where its curve lies above both grey lines: act on all, act on none. Poor "
         f"calibration can push a curve below these lines. {_where(decision, lowest, highest)}"
-        + asked(curves),
+        + grey_lines_note(curves),
         f"Decision curve. At the threshold {number(t)}: "
         + "; ".join(f"{label_of(key)} {number(value)}" for key, value in here.items())
         + f"; the better of the two simple rules {number(simple)}.",
@@ -123,7 +123,7 @@ def _finding(best: str, gained: tuple[float, float, float], simple: float, t: fl
     if mean <= 0:
         return f"At the threshold {brief(t)} no calibrator beats {rule}"
     here, more = f"At the threshold {brief(t)}", f"{brief(1000 * mean)} rows per 1,000"
-    if not lower > 0:  # also where it is not known
+    if not lower > 0:  # or unknown
         return (
             f"{here} no calibrator clearly beats {rule}: the net benefit of {label_of(best)} is {more} higher, "
             "within sampling variability"
@@ -132,7 +132,7 @@ def _finding(best: str, gained: tuple[float, float, float], simple: float, t: fl
 
 
 def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
-    """Net benefit against the threshold, on axes that depend on the data and the range only."""
+    """Draw net benefit against the threshold, on axes that depend only on the data and the range."""
     low, high = record.ends
     top = (
         record.share
@@ -148,7 +148,7 @@ def draw(record: NetBenefit, theme: Theme = LIGHT) -> go.Figure:
             yaxis={
                 "title": {"text": "Net benefit"},
                 "range": [LOWEST * top, 1.06 * top],
-                "automargin": True,  # of rare events the numbers are long
+                "automargin": True,  # the numbers of rare events are long
             },
             legend={"y": -0.2},
         )

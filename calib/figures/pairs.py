@@ -1,6 +1,6 @@
-"""The probability pairs themselves: p1 against p0, one mark for the rows that share a pair, with both marginals.
+"""Probability pairs: p1 against p0, one mark for the rows that share a pair, with both marginal distributions.
 
-The further a pair lies from the diagonal, the less the calibration set says about its row: the distance is p1
+The farther a pair lies from the diagonal, the less the calibration set says about its row: the distance is p1
 − p0.
 """
 
@@ -26,7 +26,7 @@ from calib.kernel.binning import bin_index, edge_index, group_sums, quantiles
 from calib.kernel.wording import brief, briefly, class_named, counted, number, percent, probability
 from calib.metrics.losses import mean
 
-BINS = 40  # of the marginal histograms
+BINS = 40  # bins of the marginal histograms
 AT_THE_ENDS = (
     " The axes are in log-odds, which are infinite at 0 and 1. Marks with a probability of 0 or 1 are drawn at the "
     "ends of the axes."
@@ -41,15 +41,15 @@ class Pairs(TableRecord):
     Attributes
     ----------
     table
-        One line a row.
+        One line per row.
     marks
         Groups of rows.
     margins : (2, 2, BINS)
         Rows by end (p0, p1), class and bin.
     chosen
-        (row, p0, p1) of the row that is explained, or None.
+        (row, p0, p1) of the explained row, or None.
     axis
-        Marks lie at log-odds on it, or None.
+        The log-odds axis of the marks, or None.
     """
 
     marks: Marks
@@ -61,7 +61,7 @@ class Pairs(TableRecord):
 
 
 def pair_table(evaluation: Evaluation, calibrator: str) -> pd.DataFrame:
-    """One line a test row: its number, label 0/1, score, p0, p1, p and the interval's width."""
+    """Return one line per test row: its number, label 0/1, score, p0, p1, p and the interval's width."""
     predicted = evaluation.predictions[calibrator]
     p0, p1 = predicted.pairs.T
     return pd.DataFrame(
@@ -78,7 +78,7 @@ def pair_table(evaluation: Evaluation, calibrator: str) -> pd.DataFrame:
 
 
 def listed_rows(evaluation: Evaluation, calibrator: str, row: int | None = None) -> pd.DataFrame:
-    """Up to 500 lines of ``pair_table``: the widest intervals first or, with a row, that row and those like it."""
+    """Return up to 500 lines of ``pair_table``: the widest intervals first or, with a row, the most similar rows."""
     table = pair_table(evaluation, calibrator)
     if row is None:
         return table.sort_values(["width", "row"], ascending=[False, True]).head(LISTED)
@@ -94,14 +94,14 @@ def prepare(
     row: int | None = None,
     axes: str = "auto",
 ) -> Pairs:
-    """The pairs of one interval method.
+    """Prepare the pairs of one interval method.
 
     Parameters
     ----------
     color
         "label", "width" or "score".
     row
-        Number of the row to ring.
+        Number of the row with a ring.
     axes
         "auto", "probability" or "log_odds".
     """
@@ -137,7 +137,7 @@ def prepare(
 
 
 def _finding(name: str, width: np.ndarray, weight: np.ndarray | None) -> str:
-    """How wide intervals (n,) are; they are all alike where the model gives every row the same score."""
+    """State how wide the intervals (n,) are; all are equal if the model gives every row the same score."""
     if width.min() == width.max():
         return f"All {name} intervals are {brief(float(width[0]))} wide"
     middle, widest = briefly(_median(width, weight), float(width.max()))
@@ -149,7 +149,7 @@ def _median(values: np.ndarray, weight: np.ndarray | None) -> float:
 
 
 def _margins(ends: np.ndarray, axis: LogOddsAxis | None, weight: np.ndarray | None) -> np.ndarray:
-    """Rows by bins that are of equal width on the axis."""
+    """Count rows in bins of equal width on the axis."""
     index = bin_index(ends, BINS) if axis is None else edge_index(ends, axis.edges(BINS))
     return group_sums(index, BINS, weights=weight)
 
@@ -169,7 +169,7 @@ def _caption(marks: Marks, crossed: int, zero: str, one: str) -> str:
 
 
 def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
-    """Square scatter on fixed axes, the marginals outside its top and right edge."""
+    """Draw a square scatter plot on fixed axes, with the marginal histograms outside its top and right edge."""
     figure, axis = go.Figure(layout=_layout(theme)), record.axis
     figure.add_trace(diagonal(theme))
     values, hovertext = record.marks.value, _hovertext(record)
@@ -194,7 +194,7 @@ def draw(record: Pairs, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _hovertext(record: Pairs) -> list[str]:
-    """p0 and p1 of each mark, as people read them."""
+    """Return p0 and p1 of each mark for readers."""
     pairs = np.stack([record.marks.x, record.marks.y], axis=1)
     pairs = pairs if record.axis is None else expit(pairs)
     return [f"p0 {probability(p0)}, p1 {probability(p1)}" for p0, p1 in pairs.tolist()]
@@ -203,7 +203,7 @@ def _hovertext(record: Pairs) -> list[str]:
 def _margin(
     edges: np.ndarray, counts: Sequence[int], color: str, dash: str, sideways: bool = False
 ) -> go.Scatter:
-    """One class's histogram as a step line; sideways it runs along the right edge."""
+    """Return one class's histogram as a step line; ``sideways`` places it along the right edge."""
     along, rows = edges, np.append(counts, counts[-1])
     style = {"color": color, "width": 1.4, "dash": dash, "shape": "vh" if sideways else "hv"}
     return go.Scatter(

@@ -1,4 +1,4 @@
-"""Small panels on common axes: the eye compares what stands side by side on one scale."""
+"""Small panels with common axes, for comparison on one scale."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from calib.figures.theme import Theme, layout, rgba
 from calib.kernel.checks import Array
 
-LINE = 18  # pixels a line of a panel's name takes
+LINE = 18  # pixels per line of a panel's name
 SCALE = 24  # pixels of the numbers along the axis of a large panel
 
 
@@ -26,20 +26,20 @@ def panels(
     yaxis: Mapping[str, Any],
     **changes: Any,
 ) -> go.Figure:
-    """An empty figure of ``len(titles)`` panels, row by row; panel i has the axes ``axes(i)``.
+    """Return an empty figure of ``len(titles)`` panels, row by row; panel i has the axes ``axes(i)``.
 
     Parameters
     ----------
     titles
         The lines of each panel's name, the first bold.
     xaxis, yaxis
-        Of every panel; titles and tick labels stand at the left and below only.
+        Settings of every panel; only the panels at the left and at the bottom have titles and tick labels.
     height
-        Of one panel, in pixels.
+        Height of one panel, in pixels.
     between
         Pixels from a panel to the name of the one below.
     lead
-        Name and height of a large panel above the others; it has the axes that follow theirs.
+        Name and height of a large panel above the others; its axes follow theirs.
     """
     rows = -(-len(titles) // columns)
     above = LINE * max(map(len, titles)) + 4
@@ -67,7 +67,7 @@ def panels(
         )
         _call(figure, (name, *more), left, top, theme)
     if lead:
-        figure.update_yaxes(title=None, nticks=3)  # the large panel has them
+        figure.update_yaxes(title=None, nticks=3)  # the large panel has the titles
         x, y = axes(len(titles))
         placed_y = {"domain": [1 - lead[1] / inner, 1], "anchor": x}
         figure.update_layout(
@@ -98,7 +98,7 @@ def _call(figure: go.Figure, lines: tuple[str, ...], left: float, top: float, th
 
 
 def axes(i: int) -> tuple[str, str]:
-    """The names of panel i's axes, as traces call them.
+    """Return the names of panel i's axes in traces.
 
     >>> axes(0), axes(1)
     (('x', 'y'), ('x2', 'y2'))
@@ -108,7 +108,7 @@ def axes(i: int) -> tuple[str, str]:
 
 
 def heading(text: str, yref: str, xref: str | None = None) -> dict[str, Any]:
-    """The name of a plot above its upper left corner, as an annotation; ``xref`` where it shares another's x axis.
+    """Return the name of a plot above its upper left corner as an annotation; ``xref`` names a shared x axis.
 
     >>> heading("Losses", "y2")["xref"]
     'x2 domain'

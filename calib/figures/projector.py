@@ -1,4 +1,4 @@
-"""A figure for a room: type that is read from the last row, on a picture no higher than its page under a title."""
+"""A figure for a projector: legible from the last row, and no higher than its page below a title."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-# For a projector of 1920 by 1080: how much larger type and margins are, type at least, and how high
-# charts are at most
+# For a projector of 1920 by 1080: factor of type and margins, smallest type, and largest height of charts
 ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
-BELOW, BETWEEN, SCALE = 66, 12, 92  # pixels under a square diagram: of its histogram, above it, of the scale
-MANY = 10  # numbers along an axis that lie on each other there
-LANES = 0.6  # of a figure's height, between its margins, scale and legend
-STANDOFF = 12  # pixels there between an axis' scale and its title
+BELOW, BETWEEN, SCALE = 66, 12, 92  # pixels below a square diagram: histogram, gap above it, scale
+MANY = 10  # more tick labels than this would overlap
+LANES = 0.6  # share of a figure's height between margins, scale and legend
+STANDOFF = 12  # pixels between an axis' scale and its title
 
 
-def for_a_room(
+def for_projector(
     figure: go.Figure, rows: int = 1, highest: float = PROJECTED, fills: bool = False
 ) -> go.Figure:
     """Adapt a figure to a projector: type of at least 24 pixels, and no higher than its page.
@@ -27,31 +26,29 @@ def for_a_room(
     Parameters
     ----------
     rows
-        Number of rows of such figures; each has its share of the page.
+        Number of rows of such figures; they share the height of the page.
     highest
-        Pixels of the page.
+        Height of the page in pixels.
     fills
-        Whether the figure is as high as that, however low it was; a square diagram takes all that it can.
+        Whether a lower figure is enlarged to this height; a square diagram fills it as far as possible.
     """
     figure = go.Figure(_larger(figure.to_dict()))
-    for axis in (
-        figure.select_yaxes()
-    ):  # large names on two lines would lie on their neighbours', unless lanes are high
+    for axis in figure.select_yaxes():  # large names on two lines would overlap unless lanes are high
         if not _have_room(axis, figure.layout.height, highest / rows, fills):
             axis.ticktext = axis.ticktext and [str(text).replace("<br>", " ") for text in axis.ticktext]
-    for axis in figure.select_xaxes():  # of many numbers every second one, and the last
+    for axis in figure.select_xaxes():  # keep every second of many tick labels, and the last
         texts = axis.ticktext or ()
         if sum(str(text)[:1].isdigit() for text in texts) > MANY:
             axis.ticktext = ["" if (len(texts) - i) % 2 == 0 else text for i, text in enumerate(texts)]
     height = figure.layout.height
     if height is not None and height <= 2 * PROJECTED:
         figure.update_layout(height=highest / rows if fills else min(height * ROOM * 1.25, highest / rows))
-    # Above an axis that ends with the picture its last number has room
+    # The last label of an axis that ends with the picture needs space
     figure.layout.margin.t = max(figure.layout.margin.t or 0, LEGIBLE)
-    # Fewer ticks, as their labels are large; the legend at the bottom of the picture, below the axis' title
+    # Fewer ticks, because labels are large; the legend goes to the bottom, below the axis' title
     figure.update_layout(legend={"yref": "container", "y": 0, "yanchor": "bottom"})
     figure.update_xaxes(automargin=True, nticks=5, title_standoff=STANDOFF).update_yaxes(automargin=True)
-    for axis in figure.select_yaxes():  # of a low panel, such as a histogram below its diagram, fewer still
+    for axis in figure.select_yaxes():  # a low panel, such as a histogram below its diagram, has even fewer
         low, high = axis.domain or (0, 1)
         axis.nticks = 5 if high - low > 0.4 else 4 if high - low > 0.2 else 3
     if fills and rows == 1 and figure.layout.yaxis.scaleanchor and figure.layout.yaxis2.domain:
@@ -62,7 +59,7 @@ def for_a_room(
 
 
 def _square(figure: go.Figure) -> None:
-    """Give a square diagram all the height but that of its histogram; its legend stands beside it."""
+    """Give a square diagram all the height except that of its histogram, with its legend beside it."""
     figure.update_layout(margin={"t": LEGIBLE / 2, "b": SCALE})
     inner = figure.layout.height - LEGIBLE / 2 - SCALE
     figure.update_layout(
@@ -81,7 +78,7 @@ def _square(figure: go.Figure) -> None:
 
 
 def _spread(figure: go.Figure) -> None:
-    """Room between rows of panels for what is written there in large type: a scale and the name of the panel below."""
+    """Enlarge the gaps between rows of panels for large type: a scale and the name of the panel below."""
     rows = sorted({axis.domain for axis in figure.select_yaxes() if axis.domain})
     if rows:
         figure.layout.margin.t = max(figure.layout.margin.t or 0, _names_above(figure, rows[-1]))
@@ -101,7 +98,7 @@ def _spread(figure: go.Figure) -> None:
         before += [low, high]
         after += [place, place + share * (high - low)]
         place = after[-1] + gap
-    after = np.clip(after, 0, 1)  # sums of shares may pass 1 in the last digit
+    after = np.clip(after, 0, 1)  # sums of shares may exceed 1 by rounding
     for axis in figure.select_yaxes():
         axis.domain = axis.domain and np.interp(axis.domain, before, after)
     for words in figure.select_annotations():
@@ -110,7 +107,7 @@ def _spread(figure: go.Figure) -> None:
 
 
 def _written_between(figure: go.Figure, lower: tuple[float, float], upper: tuple[float, float]) -> float:
-    """Pixels that the scale and the title of the upper row and the names of the lower one take."""
+    """Return the pixels of the scale and title of the upper row and the names of the lower one."""
     above = _axes_of(figure, upper)
     scales = [axis for axis in figure.select_xaxes() if (axis.anchor or "y") in above]
     scaled = any(axis.showticklabels is not False for axis in scales)
@@ -119,12 +116,12 @@ def _written_between(figure: go.Figure, lower: tuple[float, float], upper: tuple
 
 
 def _axes_of(figure: go.Figure, row: tuple[float, float]) -> set[str]:
-    """The vertical axes of a row of panels, as traces call them."""
+    """Return the names of the vertical axes of a row of panels in traces."""
     return {f"y{axis.plotly_name[5:]}" for axis in figure.select_yaxes() if axis.domain == row}
 
 
 def _names_above(figure: go.Figure, row: tuple[float, float]) -> float:
-    """Pixels that the names of a row's panels take."""
+    """Return the height in pixels of the names of a row's panels."""
     tops = {("paper", row[1])} | {(f"{axis} domain", 1) for axis in _axes_of(figure, row)}
     names = [
         str(words.text).count("<br>") + 1
@@ -135,7 +132,7 @@ def _names_above(figure: go.Figure, row: tuple[float, float]) -> float:
 
 
 def _have_room(axis: Any, height: float | None, highest: float, fills: bool) -> bool:
-    """Whether names of several lines fit their lanes, on the part of the height that lanes have."""
+    """Tell whether names of several lines fit their lanes, for the share of the height that lanes use."""
     texts = list(map(str, axis.ticktext or ()))
     if not texts or height is None:
         return False
@@ -146,7 +143,7 @@ def _have_room(axis: Any, height: float | None, highest: float, fills: bool) -> 
 
 
 def _larger(part: Any, sizes: tuple[str, ...] = ()) -> Any:
-    """All sizes of fonts and margins in a figure's nested parts, multiplied."""
+    """Multiply all sizes of fonts and margins in a figure's nested parts."""
     if isinstance(part, dict):
         return {
             name: (max(value * ROOM, LEGIBLE) if name == "size" else value * ROOM)

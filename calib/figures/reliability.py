@@ -1,8 +1,8 @@
 """The reliability diagram: observed frequency against prediction, over a histogram of the predictions.
 
 Frequencies in bins (Murphy & Winkler 1977), isotonic steps without bins (CORP, Dimitriadis, Gneiting & Jordan
-2021) or a smoothed curve; with what is known of the true frequency ("confidence") or the range in which a
-calibrated forecast's curve would fall ("consistency", Bröcker & Smith 2007). Rows picked on the diagram are
+2021) or a smoothed curve; with a confidence band of the true frequency ("confidence") or the range in which a
+calibrated forecast's curve would fall ("consistency", Bröcker & Smith 2007). Rows selected on the diagram are
 marked on it.
 """
 
@@ -37,16 +37,16 @@ from calib.figures.axes import LogOddsAxis, in_log_odds
 from calib.figures.base import FigureEntry, as_text, predictions_of, viewed
 from calib.figures.ink import outlined
 from calib.figures.labels import LETTER, LINE, Label, place
-from calib.figures.many import MOST, asked, in_colour, mute
+from calib.figures.many import MOST, grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout, legible, rgba
 from calib.kernel.binning import quantiles
 from calib.kernel.wording import brief, briefly, capital, counted, listed, number, probability, with_interval
 from calib.metrics.confidence import INTERVALS, View
 from calib.recipe import Recipe
 
-# Faint marks of several curves that can carry their number of rows without covering each other
+# Most faint marks of several curves that are labelled with their number of rows, so that labels do not overlap
 MOST_LABELS = 15
-MOST_ROWS = np.array([0.05, 0.95])  # between these shares of the rows lies what a log-odds axis must hold
+MOST_ROWS = np.array([0.05, 0.95])  # a log-odds axis contains the rows between these quantiles
 
 HEIGHT = 640
 KINDS = {"binned": "in {bins} bins", "corp": "as isotonic steps", "smoothed": "smoothed and in {bins} bins"}
@@ -59,23 +59,23 @@ class Reliability:
     Attributes
     ----------
     curves
-        What the lines show.
+        Curves of the lines.
     bins
         Frequencies in bins, beside smoothed curves too; none for isotonic steps.
     histograms
-        How the predictions are spread.
+        Histograms of the predictions.
     picked
-        The same of the rows selected, or nothing.
+        Histograms of the selected rows, or empty.
     ranges
         The selection as (calibrator, low, high).
     leading
-        The curves drawn strong, the person's own model first.
+        The curves drawn strong, the model's own predictions first.
     corner
         Slope, O/E and number of rows of the first of them.
     faint
         Whether bins with few rows are drawn.
     axis
-        On which all is drawn in log-odds, or None.
+        The log-odds axis of the picture, or None.
     """
 
     curves: Mapping[str, Curve]
@@ -93,7 +93,7 @@ class Reliability:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a calibrator and bin, with the smoothed line at the bin's mean; or one a point of the steps."""
+        """Return one row per calibrator and bin, with the smoothed line at its mean; or one per point of the steps."""
         frames = [
             _numbers(self.bins.get(key), curve).assign(calibrator=key) for key, curve in self.curves.items()
         ]
@@ -124,7 +124,7 @@ def prepare(
     faint: bool = False,
     corner: bool = True,
 ) -> Reliability:
-    """The curves of these calibrators (all of the evaluation's by default).
+    """Prepare the curves of these calibrators (all of the evaluation's by default).
 
     Parameters
     ----------
@@ -133,12 +133,12 @@ def prepare(
     selection
         Ranges calibrator:low:high whose rows are marked.
     bins, binning, curve, band
-        None: as the evaluation's Recipe says.
+        By default those of the evaluation's Recipe.
     axes
-        "auto", "probability" or "log_odds". If they are in log-odds automatically, bins are of equal count: of equal
-        width, one bin would hold most rows.
+        "auto", "probability" or "log_odds". If "auto" chooses log-odds, bins are of equal count: of equal
+        width, one bin would contain most rows.
     faint
-        Whether bins with few rows are drawn, too; where a curve has no others they always are.
+        Whether bins with few rows are drawn, too; a curve without other bins always has them.
     corner
         Whether slope, O/E and the number of rows are written in the corner.
     """
@@ -172,13 +172,13 @@ def prepare(
         _caption(recipe, _few(in_bins), faint, evaluation.cluster is not None)
         + " Bins have equal counts." * bool(in_bins and drawn is not evaluation)
         + (_at_the_ends(in_bins, faint) + _certain(predictions) if axis else "")
-        + asked(shown),
+        + grey_lines_note(shown),
         _alt(evaluation, shown),
     )
 
 
 def _found(evaluation: Evaluation, picked: np.ndarray) -> np.ndarray:
-    """Positions of these rows of the dataset among the test rows."""
+    """Return the positions of these rows of the dataset among the test rows."""
     return np.flatnonzero(np.isin(evaluation.rows, picked))
 
 
@@ -192,7 +192,7 @@ def _alt(evaluation: Evaluation, shown: Sequence[str]) -> str:
 def _axis(
     curves: Mapping[str, Any], predictions: Iterable[np.ndarray], weight: np.ndarray | None
 ) -> LogOddsAxis:
-    """Wide enough for every mark, for how far those without a positive may reach, and for nine tenths of the rows."""
+    """Return an axis for every mark, the upper limits of bins without positives, and nine tenths of the rows."""
     shapes = [shape_of(curve) for curve in curves.values()]
     ends = [np.where(s.y == 0, s.confidence[1], np.where(s.y == 1, s.confidence[0], s.y)) for s in shapes]
     return LogOddsAxis.around(
@@ -201,7 +201,7 @@ def _axis(
 
 
 def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
-    """What stands where a log-odds axis has no place."""
+    """Explain the marks at the edges, because a log-odds axis has no place for 0 and 1."""
     none, every = (
         sum(int((curve.observed[_drawn(curve, faint)] == end).sum()) for curve in bins.values())
         for end in (0, 1)
@@ -219,7 +219,7 @@ def _at_the_ends(bins: Mapping[str, BinnedCurve], faint: bool) -> str:
 
 
 def _certain(predictions: Mapping[str, np.ndarray]) -> str:
-    """Say whose predictions of exactly 0 or 1 stand at the side edges, because they have no place on the axis."""
+    """Name the calibrators whose predictions of exactly 0 or 1 are drawn at the side edges."""
     text = ""
     for edge, end in (("left", 0), ("right", 1)):
         whose = [name_of(key) for key, p in predictions.items() if (p == end).any()]
@@ -229,30 +229,30 @@ def _certain(predictions: Mapping[str, np.ndarray]) -> str:
 
 
 def _picked(evaluation: Evaluation, key: str, rows: np.ndarray, edges: np.ndarray | None) -> ScoreHistogram:
-    """How the predictions of the rows picked are spread."""
+    """Return the histogram of the predictions of the selected rows."""
     found, bins = evaluation.predictions[key].of(rows), evaluation.recipe.bins
     return histogram(found.y, found.p, bins=bins, edges=edges, sample_weight=found.weight)
 
 
 def has_thin_bins(evaluation: Evaluation) -> bool:
-    """Whether bins with few rows may be drawn or not: some curve has them beside others."""
+    """Tell whether drawing bins with few rows is a choice: some curve has them beside others."""
     counts = [curve_of(evaluation, key).count for key in evaluation.predictions]
     return any((count >= FEW).any() and ((count > 0) & (count < FEW)).any() for count in counts)
 
 
 def _few(bins: Mapping[str, BinnedCurve]) -> int:
-    """How many bins of all these curves have some rows, but few."""
+    """Count the bins of all curves that have rows, but few."""
     return sum(int(((curve.count > 0) & (curve.count < FEW)).sum()) for curve in bins.values())
 
 
 def _drawn(curve: Curve, faint: bool) -> np.ndarray:
-    """Which points of a curve are drawn as marks: of bins those with rows, or with enough of them."""
+    """Return which points of a curve are drawn as marks: of bins those with rows, or with enough of them."""
     least = FEW if isinstance(curve, BinnedCurve) and not faint else 0
     return (curve.count > 0) & (curve.count >= least)
 
 
 def leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
-    """The uncalibrated model and the method recommended; if none is, the one with the lowest Brier score."""
+    """Return the uncalibrated model and the recommended method, or else the one with the lowest Brier score."""
     own = reference_of(shown) if shown else "none"
     others = [key for key in shown if key != own]
     if not others:
@@ -262,7 +262,7 @@ def leading(evaluation: Evaluation, shown: Sequence[str]) -> tuple[str, ...]:
 
 
 def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
-    """What the recommendation says, or of a part of the methods what one of them changes."""
+    """Return the headline of the recommendation, or for some of the methods the change by one of them."""
     if not shown:
         return "None of the chosen calibrators works here"
     if set(shown) == set(evaluation.predictions) or recommend(evaluation).choice in shown[1:]:
@@ -275,7 +275,7 @@ def _finding(evaluation: Evaluation, shown: Sequence[str]) -> str:
 
 
 def _corner(evaluation: Evaluation, key: str) -> tuple[str, ...]:
-    """Slope, O/E and rows of some predictions, as clinical papers print them in the diagram."""
+    """Return slope, O/E and rows of some predictions, as clinical papers print them in the diagram."""
     rows, p, lines = evaluation.sample, evaluation.predictions[key].p, []
     values = evaluation.measured(["slope", "observed_expected"]).loc[key]
     for metric, label in (("slope", "Slope"), ("observed_expected", "O/E")):
@@ -316,20 +316,20 @@ def _caption(recipe: Recipe, few: int, faint: bool, clustered: bool) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Any kind of curve as it is drawn, arrays (k,).
+    """Points, ranges and bands of a curve of any kind, arrays (k,).
 
     Attributes
     ----------
     x, y
-        Points.
+        Positions of the points.
     low, high
-        The predictions a point stands for, [low, high).
+        The range of predictions of a point, [low, high).
     count
-        Rows behind it.
+        Rows of a point.
     confidence, consistency
         (lower, upper) of the bands.
     hover
-        What a point is, for its label.
+        Description of a point for its label.
     """
 
     x: np.ndarray
@@ -343,7 +343,7 @@ class Shape:
 
 
 def shape_of(curve: Curve) -> Shape:
-    """The points, ranges and bands of a curve of any kind."""
+    """Return the points, ranges and bands of a curve of any kind."""
     band = curve.lower, curve.upper
     if isinstance(curve, BinnedCurve):
         low, high = np.r_[0.0, curve.edges[1:-1]], np.r_[curve.edges[1:-1], 1.0]
@@ -378,14 +378,14 @@ def shape_of(curve: Curve) -> Shape:
 
 
 def _cells(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of cells around [first, last], which meet half-way and reach from 0 to 1."""
+    """Return the ends of cells around [first, last], which meet half-way and reach from 0 to 1."""
     middle = (last[:-1] + first[1:]) / 2
     return np.r_[0.0, middle], np.r_[middle, 1.0]
 
 
 def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
-    """Square diagram on fixed axes over a histogram on the same probability axis."""
-    # Unchecked: Plotly's check of values that this file made takes five times as long as all the rest
+    """Draw a square diagram on fixed axes over a histogram on the same probability axis."""
+    # Not validated: Plotly's validation takes five times as long as everything else
     figure = go.Figure([diagonal(theme), *_traces(record, theme)], _layout(record, theme), _validate=False)
     if record.axis is not None:
         _in_log_odds(figure, record, record.axis)
@@ -393,7 +393,7 @@ def draw(record: Reliability, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
-    """All but the names, from the lowest up; as dictionaries, for objects would be made twice."""
+    """Return all traces except the names, from the lowest up; as dictionaries, because objects would be built twice."""
     traces = []
     if record.band != "none":
         traces += [
@@ -416,7 +416,7 @@ def _traces(record: Reliability, theme: Theme) -> list[dict[str, Any]]:
 
 
 def _in_colour(record: Reliability) -> tuple[str, ...]:
-    """The curves that are not grey: all of a few, of many those drawn strong and those with picked rows."""
+    """Return the curves that are not grey: all of a few; of many, those drawn strong and those with selected rows."""
     keys = tuple(record.curves)
     if len(keys) <= MOST:
         return keys
@@ -425,7 +425,7 @@ def _in_colour(record: Reliability) -> tuple[str, ...]:
 
 
 def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
-    """With the name of each line beside it; a click in the legend hides both."""
+    """Add the name of each line beside it; a click in the legend hides both."""
     low, high = figure.layout.xaxis.range
     onto = record.axis.place if record.axis else np.asarray
 
@@ -444,14 +444,14 @@ def _named(figure: go.Figure, record: Reliability, theme: Theme) -> go.Figure:
 
 
 def _beneath(corner: Sequence[str]) -> np.ndarray:
-    """Points (m, 2) all over the numbers in the lower right corner, in parts of the plot's sides."""
+    """Return points (m, 2) covering the numbers in the lower right corner, in fractions of the plot's sides."""
     width, height = LETTER * max(map(len, corner), default=0), LINE * len(corner)
     x, y = np.arange(1, 1 - width, -LETTER), np.arange(0, height, LINE / 3)
     return np.array([(one, other) for one in x for other in y]).reshape(-1, 2)
 
 
 def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dict[str, Any]:
-    """A line's name with its stroke, on axes that begin at ``low``."""
+    """Return a line's name with its stroke, on axes that begin at ``low``."""
     (x0, x1), (y0, y1) = (low + width * np.array(ends) for ends in zip(label.start, label.end, strict=True))
     return {
         "x": [x0, x1],
@@ -468,20 +468,20 @@ def _name(key: str, label: Label, low: float, width: float, theme: Theme) -> dic
 
 
 def _strong(curve: Curve) -> tuple[np.ndarray, np.ndarray]:
-    """(x, y) of the points that a curve's strong line joins."""
+    """Return (x, y) of the points that a curve's strong line joins."""
     shape = shape_of(curve)
     enough = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW
     return shape.x[enough], shape.y[enough]
 
 
 def _banded(record: Reliability) -> list[str]:
-    """The curves with a band: chance is drawn for the person's own model, what is known for those drawn strong."""
+    """Return the curves with a band: chance for the model's own, confidence for those drawn strong."""
     banded = record.leading[:1] if record.band == "consistency" else record.leading
     return [key for key in record.curves if key in banded]
 
 
 def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> None:
-    """All that was drawn in probabilities; triangles at the edges, with what is known of bins of one class."""
+    """Transform the figure to log-odds, with triangles at the edges and intervals of bins of one class."""
     for trace in figure.data:
         on_diagram = trace.yaxis in (None, "y")
         if on_diagram and trace.customdata is not None and "markers" in trace.mode:
@@ -494,7 +494,7 @@ def _in_log_odds(figure: go.Figure, record: Reliability, axis: LogOddsAxis) -> N
 
 
 def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis) -> go.Scatter:
-    """From the edge to the other end of the interval of each bin without positives, or of positives only."""
+    """Return lines from the edge to the other end of the interval for each bin of one class."""
     x, y = [], []
     for end, other in ((0.0, curve.upper), (1.0, curve.lower)):
         for i in np.flatnonzero(drawn & (curve.observed == end)):
@@ -512,13 +512,13 @@ def _reach(key: str, curve: BinnedCurve, drawn: np.ndarray, axis: LogOddsAxis) -
 
 
 def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
-    """One probability axis under both: the diagram above, square, and the histogram below it."""
+    """Return the layout: a square diagram above, the histogram below, with one probability axis."""
     axis = {"range": [-0.02, 1.02], "tickvals": np.linspace(0, 1, 6).tolist()}
     return layout(
         theme,
         height=HEIGHT,
         uirevision="reliability",
-        showlegend=len(record.curves) > MOST,  # the names of few are beside their lines
+        showlegend=len(record.curves) > MOST,  # the names of a few are beside their lines
         xaxis={**axis, "title": {"text": "Predicted probability"}, "anchor": "y2", "constrain": "domain"},
         yaxis={
             **axis,
@@ -540,7 +540,7 @@ def _layout(record: Reliability, theme: Theme) -> dict[str, Any]:
 
 
 def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
-    """A calibrator's entry in the legend: colour, dash and marker together."""
+    """Return a calibrator's entry in the legend: colour, dash and marker together."""
     mark = MARKS[key]
     return {
         "x": [None],
@@ -554,7 +554,7 @@ def _in_legend(key: str, theme: Theme) -> dict[str, Any]:
 
 
 def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram) -> list[dict[str, Any]]:
-    """The curve: fainter where few rows are near, faintest where none is, and straight over points that few support."""
+    """Return the curve: fainter with few rows near, faintest without rows, straight over poorly supported points."""
     mark, shape = MARKS[key], shape_of(curve)
     style = {
         "color": rgba(mark.color, 0.7 if light else 1),
@@ -582,12 +582,12 @@ def _line(key: str, curve: Curve, light: bool, rows: ScoreHistogram) -> list[dic
 
 
 def near(rows: ScoreHistogram, p: np.ndarray) -> np.ndarray:
-    """How many rows the histogram has in the bin of each p."""
+    """Return how many rows the histogram has in the bin of each p."""
     return rows.count[np.clip(np.searchsorted(rows.edges, p, "right") - 1, 0, len(rows.count) - 1)]
 
 
 def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool) -> list[dict[str, Any]]:
-    """What a click selects: bins, their area growing with their rows, faint where those are few, or steps.
+    """Return the marks that a click selects: bins, with area by rows and faint if those are few, or steps.
 
     ``labelled`` writes the number of rows beside the faint ones.
     """
@@ -625,7 +625,7 @@ def _marks(key: str, curve: Curve, theme: Theme, *, light: bool, labelled: bool)
 
 
 def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> dict[str, Any]:
-    """Some points, with what a reader wants to know of each on hover and what a click on it selects."""
+    """Return these points, with the numbers shown on hover and the range that a click selects."""
     known = np.stack([shape.low, shape.high, shape.count, *shape.confidence], axis=1)[rows]
     points = [list(map(probability, pair)) for pair in zip(shape.x[rows], shape.y[rows], strict=True)]
     interval = "<br>95 % interval from %{customdata[4]:.3g} to %{customdata[5]:.3g}"
@@ -643,14 +643,14 @@ def _points(key: str, shape: Shape, rows: np.ndarray, **style: Any) -> dict[str,
 
 
 def _band(key: str, curve: Curve, kind: str, counts: ScoreHistogram) -> dict[str, Any]:
-    """The band between the points with enough rows, as translucent shapes; a smooth one ends where no row is near."""
+    """Return the band between points with enough rows, as translucent shapes; a smooth one ends without rows near."""
     shape, color = shape_of(curve), MARKS[key].color
     shown = np.isfinite(shape.x) if isinstance(curve, CorpCurve) else shape.count >= FEW
     if isinstance(curve, SmoothCurve):
         shown &= near(counts, shape.x) > 0
     lower, upper = shape.consistency if kind == "consistency" else shape.confidence
     rows = np.flatnonzero(shown)
-    ends: Any = []  # where a smooth band stops: a bar without rows lies between, or points that few rows support
+    ends: Any = []  # a smooth band stops at a bar without rows, or at points that few rows support
     if isinstance(curve, SmoothCurve):
         apart = np.diff(shape.x[rows]) > np.diff(counts.edges).max()
         ends = np.flatnonzero((np.diff(rows) > 1) | apart) + 1
@@ -673,7 +673,7 @@ def _band(key: str, curve: Curve, kind: str, counts: ScoreHistogram) -> dict[str
 
 
 def _bars(key: str, counts: ScoreHistogram, alpha: float) -> dict[str, Any]:
-    """Counts as a step line, so that several calibrators stay readable over each other."""
+    """Return counts as a step line, so that several calibrators stay readable over each other."""
     color = MARKS[key].color
     return {
         "x": counts.edges,
@@ -693,7 +693,7 @@ def _bars(key: str, counts: ScoreHistogram, alpha: float) -> dict[str, Any]:
 def _rings(
     key: str, shape: Shape, drawn: np.ndarray, ranges: Sequence[tuple[str, float, float]], theme: Theme
 ) -> list[dict[str, Any]]:
-    """A ring around every point whose rows are all picked."""
+    """Return a ring around every point whose rows are all selected."""
     inside = np.zeros(len(shape.x), dtype=bool)
     for name, low, high in ranges:
         if name == key:
@@ -721,7 +721,7 @@ def _rings(
 
 
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """With a band, as whoever reviews a calibration plot asks for: that of the Recipe, or of confidence."""
+    """Return a report's options, with the Recipe's band or else that of confidence, as reviewers expect."""
     band = {"band": "confidence"} if evaluation.recipe.band == "none" else {}
     return evaluation, evaluation.recipe.given("reliability", "selection", "faint") | band
 

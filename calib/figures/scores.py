@@ -1,4 +1,4 @@
-"""One metric of every calibrator as a mark on a common scale, beside values from elsewhere to compare with."""
+"""One metric of every calibrator as a mark on a common scale, beside given values for comparison."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ScoreMarks:
     metric
         Key in ``METRICS``.
     values
-        By calibrator; finite values only.
+        Calibrator → value; finite values only.
     levels
-        By name, values from elsewhere, each drawn as an upright line.
+        Name → given value, drawn as a vertical line.
     """
 
     metric: str

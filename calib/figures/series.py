@@ -1,4 +1,4 @@
-"""The interval methods of one or several evaluations, in the words of the papers: Venn–Abers, inductive, cross, …"""
+"""The interval methods of one or several evaluations, with the papers' names: inductive, cross, …"""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One interval method in one placement, on the test rows.
+    """One interval method with one kind of calibration data, on the test rows.
 
-    ``calibration_size`` rows stand behind an answer, ``design_effect`` rows are worth one without clusters,
-    and each test row is one of ``counts`` (m,), where its weight is more than that.
+    ``calibration_size`` is the number of calibration rows of a probability, ``design_effect`` the number of rows
+    worth one without clusters, and ``counts`` (m,) the rows that each test row represents, if its weight is larger.
     """
 
     calibrator: str
@@ -44,7 +44,7 @@ class Series:
 
 
 def kind_of(placement: str) -> str:
-    """What the papers call an interval method in this placement, or the placement's own name.
+    """Return the papers' name of an interval method with these calibration data, or the name of the placement.
 
     >>> kind_of("cv")
     'cross'
@@ -53,7 +53,7 @@ def kind_of(placement: str) -> str:
 
 
 def series_of(evaluations: Evaluation | Sequence[Evaluation]) -> list[Series]:
-    """Every method with intervals in these evaluations, the same calibrator's placements together."""
+    """Return every method with intervals in these evaluations, with the placements of a calibrator together."""
     many = [evaluations] if isinstance(evaluations, Evaluation) else list(evaluations)
     found = [
         Series(

@@ -42,19 +42,19 @@ class SetReliability:
     columns: int = COLUMNS
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a setup and bin."""
+        """Return one row per setup and bin."""
         frames = [curve.to_frame().assign(setup=name) for name, curve in self.curves.items()]
         table = pd.concat(frames, ignore_index=True)
         return table[["setup", *(name for name in table.columns if name != "setup")]]
 
 
 def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = BINS) -> SetReliability:
-    """The diagrams of a data set's predictions by setup.
+    """Prepare the diagrams of a data set's predictions by setup.
 
     Raises
     ------
     InputError
-        Where there are none.
+        If there are none.
     """
     if not predictions:
         raise InputError(
@@ -83,7 +83,7 @@ def prepare(predictions: Mapping[str, Predictions], data: str = "", bins: int = 
 
 
 def panels_of(record: SetReliability) -> list[SetReliability]:
-    """Each setup alone, so that a phone can stack them."""
+    """Return a record per setup, so that a phone can stack them."""
     alts = {name: f"{name}: reliability {number(value)}." for name, value in record.reliability.items()}
     return [
         replace(record, curves={name: curve}, alt=alts[name], columns=1)
@@ -92,7 +92,7 @@ def panels_of(record: SetReliability) -> list[SetReliability]:
 
 
 def draw(record: SetReliability, theme: Theme = LIGHT) -> go.Figure:
-    """Square panels with the diagonal."""
+    """Draw square panels with the diagonal."""
     titles = [(as_text(name, LONGEST), number(record.reliability[name])) for name in record.curves]
     columns = min(record.columns, len(titles))
     axis = {"range": [-0.03, 1.03], "tickvals": [0, 0.5, 1]}
@@ -115,7 +115,7 @@ def draw(record: SetReliability, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _points(curve: BinnedCurve, theme: Theme) -> go.Scatter:
-    """Bins as marks, larger with more rows, joined where they have enough."""
+    """Return bins as marks, larger with more rows and faint with few, joined by a line."""
     there = curve.count > 0
     count = curve.count[there]
     colors = [theme.negative if n >= FEW else rgba(theme.negative, 0.35) for n in count]

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from calib.calibrators import label_of
 from calib.figures.base import FigureEntry
-from calib.figures.ink import reach
+from calib.figures.ink import error_bars
 from calib.figures.metrics import starred
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, MARKS, Theme, rgba
@@ -25,12 +25,12 @@ PANELS = (
     ("brier", "Brier score", "left is better"),
     ("accuracy", "Accuracy and interval", "of the predicted label"),
 )
-PAIR = 1  # distance of the two placements of a method; methods are 2 apart, so that large names have room
+PAIR = 1  # distance of the two placements of a method; methods are 2 apart, for large names
 
 
 @dataclass(frozen=True, eq=False)
 class Setups:
-    """The table of ``setup_table``, and the words around it; ``sure`` says how clear the lowest Brier score is."""
+    """The table of ``setup_table`` and the words around it; ``sure`` states how clear the lowest Brier score is."""
 
     table: pd.DataFrame
     title: str
@@ -39,24 +39,24 @@ class Setups:
     sure: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a setup."""
+        """Return one row per setup."""
         return self.table.rename_axis("setup").reset_index()
 
 
 def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
-    """The picture of a table of setups.
+    """Prepare the picture of a table of setups.
 
     Parameters
     ----------
     table : DataFrame
-        What ``setup_table`` returned.
+        The result of ``setup_table``.
     few
         Whether the rows are too few to name a winner.
 
     Raises
     ------
     InputError
-        Where it has none.
+        If the table is empty.
     """
     if table.empty:
         raise InputError("No setup works on these data. Choose another model.")
@@ -78,9 +78,9 @@ def prepare(table: pd.DataFrame, few: bool = False) -> Setups:
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """Say whether out of bag is clearly more accurate, and name the setup with the lowest Brier score: one line.
+    """State whether out of bag is clearly more accurate, and name the setup with the lowest Brier score, in one line.
 
-    Reliability is left out: its 100 bins with few rows add chance, less so for methods with few different
+    Reliability is left out: its 100 bins with few rows add chance, less so for methods with few distinct
     probabilities.
     """
     lowest = str(table["brier"].idxmin())
@@ -95,7 +95,7 @@ def _finding(table: pd.DataFrame) -> str:
 
 
 def _how_sure(table: pd.DataFrame) -> str:
-    """How many setups have a clearly higher Brier score than the lowest."""
+    """State how many setups have a clearly higher Brier score than the lowest."""
     others = len(table) - 1
     if not others or table["brier_above_lowest_low"].isna().all():
         return ""
@@ -105,7 +105,7 @@ def _how_sure(table: pd.DataFrame) -> str:
 
 
 def draw(record: Setups, theme: Theme = LIGHT) -> go.Figure:
-    """Four panels, one line per setup in the paper's order; all have the same lines."""
+    """Draw four panels with the same lines, one per setup in the paper's order."""
     table = record.table
     order = {key: i for i, key in enumerate(dict.fromkeys(table["calibrator"]))}
     y = np.array([2 * order[row.calibrator] + PAIR * (row.placement == "oob") for row in table.itertuples()])
@@ -151,7 +151,7 @@ def _limits(table: pd.DataFrame, metric: str) -> list[float]:
 
 
 def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> list[go.Scatter]:
-    """One mark a setup: the calibrator's, hollow for a held-out share."""
+    """Return one mark per setup: the calibrator's, hollow for a held-out share."""
     traces = []
     for (name, row), place in zip(table.iterrows(), y, strict=True):
         mark, hollow = MARKS[row.calibrator], row.placement == "split"
@@ -165,7 +165,7 @@ def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> lis
                 name=str(name),
                 error_x=None
                 if np.isnan(ends[0])
-                else reach(row[metric], ends[0], ends[1], rgba(mark.color, 0.7), 1.2, 3),
+                else error_bars(row[metric], ends[0], ends[1], rgba(mark.color, 0.7), 1.2, 3),
                 marker={
                     "symbol": f"{mark.symbol}-open" if hollow else mark.symbol,
                     "size": 10 if hollow else 12,
@@ -181,7 +181,7 @@ def _marks(table: pd.DataFrame, metric: str, y: np.ndarray, theme: Theme) -> lis
 
 
 def _intervals(table: pd.DataFrame, y: np.ndarray) -> list[go.Scatter]:
-    """Mean low to mean high of the predicted label, where a setup has intervals."""
+    """Return lines from mean low to mean high of the predicted label, for setups with intervals."""
     return [
         go.Scatter(
             x=[row["low"], row["high"]],
@@ -196,12 +196,12 @@ def _intervals(table: pd.DataFrame, y: np.ndarray) -> list[go.Scatter]:
 
 
 def formatted_setups(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as people read it; the best of each column carries a star.
+    """Return the table for readers; the best of each column has a star.
 
     Parameters
     ----------
     table : DataFrame
-        What ``setup_table`` returned.
+        The result of ``setup_table``.
     """
     shown = pd.DataFrame(index=pd.Index(table.index, name="Setup"))
     shown["Estimate − accuracy"] = starred(

@@ -1,7 +1,7 @@
-"""Who is better than whom, pair by pair, as a heat map with the p-values in it.
+"""Pairwise significance as a heat map with the p-values in it.
 
-The matrices of Johansson et al. (2019), Tables 3 and 5, show a "v" where the row is significantly better than
-the column; here the p-value stands with it, and the colour says which of the two is better.
+The matrices of Johansson et al. (2019), Tables 3 and 5, show a "v" if the row is significantly better than
+the column; here each cell has the p-value, and the colour shows which of the two is better.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
+from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, best_setups_note, in_two_lines
 from calib.figures.theme import LIGHT, Theme, layout, rgba
 from calib.kernel.checks import InputError
 from calib.kernel.wording import listed, number
 
 CELL, HEAD, LONGEST = 34, 150, 14  # pixels, pixels, letters of a name
-LEVEL = 32  # letters of all names together that a telephone has room for side by side
-LARGEST_WITH_NUMBERS = 14  # setups whose cells are wide enough for a number
-LARGEST_WITH_HEADS = 20  # setups whose columns a telephone can name; the names of rows say the same
-MOST_PAIRS = 40  # said in words
+LEVEL = 32  # letters of all names together that fit a phone side by side
+LARGEST_WITH_NUMBERS = 14  # most setups whose cells are wide enough for a number
+LARGEST_WITH_HEADS = 20  # most setups whose columns fit names on a phone; rows have the same names
+MOST_PAIRS = 40  # most pairs in the alternative text
 
 
 @dataclass(frozen=True, eq=False)
 class Significance:
-    """The p-values of all pairs.
+    """p-values of all pairs.
 
     Attributes
     ----------
     p
-        p-values of the row against the column, NaN where there is none.
+        p-values of the row against the column, NaN if there is none.
     sign
-        1 where the row is significantly better, −1 where it is significantly worse, else 0.
+        1 if the row is significantly better, −1 if it is significantly worse, else 0.
     """
 
     p: pd.DataFrame
@@ -44,7 +44,7 @@ class Significance:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a pair of different setups."""
+        """Return one row per pair of different setups."""
         words = {1: "better", 0: "", -1: "worse"}
         row, column = np.nonzero(~np.eye(len(self.p), dtype=bool))
         names = self.p.index.to_numpy()
@@ -56,15 +56,15 @@ class Significance:
 def prepare(
     p: pd.DataFrame, ranks: pd.Series | None = None, alpha: float = 0.05, test: str = "", note: str = ""
 ) -> Significance:
-    """The matrix of p-values, setups × setups.
+    """Prepare the matrix of p-values, setups × setups.
 
     Parameters
     ----------
     ranks
-        Average ranks that say which of a pair is better, for two-sided p-values; without them a value is
-        one-sided, of "the row is better than the column".
+        Average ranks that show which of a pair is better, for two-sided p-values; without them a p-value is
+        one-sided, for "the row is better than the column".
     test, note
-        Its name, and what more there is to say of it.
+        The name of the test, and a further note.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def prepare(
         pd.DataFrame(values, index=p.index, columns=p.columns),
         pd.DataFrame(sign, index=p.index, columns=p.columns),
         _finding(len(better), pairs) + (f" ({test})" if test else ""),
-        _caption(len(p), alpha, note) + drawn_of(len(p)),
+        _caption(len(p), alpha, note) + best_setups_note(len(p)),
         f"Matrix of significant differences{f', {test}' if test else ''}: {words or 'none'}.",
     )
 
@@ -110,7 +110,7 @@ def _caption(setups: int, alpha: float, note: str) -> str:
 
 
 def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
-    """Rows against columns in the order given, the first at the top and at the left."""
+    """Draw rows against columns in the given order, the first at the top and at the left."""
     first = slice(MOST_SETUPS)
     record = replace(record, p=record.p.iloc[first, first], sign=record.sign.iloc[first, first])
     heads = len(record.p) <= LARGEST_WITH_HEADS
@@ -125,7 +125,7 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
             height=HEAD + CELL * len(names),
             showlegend=False,
             margin={"l": 12, "r": 12, "t": 12, "b": 12},
-            # Falling to the right, the first one begins above the names of rows, and none leaves the chart
+            # Rotated to fall to the right, the first name begins above those of rows, and none leaves the chart
             xaxis={**axis, "ticktext": names, "side": "top", "tickangle": 0 if level else 45},
             yaxis={**axis, "ticktext": lines, "autorange": "reversed"},
             uirevision="significance",
@@ -153,7 +153,7 @@ def draw(record: Significance, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _p(value: float) -> str:
-    """A p-value in the room of a cell; three digits near the usual level, where two would hide on which side it lies.
+    """Format a p-value for a cell, with three digits near 0.05, where two would hide the side on which it lies.
 
     >>> _p(0.0312), _p(0.052), _p(0.0004), _p(1.0), _p(float("nan"))
     ('.03', '.052', '<.01', '1', '–')
@@ -184,7 +184,7 @@ def _hover(record: Significance) -> list[list[str]]:
 
 
 def _each_pair(record: Significance, text: Callable[[str, str, float, int], str]) -> list[list[str]]:
-    """A text for every row against every column, and none for a setup against itself."""
+    """Return a text for every row against every column, and "" for a setup against itself."""
     names = record.p.index
     return [
         ["" if a == b else text(a, b, float(record.p.loc[a, b]), int(record.sign.loc[a, b])) for b in names]

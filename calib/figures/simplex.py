@@ -1,4 +1,4 @@
-"""Three classes in a triangle: where a calibrator moves the model's probabilities, and what was observed there."""
+"""Three classes in a triangle: how a calibrator moves the model's probabilities, and the observed frequencies."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from calib.kernel.checks import InputError
 from calib.kernel.weights import or_ones
 from calib.kernel.wording import capital, listed, number
 
-CELLS = 8  # to each side of the triangle
-FEW = 10  # rows of a cell from which observed frequencies are drawn
+CELLS = 8  # cells along each side of the triangle
+FEW = 10  # rows; cells with fewer show no observed frequencies
 HEIGHT = np.sqrt(3) / 2
 
 
@@ -29,7 +29,7 @@ class Simplex:
     Attributes
     ----------
     table
-        One line per cell: rows, and of each class the mean probability before and after, and the observed share.
+        One line per cell: rows, and for each class the mean probability before and after, and the observed share.
     names
         The three classes, the corners left, right and top.
     """
@@ -42,22 +42,22 @@ class Simplex:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a cell."""
+        """Return one row per cell."""
         return self.table
 
 
 def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
-    """Return what a calibrator does to the probabilities of three classes.
+    """Compute the effect of a calibrator on the probabilities of three classes.
 
     Parameters
     ----------
     calibrator
-        None takes the recommended one, or the first that is not the uncalibrated model.
+        By default the recommended one, or the first that is not the uncalibrated model.
 
     Raises
     ------
     InputError
-        For other than three classes, or where there is no calibrator.
+        If there are not three classes, or no calibrator.
     """
     joint = evaluation.joint
     if joint is None or joint.classes != 3:
@@ -170,7 +170,7 @@ def _frame(figure: go.Figure, names: tuple[str, str, str], theme: Theme) -> None
 
 
 def _hover(line: pd.Series, record: Simplex) -> str:
-    """Say of a cell how many rows it has, and what of each class was predicted, calibrated and observed."""
+    """Describe a cell: its rows, and for each class the probability before and after, and the observed frequency."""
     each = "<br>".join(
         f"{as_text(name)}: {line[f'before: {name}']:.2f} → {line[f'after: {name}']:.2f}, observed "
         f"{line[f'observed: {name}']:.2f}"

@@ -1,7 +1,7 @@
 """The diagram of the smooth calibration error: smoothed frequency against probability, without bins.
 
-Błasiok and Nakkiran 2024 (``calib.metrics.smooth_error``): a kernel as wide as the error itself, the line as
-thick as there are predictions.
+Błasiok and Nakkiran 2024 (``calib.metrics.smooth_error``): a kernel as wide as the error itself; the thickness of the
+line shows the density of predictions.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from calib.calibrators import label_of
 from calib.evaluate import Evaluation
 from calib.figures.base import FigureEntry, of_metrics, predictions_of
 from calib.figures.cumulative import ASKED
-from calib.figures.many import asked, in_colour, mute
+from calib.figures.many import grey_lines_note, in_colour, mute
 from calib.figures.theme import LIGHT, MARKS, Theme, diagonal, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import low_to_high, number
 from calib.metrics import Smoothed, smoothed_residuals
 
-DRAWN = 257  # points of the curve
-SPARSE = 0.05  # of the mean density: where there is less, the curve says nothing and ends
+DRAWN = 257  # points per curve
+SPARSE = 0.05  # relative to the mean density; below it, the curve is uncertain and ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class SmoothDiagram:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a drawn point: the probability, the smoothed frequency and the density of predictions."""
+        """Return one row per drawn point: the probability, the smoothed frequency and the density of predictions."""
         numbers = {key: dict(zip(COLUMNS, drawn(curve), strict=True)) for key, curve in self.curves.items()}
         tables = {key: pd.DataFrame(columns) for key, columns in numbers.items()}
         return pd.concat(tables, names=["calibrator"]).reset_index(level=0).reset_index(drop=True)
@@ -47,7 +47,7 @@ COLUMNS = ("probability", "observed", "density")
 
 
 def drawn(curve: Smoothed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Probability, smoothed frequency and density at the points where there are predictions enough."""
+    """Return probability, smoothed frequency and density at the points with enough predictions."""
     step = (len(curve.points) - 1) // (DRAWN - 1)
     points, observed, density = curve.points[::step], curve.observed[::step], curve.density[::step]
     dense = density > SPARSE
@@ -60,7 +60,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     Raises
     ------
     InputError
-        Where there is none.
+        If there is none.
     """
     shown = predictions_of(evaluation, calibrators)
     if not shown:
@@ -73,7 +73,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
         "Curves show the smoothed observed frequency by prediction; on the diagonal, predictions match outcomes. The "
         "kernel is as wide as the smooth calibration error of the calibrator. Curves are "
         "thick where there are many predictions. Above the diagonal the probabilities are too low. Small "
-        "differences in the error may be sampling variability." + asked(curves),
+        "differences in the error may be sampling variability." + grey_lines_note(curves),
         "Smoothed reliability diagram. Smooth calibration error: "
         + "; ".join(f"{label_of(key)} {number(curve.error)}" for key, curve in curves.items())
         + ".",
@@ -81,7 +81,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
 
 
 def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
-    """The curves on the unit square, their marks as large as the density."""
+    """Draw the curves on the unit square, with marks as large as the density."""
     axis = {"range": [0, 1], "constrain": "domain"}
     figure = go.Figure(
         layout=layout(
@@ -101,7 +101,7 @@ def draw(record: SmoothDiagram, theme: Theme = LIGHT) -> go.Figure:
 
 
 def _line(key: str, curve: Smoothed) -> go.Scatter:
-    """A calibrator's curve, as thick as there are predictions."""
+    """Return a calibrator's curve, whose thickness shows the density of predictions."""
     mark, (points, observed, density) = MARKS[key], drawn(curve)
     size = 1 + 8 * np.sqrt(density / density.max())
     return go.Scatter(

@@ -1,4 +1,4 @@
-"""p0 and p1 as functions of the score: what Venn–Abers has learnt, with the calibration rows that it learnt from."""
+"""p0 and p1 as functions of the score, as fitted by Venn–Abers, with the calibration rows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from calib.figures.width_by_score import score_range
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, number
 
-MOST_STEPS = 2_000  # drawn of one curve: more than there are pixels
-MOST_POINTS = 2_000  # calibration or test rows drawn singly; more are counted in STRIP cells
+MOST_STEPS = 2_000  # most steps drawn per curve, which is more than there are pixels
+MOST_POINTS = 2_000  # most calibration or test rows drawn singly; more are counted in STRIP cells
 STRIP = 240
 SHORT = 24  # letters of a class name in the legend
 LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
@@ -28,14 +28,14 @@ LANES = {"ones": 1.06, "zeros": -0.06, "tests": -0.14}
 
 @dataclass(frozen=True, eq=False)
 class StepDiagram:
-    """The curves, one for each calibration set, and the scores under them.
+    """The curves, one per calibration set, and the scores below them.
 
     Attributes
     ----------
     lanes
         "ones" and "zeros" (calibration rows of class 1 and 0) and "tests" → scores.
     chosen
-        Score of the row that is explained, or None.
+        Score of the explained row, or None.
     """
 
     curves: tuple[StepCurves, ...]
@@ -48,7 +48,7 @@ class StepDiagram:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a step: the scores between which p0 and p1 hold."""
+        """Return one row per step: the range of scores, and p0 and p1 in it."""
         return pd.concat(
             [
                 pd.DataFrame(
@@ -67,12 +67,12 @@ class StepDiagram:
 
 
 def prepare(evaluation: Evaluation, row: int | None = None) -> StepDiagram:
-    """The step curves of Venn–Abers; ``row`` is the number of the row whose score is marked.
+    """Prepare the step curves of Venn–Abers; ``row`` is the number of the row whose score is marked.
 
     Raises
     ------
     InputError
-        Where there are none: no calibration set, or a new fit for every row.
+        If there are none: no calibration set, or a new fit for every row.
     """
     fitted = _single(evaluation.fitted(METHOD))
     if evaluation.recipe.placement == "full":
@@ -101,7 +101,7 @@ def prepare(evaluation: Evaluation, row: int | None = None) -> StepDiagram:
 
 
 def _single(fitted: tuple[Any, ...]) -> Iterator[Any]:
-    """Every single Venn–Abers calibrator: one a training part, and one a fold where that part is cross-calibrated."""
+    """Yield every Venn–Abers calibrator: one per training part, or one per fold of a cross-calibrated part."""
     for calibrator in fitted:
         yield from getattr(calibrator, "folds", (calibrator,))
 
@@ -128,7 +128,7 @@ def _caption(evaluation: Evaluation, curves: int) -> str:
 
 
 def draw(record: StepDiagram, theme: Theme = LIGHT) -> go.Figure:
-    """p0 and p1 over lanes of calibration and test rows, on fixed axes."""
+    """Draw p0 and p1 over lanes of calibration and test rows, on fixed axes."""
     figure = go.Figure(layout=_layout(record, theme))
     for curve in record.curves:
         figure.add_traces(_pair(curve, record.score_range, alone=len(record.curves) == 1))
@@ -145,7 +145,7 @@ def draw(record: StepDiagram, theme: Theme = LIGHT) -> go.Figure:
 
 
 def drawn_steps(curve: StepCurves, ends: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(scores, p0, p1) of a line that steps; of very many steps those that move either curve by a thousandth."""
+    """Return (scores, p0, p1) of a step line; very many steps are thinned to those of a thousandth or more."""
     x = np.concatenate([[ends[0]], curve.thresholds, [ends[1]]])
     p0, p1 = np.append(curve.p0, curve.p0[-1]), np.append(curve.p1, curve.p1[-1])
     if len(x) > MOST_STEPS:
@@ -184,7 +184,7 @@ def _pair(curve: StepCurves, ends: tuple[float, float], alone: bool) -> list[go.
 def _lane(
     scores: np.ndarray, y: float, ends: tuple[float, float], name: str, color: str, symbol: str
 ) -> go.Scatter | go.Heatmap:
-    """Rows along one line: single marks, or a strip of cells, the darker the more."""
+    """Return rows along one line: single marks, or a strip of cells that are darker with more rows."""
     if len(scores) <= MOST_POINTS:
         rim = {"width": 1, "color": color}
         marker = {"symbol": symbol, "size": 7, "color": rgba(color, 0.55), "line": rim}

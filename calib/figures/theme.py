@@ -1,8 +1,8 @@
-"""How every figure looks: two designed themes, one fixed colour and marker per calibrator, numbers for people.
+"""The look of every figure: two themes, one fixed colour and marker per calibrator, numbers for readers.
 
 Colours have Okabe and Ito's hues, distinct for readers with any colour vision (Okabe & Ito 2008, "Color
 universal design"), and a lightness that stands out from both papers (WCAG 2.2, 3 : 1); marker and dash differ
-too, so that no figure speaks by colour alone. Every colour is set explicitly, because Streamlit replaces
+too, so that no figure relies on colour alone. Every colour is set explicitly, because Streamlit replaces
 Plotly's default template by placeholders.
 """
 
@@ -18,22 +18,22 @@ import plotly.graph_objects as go
 
 from calib.calibrators import CALIBRATORS
 
-# CSS drops a list with a bare digit
+# CSS ignores a list with a bare digit
 FONT = "Source Sans, Source Sans Pro, Segoe UI, Helvetica, Arial, sans-serif"
 
 
 @dataclass(frozen=True)
 class Theme:
-    """The inks of one theme.
+    """The colours of one theme.
 
     Attributes
     ----------
     positive, negative
         The two classes.
     calibration, grouping
-        The two losses that could be avoided, CL and GL; IL and sums are muted or in ink.
+        The two avoidable losses, CL and GL; IL and sums are muted or in ink.
     scale
-        From little to much.
+        Colours from low to high values.
     """
 
     name: str
@@ -106,9 +106,8 @@ FIXED = {
     "venn_multicalibration": Mark("#6E8CE6", "circle-cross", "longdashdot"),
 }
 
-# For calibrators from outside: what stands out from both papers and is farthest from the fixed colours and
-# from each other, for readers with any colour vision, without being gaudy (found by search; the test holds
-# it).
+# For calibrators from outside: colours that stand out from both papers and are farthest from the fixed colours and
+# from each other, for readers with any colour vision, without being gaudy (found by search and checked by a test).
 RESERVE = (
     Mark("#DC6E78", "hexagram", "longdashdot"),
     Mark("#DC468C", "hourglass", "longdashdot"),
@@ -122,10 +121,10 @@ RESERVE = (
 
 
 def reserved(keys: Iterable[str]) -> dict[str, Mark]:
-    """A mark of the reserve for each key: the place that its checksum names, or the next one that is free.
+    """Return a reserve mark for each key: the one chosen by its checksum, or the next free one.
 
-    The same keys, the same marks. Once all are taken, colours meet the next mark's symbol and dash: no two
-    keys of a hundred look the same.
+    The same keys have the same marks. When all are taken, colours are combined with the next mark's symbol and dash, so
+    that no two of a hundred keys look the same.
 
     >>> reserved(["mine"]) == {"mine": RESERVE[crc32(b"mine") % len(RESERVE)]}
     True
@@ -149,9 +148,9 @@ NAMED = ("venn_abers", "platt", "beta", "isotonic", "venn", "ppa", "spline", "te
 
 
 class MarkOf(Mapping[str, Mark]):
-    """Calibrator → its mark: a fixed one, or one of the reserve for any other that is registered.
+    """Calibrator → its mark: a fixed one, or one of the reserve for any other registered calibrator.
 
-    Predictions that a person names take the fixed marks in turn, in the order in which they are drawn: no calibrator is
+    Predictions that the user names take the fixed marks in the order in which they are drawn, because no calibrator is
     drawn beside them.
     """
 
@@ -180,7 +179,7 @@ MARKS = MarkOf()
 
 
 def rgba(color: str, alpha: float) -> str:
-    """The CSS colour of ``#rrggbb`` with an opacity.
+    """Return the CSS colour of ``#rrggbb`` with an opacity.
 
     >>> rgba("#0072B2", 0.5)
     'rgba(0, 114, 178, 0.5)'
@@ -190,7 +189,7 @@ def rgba(color: str, alpha: float) -> str:
 
 
 def _luminance(color: str) -> float:
-    """WCAG 2.2's relative luminance of ``#rrggbb``."""
+    """Return the relative luminance of ``#rrggbb`` by WCAG 2.2."""
     parts = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
@@ -198,7 +197,7 @@ def _luminance(color: str) -> float:
 
 @cache
 def legible(color: str, theme: Theme) -> str:
-    """The colour with as much of the theme's ink as words in it need (WCAG 2.2, 4.5 : 1).
+    """Mix a colour with as much of the theme's ink as text in it needs (WCAG 2.2, 4.5 : 1).
 
     >>> legible("#0776C9", LIGHT), legible("#CC78A8", LIGHT)
     ('#0776C9', '#985E81')
@@ -217,15 +216,15 @@ def legible(color: str, theme: Theme) -> str:
 
 
 def controls(*left_out: str) -> dict[str, Any]:
-    """How a figure is handled, as Plotly's config: zoom in its bar, a double click shows all again.
+    """Return Plotly's config for interaction: zoom in the tool bar, and a double click resets.
 
-    Dragging does nothing until a tool is chosen, nor does it on an axis, so that a finger scrolls the page;
+    Dragging does nothing until a tool is chosen, not even on an axis, so that a finger scrolls the page;
     with a tool chosen two fingers do.
 
     Parameters
     ----------
     left_out
-        Further buttons of the bar that are left out.
+        Further buttons of the tool bar to leave out.
     """
     return {
         "displaylogo": False,
@@ -238,19 +237,19 @@ def controls(*left_out: str) -> dict[str, Any]:
 
 
 def diagonal(theme: Theme, **changes: Any) -> go.Scatter:
-    """The thin grey line on which what is predicted is what happens."""
+    """Return the thin grey line on which predictions match outcomes."""
     ends, line = [0, 1], {"color": theme.diagonal, "width": 1}
     return go.Scatter(x=ends, y=ends, mode="lines", line=line, hoverinfo="skip", showlegend=False, **changes)
 
 
 def layout(theme: Theme, **changes) -> dict[str, Any]:
-    """A Plotly layout with every ink explicit and room for an outside legend under the plot."""
+    """Return a Plotly layout with every colour explicit and space for a legend below the plot."""
     return {"template": _template(theme, tuple(mark.color for mark in MARKS.values())), **changes}
 
 
 @cache
 def _template(theme: Theme, colors: tuple[str, ...]) -> go.layout.Template:
-    """Checked by Plotly once, which takes as long as a small figure does; whoever draws with it gets a copy."""
+    """Return the template, cached because Plotly's validation takes as long as a small figure; figures copy it."""
     axis = {
         "gridcolor": theme.grid,
         "linecolor": theme.diagonal,

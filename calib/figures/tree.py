@@ -1,7 +1,7 @@
-"""The calibrated tree: every node with its rule, its rows, its label and its interval, and one row's way lit.
+"""The calibrated tree: every node with its rule, rows, label and interval, and the highlighted path of one row.
 
-Drawn as an outline, a line a node and deeper nodes further in, so that words stay readable and every node's
-interval stands on one axis beside it. Large trees are folded: branches that are not open say how much is
+It is drawn as an outline, a line per node and deeper nodes indented, so that text stays readable and every node's
+interval is on one axis beside it. Large trees are folded: closed branches show how many leaves are
 below them.
 """
 
@@ -25,27 +25,27 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import brief, class_named, number
 from calib.models import TreeNode
 
-MOST_LEAVES = 16  # ends of branches drawn at once, open or folded
-LINE = 38  # pixels a node takes
-# Steps of depth that the outline is wide at least, and that the words of the deepest node take.
+MOST_LEAVES = 16  # most ends of branches drawn at once, open or folded
+LINE = 38  # pixels per node
+# Smallest width of the outline in steps of depth, and steps that the text of the deepest node takes.
 INDENTS, ROOM = 22, 15
-SHORTEST = 3  # letters of a label that does not say by itself that it is a class
+SHORTEST = 3  # letters; a label as short is written with the word "class"
 # Letters of a node's condition, and of a class beside it and below the axis
 CONDITION, IN_LINE, BELOW_AXIS = 30, 9, 10
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnTree:
-    """The nodes drawn, from top to bottom.
+    """The drawn nodes, from top to bottom.
 
     Attributes
     ----------
     shown
         Their numbers.
     folded
-        Of those, with branches below that are not drawn.
+        Shown nodes whose branches are not drawn.
     path
-        Numbers on the lit way.
+        Numbers of the nodes on the highlighted path.
     """
 
     tree: GrownTree
@@ -57,17 +57,17 @@ class DrawnTree:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """Every node of the tree, drawn or not."""
+        """Return every node of the tree, drawn or not."""
         return self.tree.table(tuple(range(len(self.tree.nodes))))
 
 
 def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) -> DrawnTree:
-    """The tree from node ``root`` on, with the way of a row by its number.
+    """Prepare the tree from node ``root`` on, with the path of a row by its number.
 
     Raises
     ------
     InputError
-        If there is none.
+        If the tree has no such node or row.
     """
     top = root or 0
     if top >= len(tree.nodes):
@@ -92,12 +92,12 @@ def prepare(tree: GrownTree, root: int | None = None, row: int | None = None) ->
 
 
 def _p_of(node: TreeNode, say: Callable[[float | None], str] = number) -> str:
-    """A node's p with the interval around it."""
+    """Return a node's p with its interval."""
     return f"{say(node.p)} [{say(node.p0)}, {say(node.p1)}]"
 
 
 def _unfold(tree: GrownTree, top: int, path: Sequence[int]) -> tuple[tuple[int, ...], frozenset[int]]:
-    """(nodes drawn, from top to bottom; those of them that stay folded): the lit way first, then level by level."""
+    """Return (drawn nodes, from top to bottom; those that stay folded): the highlighted path first, then by level."""
     ends, opened = [top], set()
     while True:
         closed = [i for i in ends if not tree.nodes[i].leaf]
@@ -140,7 +140,7 @@ def _alt(tree: GrownTree, leaves: Sequence[TreeNode], title: str) -> str:
 
 
 def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
-    """The outline at the left, the intervals on one axis at the right."""
+    """Draw the outline at the left, the intervals on one axis at the right."""
     lines, top = len(record.shown), record.tree.nodes[record.shown[0]].depth
     levels = max(record.tree.nodes[i].depth for i in record.shown) - top
     figure = go.Figure(
@@ -175,7 +175,7 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
 def _edges(
     record: DrawnTree, children: Sequence[int], place: dict[int, int], top: int, theme: Theme, lit: bool
 ) -> go.Scatter:
-    """From every parent down and to the right, to each of its children."""
+    """Return lines from every parent down and to the right, to each of its children."""
     nodes = [record.tree.nodes[i] for i in children]
     x = [v for node in nodes for v in (node.depth - top - 1, node.depth - top - 1, node.depth - top, None)]
     y = [v for node in nodes for v in (place[node.parent], place[node.number], place[node.number], None)]
@@ -190,7 +190,7 @@ def _edges(
 
 
 def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> list[go.Scatter]:
-    """Circles for class 0 and diamonds for class 1, filled at leaves, their area the training rows; words beside."""
+    """Return circles for class 0 and diamonds for class 1, with text; filled for leaves, with area by training rows."""
     tree, traces = record.tree, []
     largest = tree.nodes[record.shown[0]].n
     for label, symbol, color in ((0, "circle", theme.negative), (1, "diamond", theme.positive)):
@@ -223,7 +223,7 @@ def _nodes(record: DrawnTree, place: dict[int, int], top: int, theme: Theme) -> 
 
 
 def _node_text(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
-    """Two lines: what leads here; rows, label, p and its interval."""
+    """Return two lines: the condition; rows, label, p and its interval."""
     tree = record.tree
     first = (
         "every row" if node.number == 0 else node.condition if node.number != record.shown[0] else node.rule
@@ -238,7 +238,7 @@ def _node_text(record: DrawnTree, node: TreeNode, theme: Theme) -> str:
 
 
 def _label(name: str) -> str:
-    """A class in a line that has to fit a phone: one like 1 says what it is, a long one is told by the mark alone.
+    """Return a class for a line that fits a phone: a short name with "class", a long one not at all.
 
     >>> _label("1"), _label("malignant"), _label("did not return")
     (' · class 1', ' · malignant', '')
@@ -249,13 +249,13 @@ def _label(name: str) -> str:
 
 
 def _rule(node: TreeNode) -> str:
-    """The whole rule with its numbers, in short lines."""
+    """Return the whole rule with its numbers, in short lines."""
     rule = "<br>".join(textwrap.wrap(html.escape(node.rule, quote=False), 60))
     return f"{rule}<br>node {node.number}, {node.n} training rows, own estimate {number(node.score)}<br>p {_p_of(node)}"
 
 
 def _intervals(record: DrawnTree, place: dict[int, int], theme: Theme) -> list[go.Scatter]:
-    """p0 to p1 as a bar, p as the method's mark, the node's own estimate as a ring."""
+    """Return p0 to p1 as a bar, p as the method's mark, and the node's own estimate as a ring."""
     nodes = [record.tree.nodes[i] for i in record.shown]
     y = [place[node.number] for node in nodes]
     mark, name = MARKS[record.tree.method], label_of(record.tree.method)

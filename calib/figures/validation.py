@@ -1,4 +1,4 @@
-"""The tables of a validation report as people read them: every number with its interval."""
+"""The tables of a validation report for readers: every number with its interval."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from calib.metrics.confidence import INTERVALS, why_missing
 
 
 def formatted_flow(table: pd.DataFrame, positive: str) -> pd.DataFrame:
-    """The steps of ``calib.analysis.validation.flow``; the rows that lines count, or what they are worth."""
+    """Format the steps of ``calib.analysis.validation.flow``, with rows by count or as effective rows."""
     weighted = not (table["rows"].isna() | (table["rows"] == table["lines"])).all()
-    counted = not (
-        table["rows"] < table["lines"]
-    ).any()  # and not other weights, by which rows are worth less
+    counted = not (table["rows"] < table["lines"]).any()  # otherwise weights make rows worth less
     lines, rows = ("Lines of the table", "Rows") if counted else ("Rows", "Effective rows")
     shown = {"Step": table["step"]}
     if weighted:
@@ -48,7 +46,7 @@ def formatted_performance(evaluation: Evaluation, table: pd.DataFrame) -> pd.Dat
 
 
 def _crossed(table: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
-    """Each value with its interval, by two columns."""
+    """Return each value with its interval, by two columns."""
     columns = {
         key: {
             getattr(line, down): with_interval(line.value, line.lower, line.upper)
@@ -60,7 +58,7 @@ def _crossed(table: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
 
 
 def basis_of_intervals(table: pd.DataFrame, evaluation: Evaluation) -> str:
-    """Where the intervals of ``performance`` come from, in words, and why there is none where there is none."""
+    """Name the source of the intervals of ``performance``, and why some are missing."""
     ways: dict[str, list[str]] = {}
     for key in table["metric"].unique():
         ways.setdefault(INTERVALS[key].how, []).append(METRICS[key].label)
@@ -88,7 +86,7 @@ def formatted_net_benefits(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def formatted_segments(made: Audited, most: int = 20) -> pd.DataFrame:
-    """One line per cause, worst first: segment, rows, mean prediction, observed frequency, adjusted p-value and look.
+    """Return one line per cause, worst first: segment, rows, predicted, observed, adjusted p-value and deviation.
 
     Parameters
     ----------
@@ -111,7 +109,7 @@ def formatted_segments(made: Audited, most: int = 20) -> pd.DataFrame:
 
 
 def formatted_groups(evaluation: Evaluation, record: GroupLanes) -> pd.DataFrame:
-    """A line a group: rows, the observed frequency with its interval, each calibrator's mean prediction."""
+    """Return a line per group: rows, observed frequency with its interval, each calibrator's mean prediction."""
     table = judge_groups(evaluation, record.grouping, list(dict.fromkeys(record.table["calibrator"]))).table
     first = table[table["calibrator"] == table["calibrator"].iloc[0]]
     shown = pd.DataFrame(

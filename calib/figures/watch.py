@@ -1,4 +1,4 @@
-"""Watching over time: the evidence, what changed, and the reliability of each period beside that of the first."""
+"""Monitoring over time: the evidence, the change, and the reliability of each period beside that of the first."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from calib.figures.theme import LIGHT, Theme, layout, legible
 from calib.kernel.wording import number
 
 MOST_PANELS = 12
-SHORT = 10  # letters of a name that four panels side by side have room for on a phone
-ABOVE, BELOW = 5, -3  # powers of ten that are drawn above the alarm, and below 1
+SHORT = 10  # letters of a name that fit one of four panels side by side on a phone
+ABOVE, BELOW = 5, -3  # powers of ten drawn above the alarm, and below 1
 AXES = {"date": "Date", "number": "Time", "row": "Row"}
 PANEL_AXES = ("y", "y2", "y3", "y4")
 PANEL_NAMES = (
@@ -41,7 +41,7 @@ class Evidence(TableRecord):
 
 
 def _at(moments: Any, kind: str) -> Any:
-    """Return times as Plotly takes them: those of an alarm are whole nanoseconds."""
+    """Return times for Plotly; those of an alarm are integer nanoseconds."""
     return pd.to_datetime(np.asarray(moments, dtype="int64")) if kind == "date" else np.asarray(moments)
 
 
@@ -50,7 +50,7 @@ def _time(axis: str) -> dict[str, Any]:
 
 
 def prepare_evidence(found: OverTime) -> Evidence:
-    """Evidence of each day, or row, and the alarm."""
+    """Take the evidence of each day, or row, and the alarm."""
     watched, alarm = found.watched, found.watched.found
     table = found.points.assign(period=found.table["period"].to_numpy()[found.points["period"]])
     table = table.rename(columns={"moment": "when", "log10": "log10_evidence"})
@@ -76,7 +76,7 @@ def prepare_evidence(found: OverTime) -> Evidence:
 
 
 def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
-    """One line on a log axis, the threshold, the alarm and the interval of the beginning."""
+    """Draw one line on a log axis, the threshold, the alarm and the interval of the beginning."""
     log = record.table["log10_evidence"].to_numpy()
     limit = float(np.log10(record.threshold))
     high, low = limit + ABOVE, float(BELOW)
@@ -102,7 +102,7 @@ def draw_evidence(record: Evidence, theme: Theme = LIGHT) -> go.Figure:
     words = [evidence_words(value * np.log(10)) for value in log]
     beyond = log > high
     known = np.column_stack([words, record.table["rows"], record.table["period"]])
-    # A point belongs to both lines where the evidence leaves the scale or comes back
+    # A point where the evidence leaves the scale or returns belongs to both lines
     near = beyond | np.append(beyond[1:], False) | np.append(False, beyond[:-1])
     for inside, width, dash in ((~beyond, 2.0, "solid"), (near, 1.5, "dot")):
         if inside.any():
@@ -178,10 +178,10 @@ def prepare_moved(found: OverTime) -> LevelOverTime:
 
 
 def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
-    """Four panels above each other on one axis of time."""
+    """Draw four panels above each other on one axis of time."""
     figure = _four_panels(record.axis, theme)
     table, so_far = record.table, record.band
-    seen = table["gap"].notna()  # of the periods that wait for labels, only the scores
+    seen = table["gap"].notna()  # periods that wait for labels have only scores
     for x, low, high, axis, color in (
         (record.middle, table["p10"], table["p90"], "y", theme.negative),
         (record.middle[seen], table["low"][seen], table["high"][seen], "y3", theme.calibration),
@@ -222,7 +222,7 @@ def draw_moved(record: LevelOverTime, theme: Theme = LIGHT) -> go.Figure:
             line = {"color": theme.positive, "width": 1, "dash": "dot"}
             ends = {"x0": record.since, "x1": record.since, "y0": 0, "y1": 1}
             figure.add_shape(type="line", yref=f"{axis} domain", line=line, **ends)
-    # The first rows say so little that their band would hide all that follows
+    # The band of the first rows is so wide that it would hide all that follows
     later = so_far.iloc[len(so_far) // 10 :]
     if len(later):
         reach = 1.1 * float(max(later["high"].max(), -later["low"].min(), 1e-3))
@@ -283,7 +283,7 @@ def prepare_periods(found: OverTime) -> Reliabilities:
 
 
 def draw_periods(record: Reliabilities, theme: Theme = LIGHT) -> go.Figure:
-    """Small panels on equal axes, each with the first period in grey."""
+    """Draw small panels on equal axes, each with the first period in grey."""
     axis = {"range": [-0.03, 1.03], "tickvals": [0, 1]}
     names = [_short_name(name) for name in record.names]
     columns = 3 if max(map(len, names)) > SHORT else 4  # a phone is narrow
@@ -297,7 +297,7 @@ def draw_periods(record: Reliabilities, theme: Theme = LIGHT) -> go.Figure:
         showlegend=False,
         hovermode="closest",
     )
-    spare = figure.layout.margin.b - 56  # room for a legend that is not there
+    spare = figure.layout.margin.b - 56  # space for a legend, which this figure does not have
     figure.update_layout(height=figure.layout.height - spare, margin={"b": 56})
     first = record.table[record.table["period"] == record.names[0]]
     for i, name in enumerate(record.names):
@@ -327,7 +327,7 @@ def _line(panel: int, x: Any, y: Any, line: dict[str, Any]) -> go.Scatter:
 
 
 def _short_name(name: str) -> str:
-    """Write a range of rows in the width of a panel."""
+    """Shorten a range of rows to the width of a panel."""
     return name.removeprefix("rows ").removeprefix("week of ").replace(" to ", "–")
 
 

@@ -1,4 +1,4 @@
-"""Width against score: where on the model's own scale the calibration set leaves most open."""
+"""Width against score: where on the model's scale the intervals are widest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class WidthByScore:
 
 
 def score_range(evaluation: Evaluation) -> tuple[float, float]:
-    """Where an axis of scores runs: a little beyond [0, 1], or beyond all margins at hand."""
+    """Return the range of an axis of scores: a little beyond [0, 1], or beyond all margins."""
     if evaluation.probability:
         return -0.02, 1.02
     low, high = evaluation.scores.min(), evaluation.scores.max()
@@ -51,7 +51,7 @@ def score_range(evaluation: Evaluation) -> tuple[float, float]:
 
 
 def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | None = None) -> WidthByScore:
-    """Widths of one interval method; ``row`` is the number of the row to ring."""
+    """Prepare the widths of one interval method; ``row`` is the number of the row with a ring."""
     table = pair_table(evaluation, calibrator)
     score, width, y = (table[name].to_numpy() for name in ("score", "width", "label"))
     marks = gather(score, width, y, y, table.row.to_numpy())
@@ -62,7 +62,7 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
         chosen = (row, float(score[own]), float(width[own]))
     name = label_of(calibrator)
     at, least = brief(float(score[widest])), brief(float(width[widest]))
-    alike = width.min() == width.max()  # as with one score for every row: nowhere is it less certain
+    alike = width.min() == width.max()  # for example, one score for every row: no place is less certain
     finding = (
         f"{name} is {'equally certain at every score' if alike else f'least certain at scores near {at}'}: width "
         f"{least}"
@@ -84,7 +84,7 @@ def prepare(evaluation: Evaluation, calibrator: str = "venn_abers", row: int | N
 
 
 def draw(record: WidthByScore, theme: Theme = LIGHT) -> go.Figure:
-    """One mark a group of rows on fixed axes."""
+    """Draw one mark per group of rows on fixed axes."""
     figure = go.Figure(
         layout=layout(
             theme,

@@ -1,4 +1,4 @@
-"""How wide the intervals are: a histogram and the quantiles of p1 − p0 for every method, one above the other."""
+"""Interval widths: a histogram and the quantiles of p1 − p0 for every method, one above the other."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from calib.kernel.wording import briefly, number
 
 BINS = 48
 QUANTILES = (0.1, 0.5, 0.9)
-NARROWEST = 1e-6  # where the axis begins at the latest
+NARROWEST = 1e-6  # smallest start of the axis
 CEILINGS = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # a linear axis of widths ends at one of these
 NO_INTERVALS = "No method with intervals works here: Venn and Venn–Abers need calibration scores."
 
 
 @dataclass(frozen=True, eq=False)
 class Widths:
-    """Histograms over common bins and quantiles, one line a series.
+    """Histograms over common bins and quantiles, one line per series.
 
     Attributes
     ----------
     edges : (BINS + 1,)
-        Each the same multiple of the one before, the last 1; narrower intervals count in the first bin.
+        Geometric, the last is 1; narrower intervals count in the first bin.
     counts : (series, BINS)
     quantiles : (series, 3)
-        The 10th, 50th and 90th in a hundred.
+        The 10 %, 50 % and 90 % quantiles.
     means : (series,)
     """
 
@@ -49,7 +49,7 @@ class Widths:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a series and bin, its quantiles beside it."""
+        """Return one row per series and bin, with its quantiles beside it."""
         frames = [
             pd.DataFrame({"left": self.edges[:-1], "right": self.edges[1:], "rows": counts}).assign(
                 method=series.name, mean=mean, **dict(zip(("q10", "median", "q90"), quantiles, strict=True))
@@ -64,7 +64,7 @@ class Widths:
 
 
 def ceiling(value: float) -> float:
-    """Where an axis of widths ends.
+    """Return the end of an axis of widths.
 
     >>> ceiling(0.13), ceiling(0.2), ceiling(0.9)
     (0.2, 0.2, 1.0)
@@ -73,7 +73,7 @@ def ceiling(value: float) -> float:
 
 
 def logarithmic_edges(narrow: float) -> np.ndarray:
-    """Edges from the power of ten at or below ``narrow``, but at most 0.01, up to 1.
+    """Return edges from the power of ten at or below ``narrow``, but at most 0.01, up to 1.
 
     >>> logarithmic_edges(0.0042)[[0, -1]].round(6)
     array([0.001, 1.   ])
@@ -83,12 +83,12 @@ def logarithmic_edges(narrow: float) -> np.ndarray:
 
 
 def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
-    """Widths of every interval method of one evaluation, or of several side by side.
+    """Compute the widths of every interval method of one evaluation, or of several side by side.
 
     Raises
     ------
     InputError
-        Where there is no interval.
+        If there is no interval.
     """
     series = series_of(evaluations)
     if not series:
@@ -106,7 +106,7 @@ def prepare(evaluations: Evaluation | Sequence[Evaluation]) -> Widths:
     alike = [i for i, one in enumerate(series) if one.calibrator == series[wide].calibrator]
     narrow = min(
         alike if alike[1:] else range(len(series)), key=median.__getitem__
-    )  # of one method if it can be
+    )  # of one method if possible
     least, most = briefly(float(median[narrow]), float(median[wide]))
     title = f"{series[narrow].name}: half of the intervals are at most {least} wide"
     if median[wide] > median[narrow]:
@@ -141,7 +141,7 @@ def _caption(series: Sequence[Series], median: np.ndarray) -> str:
 
 
 def draw(record: Widths, theme: Theme = LIGHT) -> go.Figure:
-    """One line a series, the first at the top."""
+    """Draw one line per series, the first at the top."""
     count = len(record.series)
     figure = go.Figure(
         layout=layout(

@@ -1,4 +1,4 @@
-"""How often each setup of a study beats the others, with intervals over data sets: a forest plot."""
+"""Win rate of each setup of a study against the others, with intervals over data sets: a forest plot."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from calib.figures.axes import percent_ticks
-from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, drawn_of, in_two_lines
-from calib.figures.ink import lanes, outlined, reach
+from calib.figures.base import MOST_SETUPS, FigureEntry, as_text, best_setups_note, in_two_lines
+from calib.figures.ink import error_bars, lanes, outlined
 from calib.figures.theme import LIGHT, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 
 LANE, HEAD, LONGEST = 26, 72, 20  # pixels, pixels, letters of a line of a name
-FEWEST = 6  # data sets; fewer are by chance all on one side more often than one time in twenty (2 · ½⁵)
+FEWEST = 6  # data sets; fewer are all on one side by chance more often than 1 in 20 times (2 · ½⁵)
 
 
 @dataclass(frozen=True, eq=False)
 class WinRates:
-    """Win-rates with their intervals.
+    """Win rates with their intervals.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class WinRates:
     alt: str
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a setup."""
+        """Return one row per setup."""
         return self.table.rename_axis("setup").reset_index().rename(columns={"mean": "win_rate"})
 
 
 def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
-    """The plot of win-rates over n data sets: setups by mean, lower and upper.
+    """Prepare the plot of win rates over n data sets: setups by mean, lower and upper.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
     Raises
     ------
     InputError
-        Where there are none.
+        If there are none.
     """
     if rates.empty:
         raise InputError("There are no setups to compare.")
@@ -63,13 +63,13 @@ def prepare(rates: pd.DataFrame, n: int = 1, what: str = "") -> WinRates:
         f"Marks show the win-rate of each setup{by}, averaged over {counted(n, 'data set')}. The win-rate is the share "
         "of the other setups that a setup beats, a tie counting half. "
         f"{'Bars are 95 % intervals for other data sets. ' if n > 1 else ''}At the line a setup wins as often as it "
-        "loses." + drawn_of(len(table)),
+        "loses." + best_setups_note(len(table)),
         f"Win-rates against all others{by}. {summary}.",
     )
 
 
 def _rates(table: pd.DataFrame) -> dict[str, str]:
-    """Name → rate and interval, where there is one, as percentages."""
+    """Return name → rate as a percentage, with its interval if there is one."""
     ends = zip(table.index, table["mean"], table["lower"], table["upper"], strict=True)
     return {
         str(name): f"{100 * mean:.0f} %"
@@ -79,7 +79,7 @@ def _rates(table: pd.DataFrame) -> dict[str, str]:
 
 
 def _finding(table: pd.DataFrame, by: str, n: int) -> str:
-    """Who wins most, and how many intervals lie above one half, each by itself, where n sets can tell."""
+    """State who wins most, and with enough data sets how many intervals lie above one half."""
     best, sure = table.iloc[0], int((table["lower"] > 0.5).sum())
     text = f"{table.index[0]} beats {100 * best['mean']:.0f} % of the others{by}"
     if len(table) < 3 or n < 2:
@@ -92,7 +92,7 @@ def _finding(table: pd.DataFrame, by: str, n: int) -> str:
 
 
 def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
-    """A lane a setup, the best at the top."""
+    """Draw a lane per setup, the best at the top."""
     table = record.table.iloc[:MOST_SETUPS]
     names = [in_two_lines(name, LONGEST) for name in table.index]
     lane = 1.4 * LANE if any("<br>" in name for name in names) else LANE
@@ -117,7 +117,7 @@ def draw(record: WinRates, theme: Theme = LIGHT) -> go.Figure:
         y=list(range(len(table))),
         mode="markers",
         marker=outlined(theme.negative, 10, theme),
-        error_x=reach(table["mean"], table["lower"], table["upper"], theme.negative, 2.5),
+        error_x=error_bars(table["mean"], table["lower"], table["upper"], theme.negative, 2.5),
         customdata=[[as_text(name), rate] for name, rate in _rates(table).items()],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
     )

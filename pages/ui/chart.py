@@ -17,11 +17,11 @@ from plotly.io.json import to_json_plotly
 
 from calib.experiments.shared.findings import Finding
 from calib.figures import FIGURES, MARKS, Theme
-from calib.figures.base import FigureEntry, parted
-from calib.figures.emptied import without_data
-from calib.figures.many import GREY, lines_of, recoloured
-from calib.figures.projector import PROJECTED, for_a_room
+from calib.figures.base import FigureEntry, split_caption
+from calib.figures.many import GREY, lines_of, recolour
+from calib.figures.projector import PROJECTED, for_projector
 from calib.figures.theme import controls
+from calib.figures.without_data import without_data
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from pages.ui import (
@@ -155,7 +155,7 @@ def show(
 
 def caption(text: str, key: str, hint: str = "") -> None:
     """Write what the chart ``key`` shows in one sentence, and how to read it in a folded part."""
-    drawn, how = parted(text.removesuffix(GREY))
+    drawn, how = split_caption(text.removesuffix(GREY))
     with st.container(gap=None):
         st.caption(plain(drawn))
         if how or hint:
@@ -312,7 +312,7 @@ def _coloured(draw: Callable, lines: Collection[str]) -> Callable:
 
     @wraps(draw)
     def drawn(record: Any, theme: Theme) -> Any:
-        return recoloured(draw(record, theme), lines, theme)
+        return recolour(draw(record, theme), lines, theme)
 
     drawn.__qualname__ += f" with {sorted(lines)}"
     return drawn
@@ -357,7 +357,7 @@ def _figure(
         figure.update_layout(height=height)
     if not room and figure.layout.yaxis.constraintoward is None:  # a square diagram leaves room anyway
         figure.update_layout(margin_r=max(TOOLBAR, figure.layout.margin.r or 0))
-    return (for_a_room(figure, rows=room[0], fills=room[1]) if room else figure).to_dict()
+    return (for_projector(figure, rows=room[0], fills=room[1]) if room else figure).to_dict()
 
 
 def _clicked(key: str, then: Callable[[Any], None]) -> None:

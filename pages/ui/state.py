@@ -173,7 +173,7 @@ def _take(new: Recipe, lesson: str | None, presenter: bool, guesses_first: bool)
     if lesson and not lesson_open():
         st.session_state["own"] = recipe()
     st.session_state["recipe"] = new
-    st.session_state["lesson_open"], st.session_state["for_a_room"] = lesson, presenter
+    st.session_state["lesson_open"], st.session_state["for_projector"] = lesson, presenter
     st.session_state["guesses_first"] = guesses_first
     say(None)
 
@@ -185,11 +185,11 @@ def lesson_open() -> str | None:
 
 def presenter() -> bool:
     """Tell whether the page is in presenter view: large type and no sidebar."""
-    return st.session_state.get("for_a_room", False)
+    return st.session_state.get("for_projector", False)
 
 
 def present(on: bool) -> None:
-    st.session_state["changed"], st.session_state["for_a_room"] = True, on
+    st.session_state["changed"], st.session_state["for_projector"] = True, on
 
 
 def guesses_first() -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from calib.experiments import EXPERIMENTS
 from calib.figures import DARK, FIGURES, LIGHT
-from calib.figures.projector import for_a_room
+from calib.figures.projector import for_projector
 from tests.experiments.simulated import record as record_of
 from tests.figures.test_theme import VISION, difference
 from tests.headlines import long_numbers
@@ -97,7 +97,8 @@ def test_in_a_room_rows_of_panels_stay_in_their_order_within_the_picture(drawn):
     for key, record in records.items():
         figure = FIGURES[key].draw(record, LIGHT)
         before, after = (
-            [axis.domain or (0, 1) for axis in each.select_yaxes()] for each in (figure, for_a_room(figure))
+            [axis.domain or (0, 1) for axis in each.select_yaxes()]
+            for each in (figure, for_projector(figure))
         )
         assert all(0 <= low < high <= 1 for low, high in after)
         for (low, _), place in zip(before, after, strict=True):

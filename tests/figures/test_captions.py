@@ -16,7 +16,7 @@ from calib.analysis.grown_tree import grown_tree
 from calib.analysis.watch.over_time import over_time
 from calib.experiments import EXPERIMENTS
 from calib.figures import FIGURES
-from calib.figures.base import parted
+from calib.figures.base import split_caption
 from calib.study.papers.ten_setups import setup_recipes, setup_table
 from tests.analysis.audit.test_of_evaluation import planted
 from tests.experiments.simulated import record as simulated
@@ -80,7 +80,7 @@ def test_the_first_sentence_says_what_is_drawn_in_twenty_words(key):
         record = simulated(key, EXPERIMENT_OF[key])
     else:
         record = FIGURES[key].prepare(OTHERS.get(key, evaluation)())
-    drawn, how = parted(record.caption)
+    drawn, how = split_caption(record.caption)
     assert len(drawn.split()) <= MOST, drawn
     assert drawn.endswith(".")
     assert " ".join(filter(None, [drawn, how])) == record.caption

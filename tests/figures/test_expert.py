@@ -8,7 +8,7 @@ import pytest
 
 from calib.calibrators import label_of
 from calib.figures import FIGURES, LIGHT
-from calib.figures.base import asked_for
+from calib.figures.base import in_report
 from calib.kernel.records import Predictions
 from calib.kernel.wording import briefly
 from calib.metrics import METRICS, cumulative_differences, smoothed_residuals
@@ -51,9 +51,9 @@ def test_the_smooth_diagram_shows_the_smoothed_frequency_where_there_are_predict
 )
 def test_a_report_holds_them_where_their_metric_is_asked_for(figure, metric):
     predicted = evaluation()
-    assert not asked_for(FIGURES[figure], predicted)
+    assert not in_report(FIGURES[figure], predicted)
     recipe = predicted.recipe.replace(**{"reliability.more_metrics": (metric,)})
-    assert asked_for(FIGURES[figure], predicted.with_view(recipe))
+    assert in_report(FIGURES[figure], predicted.with_view(recipe))
 
 
 @pytest.mark.parametrize("figure", ["smooth_calibration", "cumulative"])

@@ -6,7 +6,7 @@ import pytest
 from calib.analysis.decision import decide
 from calib.calibrators import label_of
 from calib.figures import FIGURES, LIGHT, MARKS
-from calib.figures.many import COLOURED, GREY, MOST, lines_of, recoloured
+from calib.figures.many import COLOURED, GREY, MOST, lines_of, recolour
 from tests.figures.evaluations import evaluation
 
 SIX = ("none", "platt", "isotonic", "beta", "venn_abers", "logistic")
@@ -55,7 +55,7 @@ def test_exactly_the_lines_that_are_asked_for_take_their_colours(figure, asked):
     lines = {group: on for group, (_, on) in lines_of(drawn.to_dict()).items()}
     assert set(lines) == set(SIX)
     assert sum(lines.values()) == COLOURED
-    own = recoloured(drawn, asked, LIGHT)
+    own = recolour(drawn, asked, LIGHT)
     coloured = {
         trace.legendgroup for trace in own.data if trace.legendgroup and trace.visible != "legendonly"
     }

@@ -4,12 +4,12 @@ import plotly.graph_objects as go
 import pytest
 
 from calib.figures.panels import panels
-from calib.figures.projector import for_a_room
+from calib.figures.projector import for_projector
 from calib.figures.theme import DARK, LIGHT, layout
 
 
 def test_for_a_room_the_names_of_lower_panels_lie_below_the_scales_above_them():
-    of = for_a_room(
+    of = for_projector(
         panels(LIGHT, [("a", "note")] * 4, 2, height=260, between=34, xaxis={}, yaxis={}).update_xaxes(
             showticklabels=True
         )
@@ -30,7 +30,7 @@ def test_for_a_room_the_title_of_an_upper_scale_lies_above_the_name_of_the_panel
     rows = {"yaxis": {"domain": [0.55, 1]}, "yaxis2": {"domain": [0, 0.45]}, "xaxis2": {"anchor": "y2"}}
     sides = {"t": 30, "b": 60}
     made = layout(LIGHT, height=500, margin=sides, xaxis_title_text="p", annotations=[name], **rows)
-    of = for_a_room(go.Figure(layout=made))
+    of = for_projector(go.Figure(layout=made))
     inner = of.layout.height - of.layout.margin.t - of.layout.margin.b
     gap = (of.layout.yaxis.domain[0] - of.layout.yaxis2.domain[1]) * inner
     assert gap >= 3 * 1.25 * 24 + of.layout.xaxis.title.standoff, "a scale, its title and a name"
@@ -38,7 +38,7 @@ def test_for_a_room_the_title_of_an_upper_scale_lies_above_the_name_of_the_panel
 
 def test_for_a_room_figures_in_two_rows_share_the_page():
     figure = go.Figure(layout=layout(LIGHT, height=400))
-    assert for_a_room(figure, 2).layout.height == 500 < for_a_room(figure).layout.height
+    assert for_projector(figure, 2).layout.height == 500 < for_projector(figure).layout.height
 
 
 def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_under_a_title():
@@ -47,7 +47,7 @@ def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_
     figure = go.Figure(
         marks, layout(LIGHT, height=640, xaxis_title=title, annotations=[{"font": {"size": 9}}])
     )
-    larger = for_a_room(figure)
+    larger = for_projector(figure)
     assert larger.layout.height == 1000
     template = larger.layout.template.layout
     sizes = (template.font, larger.layout.xaxis.title.font, larger.layout.annotations[0].font)
@@ -56,18 +56,18 @@ def test_for_a_room_all_type_is_legible_from_the_back_marks_stay_and_charts_fit_
     assert list(larger.data[0].x) == [0.0, 1.0]
     assert figure.layout.height == 640
     assert larger.layout.template.layout.margin.t == 16
-    assert [for_a_room(go.Figure(layout=layout(DARK, height=h))).layout.height for h in (300, 4000)] == [
+    assert [for_projector(go.Figure(layout=layout(DARK, height=h))).layout.height for h in (300, 4000)] == [
         500,
         4000,
     ]
-    assert for_a_room(go.Figure(layout=layout(DARK, height=300)), fills=True).layout.height == 1000
+    assert for_projector(go.Figure(layout=layout(DARK, height=300)), fills=True).layout.height == 1000
 
 
 def test_in_a_lesson_a_square_diagram_is_at_least_800_pixels_high_above_its_histogram():
     made = layout(
         LIGHT, height=640, yaxis={"domain": [0.24, 1], "scaleanchor": "x"}, yaxis2={"domain": [0, 0.19]}
     )
-    larger = for_a_room(go.Figure(layout=made), fills=True).layout
+    larger = for_projector(go.Figure(layout=made), fills=True).layout
     inner = larger.height - larger.margin.t - larger.margin.b
     (low, high), (_, top) = larger.yaxis.domain, larger.yaxis2.domain
     assert (high - low) * inner >= 800
@@ -78,7 +78,7 @@ def test_in_a_lesson_a_square_diagram_is_at_least_800_pixels_high_above_its_hist
 def test_for_a_room_many_numbers_of_a_scale_are_every_second_one_with_the_last_and_names_are_all():
     def written(texts):
         made = layout(LIGHT, height=400, xaxis={"tickvals": [*range(len(texts))], "ticktext": texts})
-        return for_a_room(go.Figure(layout=made)).layout.xaxis.ticktext
+        return for_projector(go.Figure(layout=made)).layout.xaxis.ticktext
 
     numbers = [str(10 * i) for i in range(1, 12)] + ["no limit"]
     assert [text for text in written(numbers) if text] == ["20", "40", "60", "80", "100", "no limit"]
@@ -87,7 +87,7 @@ def test_for_a_room_many_numbers_of_a_scale_are_every_second_one_with_the_last_a
 
 
 def test_for_a_room_the_last_number_of_an_axis_that_ends_with_its_picture_has_room_above():
-    assert for_a_room(go.Figure(layout=layout(LIGHT, height=400))).layout.margin.t >= 24
+    assert for_projector(go.Figure(layout=layout(LIGHT, height=400))).layout.margin.t >= 24
 
 
 @pytest.mark.parametrize(("lanes", "whole"), [(1, True), (8, False)])
@@ -101,5 +101,5 @@ def test_names_keep_their_lines_where_lanes_are_high(lanes, whole):
             },
         }
     )
-    texts = for_a_room(figure, highest=700).layout.yaxis.ticktext
+    texts = for_projector(figure, highest=700).layout.yaxis.ticktext
     assert {"<br>" in text for text in texts} == {whole}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from calib.experiments.forecasts import Forecast
-from calib.figures.emptied import without_data
+from calib.figures.without_data import without_data
 from calib.lessons import LESSONS, Question
 from calib.lessons import _Lessons as Lessons
 from pages.ui.learn import lessons

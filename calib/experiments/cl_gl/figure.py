@@ -17,7 +17,7 @@ from calib.experiments.shared.findings import Finding, both_classes
 from calib.experiments.shared.gaussian_plane import Plane, expected_loss
 from calib.experiments.shared.plane_settings import LEAF_NAMES
 from calib.experiments.shared.stacked_losses import TERMS, stacked_bars
-from calib.figures.axes import parted_ticks
+from calib.figures.axes import two_line_ticks
 from calib.figures.base import FigureEntry
 from calib.figures.panels import heading
 from calib.figures.theme import LIGHT, Theme, layout
@@ -349,7 +349,7 @@ def draw_sweep(record: Stacked, theme: Theme = LIGHT) -> go.Figure:
             xaxis={
                 "title": {"text": AGAINST[record.against]},
                 "type": "category",
-                **parted_ticks(record.names, record.names),
+                **two_line_ticks(record.names, record.names),
             },
             yaxis={
                 "title": {"text": f"Expected {LOSSES[record.loss]}"},

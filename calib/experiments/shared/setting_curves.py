@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 
 from calib.experiments.shared.findings import Finding
 from calib.experiments.shared.grown_trees import SettingCurve
-from calib.figures.axes import parted_ticks
-from calib.figures.ink import upright
+from calib.figures.axes import two_line_ticks
+from calib.figures.ink import vertical_line
 from calib.figures.panels import axes, panels
 from calib.figures.theme import LIGHT, Theme
 from calib.kernel.checks import Array
@@ -116,7 +116,7 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
         xaxis={
             "title": {"text": record.axis},
             "range": [-0.5, k - 0.5],
-            **parted_ticks(range(k), record.names),
+            **two_line_ticks(range(k), record.names),
             "showgrid": False,
         },
         yaxis={"title": {"text": "TCE"}, "nticks": 6},
@@ -128,7 +128,7 @@ def draw(record: Lines, theme: Theme = LIGHT) -> go.Figure:
         top = 1.08 * max(float(values.max()) for values in curves.values())
         figure.update_layout({f"yaxis{y[1:]}": {"range": [0, top], "showticklabels": True}})
         if record.own is not None:
-            own = upright(record.own, x, y, color=theme.diagonal, width=1.2, dash="dot")
+            own = vertical_line(record.own, x, y, color=theme.diagonal, width=1.2, dash="dot")
             figure.add_shape(own, layer="below")
         for j, (quantity, values) in enumerate(curves.items()):
             color, on = _ink(quantity, j, theme), {"xaxis": x, "yaxis": y}

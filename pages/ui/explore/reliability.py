@@ -27,7 +27,7 @@ from calib.calibrators import label_of, name_of
 from calib.evaluate import Evaluation
 from calib.export import safe_csv
 from calib.figures import FIGURES, formatted_differences, formatted_sample_size, formatted_side_by_side
-from calib.figures.base import asked_for
+from calib.figures.base import in_report
 from calib.figures.reliability import has_thin_bins
 from calib.kernel.checks import InputError
 from calib.kernel.wording import class_named, counted, duration, percent
@@ -237,7 +237,7 @@ def metrics(evaluation: Evaluation, found: Differences | None) -> None:
         )
         tables.download("Differences (CSV)", lambda: safe_csv(found.table), "differences.csv")
     for figure in GRAPHS:
-        if asked_for(FIGURES[figure], evaluation):
+        if in_report(FIGURES[figure], evaluation):
             chart.show(figure, evaluation)
 
 

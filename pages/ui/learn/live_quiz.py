@@ -23,7 +23,7 @@ from calib.experiments.forecasts import draw as draw_forecasts
 from calib.experiments.forecasts import prepare as prepare_forecasts
 from calib.export import safe_csv
 from calib.export.cards import Staged, staged
-from calib.figures.projector import for_a_room
+from calib.figures.projector import for_projector
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted
 from calib.lessons import LESSONS
@@ -368,7 +368,7 @@ def _made(asked: Round) -> Staged | None:
 
 def _picture(made: Staged) -> None:
     record = made.chart.record
-    figure = for_a_room(made.chart.draw(current.theme()), highest=HIGHEST, fills=True)
+    figure = for_projector(made.chart.draw(current.theme()), highest=HIGHEST, fills=True)
     with st.container(key="projected_class"):
         st.plotly_chart(
             figure,
@@ -403,7 +403,7 @@ def _calibration_of_class(code: str, key: str) -> None:
     record = prepare_forecasts(forecasts, "The class was")
     picture, words = st.columns([0.55, 0.45], gap="large", vertical_alignment="center")
     with picture:
-        figure = for_a_room(draw_forecasts(record, current.theme()))
+        figure = for_projector(draw_forecasts(record, current.theme()))
         st.plotly_chart(figure, theme=None, key="chart_class_calibration", alt=record.alt)
     with words:
         st.subheader(plain(record.title), anchor=False)

@@ -18,8 +18,8 @@ from cachetools import LRUCache
 from calib.export import draw
 from calib.export.charts import Chart
 from calib.figures import DARK, LIGHT, Theme
-from calib.figures.emptied import without_data
-from calib.figures.projector import for_a_room
+from calib.figures.projector import for_projector
+from calib.figures.without_data import without_data
 from calib.lessons.live_quiz import Round
 from pages.ui import downloads
 
@@ -74,5 +74,5 @@ def _images(made: Chart, posed: bool) -> dict[tuple[str, bool], str]:
 
 
 def _figure(made: Chart, theme: Theme, empty: bool) -> go.Figure:
-    figure = for_a_room(made.draw(theme)).update_layout(width=WIDTH)
+    figure = for_projector(made.draw(theme)).update_layout(width=WIDTH)
     return go.Figure(without_data(figure.to_dict())) if empty else figure

@@ -1,4 +1,4 @@
-"""A figure without its data, before a question about them is answered: on a page, on a phone and on paper."""
+"""A figure without its data, shown before a question about them is answered: on a page, on a phone and on paper."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Collection
 from typing import Any
 
 CLEAR = "rgba(0, 0, 0, 0)"
-THIN = 3  # pixels: a wider line is a bar of data
+THIN = 3  # pixels; a wider line is a bar of data
 
 
 def without_data(
     content: dict[str, Any], covered: bool = False, kept: Collection[str] = ()
 ) -> dict[str, Any]:
-    """The figure with its axes, scales, diagonals and names of panels, in which no data can be seen or hovered.
+    """Return the figure with its axes, scales, diagonals and panel names, but without visible or hoverable data.
 
-    ``covered`` tells that its record has no numbers in these names; traces named in ``kept`` stay.
+    ``covered`` states that the panel names contain no numbers; traces named in ``kept`` stay.
     """
     layout = dict(content["layout"])
     layout["annotations"] = [name for each in layout.get("annotations", ()) if (name := _name(each, covered))]
@@ -32,7 +32,7 @@ def without_data(
 
 
 def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
-    """A trace that keeps its place on the axes; Plotly forgets the opacity of a second diagram's lines and bars."""
+    """Hide a trace that keeps its place on the axes; Plotly needs more than opacity for lines and bars."""
     hidden = trace | {"opacity": 0, "hoverinfo": "skip", "hovertemplate": None, "showlegend": False}
     if trace.get("type", "scatter") in ("scatter", "bar"):
         hidden |= {"marker": trace.get("marker", {}) | {"opacity": 0}, "textfont": {"color": CLEAR}}
@@ -45,14 +45,14 @@ def _invisible(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 def _name(annotation: dict[str, Any], covered: bool) -> dict[str, Any] | None:
-    """The name of a panel, which is bold, and if ``covered`` what is below it; None for any other annotation."""
+    """Return the bold name of a panel, with the text below it if ``covered``; None for other annotations."""
     name, bold, more = annotation.get("text", "").partition("</b>")
-    name = name.partition(" = ")[0]  # what it is equal to is the answer
+    name = name.partition(" = ")[0]  # the value is the answer
     return annotation | {"text": name + bold + more * covered} if bold else None
 
 
 def _names_findings(axis: Any) -> bool:
-    """Tell whether the names along an axis say what something is equal to, which is the answer."""
+    """Tell whether the tick labels of an axis contain values ("= …"), which give away the answer."""
     return isinstance(axis, dict) and any(" = " in str(each) for each in axis.get("ticktext") or ())
 
 
@@ -63,7 +63,7 @@ def _is_level(shape: dict[str, Any]) -> bool:
 
 
 def _is_reference(trace: dict[str, Any]) -> bool:
-    """Tell whether a trace is a straight line that says nothing of the data, as the diagonal is."""
+    """Tell whether a trace is a straight line without information on the data, such as the diagonal."""
     x = trace.get("x", ())
     points = len(x) if isinstance(x, (list, tuple)) else 0  # packed arrays are dictionaries
     thin = trace.get("line", {}).get("width", 1) <= THIN
