@@ -108,6 +108,15 @@ def file_key(data: str | None) -> str | None:
     return key if kind == "upload" else None
 
 
+def has_upload(recipe: Recipe) -> bool:
+    """Tell whether the Recipe's data, its test set or its model is a file, which a link does not contain.
+
+    >>> has_upload(Recipe()), has_upload(Recipe(data="upload:00ff"))
+    (False, True)
+    """
+    return any(map(file_key, (recipe.data, recipe.judge_on, recipe.onnx)))
+
+
 def source(recipe: Recipe) -> tuple[str, str]:
     """Return (kind, key) of the data field; an unknown kind or key is refused by name.
 

@@ -159,16 +159,18 @@ def evaluations_of(
     there = {
         name: (recipe, data[name]) for name, recipe in recipes.items() if isinstance(data[name], Dataset)
     }
+    for_all = not any(map(sources.has_upload, recipes.values()))
     fits = _kept(
         session_cache.cache("fits", max(MOST_FITS, 2 * len(recipes))),
         {_fit_key(*one): partial(_or_why, fit, *one) for one in there.values()},
         (kind, what),
+        for_all,
     )
     if fits is None:
         return None
     data |= {name: fits[_fit_key(*one)] for name, one in there.items()}
     fitted = {name: (recipes[name], data[name]) for name in there if isinstance(data[name], Fitted)}
-    results = _calibrated(fitted, kind)
+    results = _calibrated(fitted, kind, for_all)
     if results is None:
         return None
     data |= results
@@ -186,7 +188,7 @@ def _answerable(recipe: Recipe) -> Dataset:
 
 
 def _calibrated(
-    fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str
+    fitted: Mapping[str, tuple[Recipe, Fitted]], kind: str, for_all: bool
 ) -> dict[str, Evaluation | InputError] | None:
     """Return the Evaluations of these fits; calibrate very many rows in the background, with progress and Cancel."""
     results = session_cache.cache("results", max(MOST_RESULTS, 2 * len(fitted)))
@@ -195,7 +197,7 @@ def _calibrated(
         for one in fitted.values()
         if _many_rows(one[1])
     }
-    if _kept(results, slow, (f"calibrations_{kind}", "Fitting the calibrators")) is None:
+    if _kept(results, slow, (f"calibrations_{kind}", "Fitting the calibrators"), for_all) is None:
         return None
     for one in fitted.values():
         if _key(*one) not in results:
@@ -204,24 +206,16 @@ def _calibrated(
 
 
 def _kept(
-    results: Any, calls: Mapping[Any, Callable[[Watch], Any]], work: tuple[str, str]
+    results: Any, calls: Mapping[Any, Callable[[Watch], Any]], work: tuple[str, str], for_all: bool
 ) -> dict[Any, Any] | None:
-    """Return what the calls return, by key, and keep it in ``results``; None, with progress, while one runs.
-
-    In a lesson, the results of other readers' sessions are used too.
-    """
-    shared = session_cache.of_lessons() if state.lesson_open() else None
-    for key in calls:
-        if shared and key not in results and isinstance(made := shared.get((work, key)), Fitted):
-            results[key] = made  # checked above, because a developer's reload makes another class of it
+    """Return what the calls return, by key, and keep it in ``results``; None, with progress, while one runs."""
     missing = {key: call for key, call in calls.items() if key not in results}
-    done = jobs.run(*work, missing)  # also if nothing is missing: it cancels what is not requested any more
+    # Also if nothing is missing: it cancels what is not requested any more
+    done = jobs.run(*work, missing, for_all=for_all)
     if done is None:
         return None
     for key, made in zip(missing, done, strict=True):
         results[key] = made
-        if shared and not state.has_upload():
-            shared.keep((work, key), made)
     jobs.forget(work[0], list(missing))
     return {key: results[key] for key in calls}
 

@@ -39,12 +39,25 @@ def cached(name: str, size: int, key: Hashable, make: Callable[[], Any]) -> Any:
 class Job(Ticket):
     """Call in the background that reports its progress and can be cancelled."""
 
-    def __init__(self, kind: str, what: str, call: Callable[[Watch], Any]) -> None:
-        super().__init__(_owner(), lambda: call(self.watch), beside=kind != PAGE)
+    def __init__(self, kind: str, what: str, call: Callable[[Watch], Any], same: Hashable = None) -> None:
+        work = (lambda: call(self.watch)) if same is None else partial(self._once_for_all, call)
+        super().__init__(_owner(), work, beside=kind != PAGE, same=same)
         self.what, self.share, self.doing, self.asked = what, 0.0, "", time.monotonic()
         self.watch = Watch(self._report)
         self.future.add_done_callback(_log_failure)  # once, however often a page shows it
-        turns().submit(self)
+        made = None if same is None else session_cache.shared().get(same)
+        if made is None:
+            turns().submit(self)
+        else:
+            self.future.set_result(made)
+
+    def _once_for_all(self, call: Callable[[Watch], Any]) -> Any:
+        """Return what another session has computed meanwhile, or compute it and keep it for the others."""
+        made = session_cache.shared().get(self.same)
+        if made is None:
+            made = call(self.watch)
+            session_cache.shared().keep(self.same, made)
+        return made
 
     def _report(self, share: float, doing: str) -> None:
         self.share, self.doing = share, doing
@@ -150,6 +163,7 @@ def run(
     calls: Mapping[Any, Callable[[Watch], Any]],
     meanwhile: Callable[[], None] | None = None,
     says_left: bool = False,
+    for_all: bool = False,
 ) -> list[Any] | None:
     """Return each ``call(watch)``, computed once per key in the background, or None while one is missing.
 
@@ -167,13 +181,15 @@ def run(
     (``page_entered``).
     says_left
         Whether the work itself reports the remaining time.
+    for_all
+        Whether the results serve all sessions, whose keys then say all that they depend on; never of uploads.
     """
     known = _jobs(kind, max(MOST_JOBS, 2 * len(calls)))
     for key in [key for key, job in known.items() if job.dropped or (key not in calls and not job.finished)]:
         known.pop(key).cancel()
     for key, call in calls.items():
         if key not in known:
-            known[key] = Job(kind, what, call)
+            known[key] = Job(kind, what, call, same=(kind, key) if for_all else None)
     jobs = [known[key] for key in calls]
     for job in jobs:
         job.wait()
@@ -289,7 +305,9 @@ def _standing(running: Sequence[Job], share: float, says_left: bool) -> str:
     """Return the current step and its time, or the place in the queue while other users' jobs run."""
     seconds = max(job.seconds for job in running)
     places = [turns().place(job) for job in running]
-    if all(places):
+    if all(map(turns().is_held_back, running)):
+        doing, left = "another session computes the same result", ""
+    elif all(places):
         before = "; other users' jobs run meanwhile" if share else ""
         doing, left = f"waiting for a processor, {ordinal(min(places))} in the queue{before}", ""
     else:

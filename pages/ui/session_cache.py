@@ -167,25 +167,29 @@ def within(things: dict[Any, Any], bound: int, needed: set) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def of_lessons() -> ForAll:
-    """Return the results of lesson steps, which are the same for every reader."""
-    return ForAll()
+def shared() -> Shared:
+    """Return the results of jobs that serve all sessions."""
+    return Shared()
 
 
-class ForAll:
+class Shared:
     """Results of one session that serve the others: the latest, limited in bytes."""
 
     def __init__(self) -> None:
-        self._things: LRUCache = LRUCache(FOR_ALL, getsizeof=size)
+        self._things: LRUCache = LRUCache(FOR_ALL, getsizeof=lambda sized: sized[1])
         self._alone = threading.Lock()
 
     def get(self, key: Hashable) -> Any | None:
         with self._alone:
-            return self._things.get(key)
+            return self._things.get(key, (None, 0))[0]
 
     def keep(self, key: Hashable, thing: Any) -> None:
+        sized = thing, size(thing)
         with self._alone, suppress(ValueError):  # too large to be kept
-            self._things[key] = thing
+            self._things[key] = sized
+
+    def __len__(self) -> int:
+        return len(self._things)
 
 
 def for_all(call: Callable[..., Any] | None = None, key: Callable[..., Hashable] | None = None) -> Any:

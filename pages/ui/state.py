@@ -220,8 +220,7 @@ def here() -> dict[str, str]:
 
 def has_upload() -> bool:
     """Tell whether the page shows a file, which a link does not contain."""
-    now = recipe()
-    return any(map(sources.file_key, (now.data, now.judge_on, now.onnx))) or "upload:" in str(here().values())
+    return sources.has_upload(recipe()) or "upload:" in str(here().values())
 
 
 def asked() -> dict[str, str | list[str]]:

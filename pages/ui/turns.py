@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
@@ -41,10 +41,15 @@ class Ticket:
         Whether it is cancelled.
     dropped
         Whether it is cancelled because its owner is gone.
+    same
+        Key of work that several sessions request alike; it begins once the one that has begun is over, whose result
+        it can then use. None for work of one session.
     """
 
-    def __init__(self, owner: Owner, call: Callable[[], Any], beside: bool = False) -> None:
-        self.owner, self.call, self.beside, self.number = owner, call, beside, 0
+    def __init__(
+        self, owner: Owner, call: Callable[[], Any], beside: bool = False, same: Hashable = None
+    ) -> None:
+        self.owner, self.call, self.beside, self.same, self.number = owner, call, beside, same, 0
         self.future: Future = Future()
         self.off, self.dropped, self.begun, self.since = False, False, False, 0.0
         self.may_go_on = threading.Event()
@@ -130,11 +135,22 @@ class Turns:
 
     def _fill(self) -> None:
         """Give the free workers to the next tickets, and try new ones."""
-        for ticket in self._order()[: max(0, self.workers - len(self._running))]:
-            self._let(ticket, self._running)
-        new = [ticket for ticket in self._order() if not ticket.begun]
-        for ticket in new[: max(0, self.tried - len(self._on_trial))]:
-            self._let(ticket, self._on_trial)
+        while len(self._running) < self.workers and (ready := self._ready()):
+            self._let(ready[0], self._running)
+        while len(self._on_trial) < self.tried and (new := [one for one in self._ready() if not one.begun]):
+            self._let(new[0], self._on_trial)
+
+    def _ready(self) -> list[Ticket]:
+        """Return the waiting tickets that may begin or continue now, in their order."""
+        return [ticket for ticket in self._order() if not self.is_held_back(ticket)]
+
+    def is_held_back(self, ticket: Ticket) -> bool:
+        """Tell whether the ticket waits for the result of the same work, which has begun for another session."""
+        if ticket.begun or ticket.same is None:
+            return False
+        with self._lock:
+            others = (*self._running, *self._on_trial, *self._waiting)
+        return any(other.begun and other.same == ticket.same for other in others)
 
     def _let(self, ticket: Ticket, on: list[Ticket]) -> None:
         """Let a ticket begin or continue."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import streamlit as st
 
-from pages.ui import jobs
+from pages.ui import jobs, session_cache
 from tests.pages.app import App, unfinished
 
 
@@ -24,6 +24,7 @@ def nothing_left_running() -> Iterator[None]:
         for job in unfinished(session):
             job.cancel()
     App.sessions.clear()
+    session_cache.shared.clear()  # a test that counts fits begins without those of others
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from calib.figures import DARK, LIGHT
-from pages.ui import chart
+from pages.ui import chart, session_cache
 from tests.browser import files
 from tests.pages.app import bring, faults, headline, page, settled
 
@@ -71,16 +71,17 @@ def test_a_kept_figure_is_one_piece_of_bytes(draw):
     assert len(figure) <= chart._figures().cache.currsize < len(figure) + 100
 
 
-def test_a_figure_of_what_was_brought_is_kept_with_its_session_alone(draw):
+def test_figures_and_results_of_an_upload_are_kept_with_its_session_alone(draw):
     at = bring(page("explore_data", model="naive_bayes"), "mine.csv", files.as_csv(files.churn(300)))
     chart._figures.clear()
     at = settled(at.switch_page("pages/explore_reliability.py").run())
     assert headline(at)
     assert faults(at) == []
-    assert len(chart._figures().cache) == 0
+    assert len(chart._figures().cache) == len(session_cache.shared()) == 0
     assert len(at.session_state["kept"].cache("figures", 0)) > 0
     page("explore_reliability", model="naive_bayes")
     assert len(chart._figures().cache) > 0
+    assert len(session_cache.shared()) > 0
 
 
 def test_of_the_pictures_of_a_chart_a_session_holds_on_to_the_latest_alone():

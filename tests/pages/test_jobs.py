@@ -94,7 +94,8 @@ def one_piece_of_work():
     from tests.pages.test_jobs import WORK
 
     jobs.page_entered("a page")
-    found = jobs.run("kind", "Fitting the model", {1: lambda watch: WORK[0](watch)})
+    for_all = bool(st.query_params.get("for_all"))
+    found = jobs.run("kind", "Fitting the model", {1: lambda watch: WORK[0](watch)}, for_all=for_all)
     st.text(f"found {found}")
 
 
@@ -129,6 +130,28 @@ def test_who_waits_for_others_work_sees_the_place_in_the_queue(script):
     ]
     hold.set()
     assert ready(at).text[0].value == "found ['a result']"
+
+
+@pytest.mark.usefixtures("script")
+def test_what_serves_all_is_computed_once_for_sessions_that_request_it_together():
+    hold, calls = Event(), []
+
+    def work(watch):
+        calls.append(watch)
+        assert hold.wait(60)
+        return len(calls)
+
+    WORK[0] = work
+    sessions = [AppTest.from_function(one_piece_of_work, default_timeout=LIMIT) for _ in range(3)]
+    for at in sessions:
+        at.query_params["for_all"] = "yes"
+    texts = [at.run().get("progress")[0].proto.text for at in sessions]
+    assert [r"another session computes the same result" in text for text in texts] == [False, True, True]
+    hold.set()
+    assert [ready(at).text[0].value for at in sessions] == ["found [1]"] * 3
+    alone = AppTest.from_function(one_piece_of_work, default_timeout=LIMIT)
+    assert ready(alone).text[0].value == "found [2]"
+    assert len(calls) == 2
 
 
 @pytest.mark.parametrize(

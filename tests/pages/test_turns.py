@@ -17,7 +17,7 @@ class Desk:
     def __init__(self, workers=1, seconds=0.0, **more):
         self.turns, self.steps = Turns(workers, seconds, **more), []
 
-    def ask(self, owner, name, beside=False, steps=1):
+    def ask(self, owner, name, beside=False, steps=1, same=None):
         gate, watch = threading.Semaphore(0), Watch()
 
         def call():
@@ -29,7 +29,7 @@ class Desk:
                     raise Cancelled(name)
             return name
 
-        ticket = Ticket(owner, call, beside)
+        ticket = Ticket(owner, call, beside, same)
         ticket.called_off = watch.cancel.set
         ticket.name, ticket.go_on = name, gate.release
         self.turns.submit(ticket)
@@ -162,3 +162,31 @@ def test_work_that_dies_is_told_and_leaves_its_worker_to_the_next(error):
     after = desk.ask(Owner(), "after")
     after.go_on()
     assert after.future.result(LIMIT) == "after"
+
+
+def test_of_work_that_several_sessions_request_alike_one_piece_is_under_way_at_a_time():
+    desk, a, b, c = Desk(workers=2, tried=1), Owner(), Owner(), Owner()
+    first = desk.ask(a, "first", steps=2, same="fit")
+    second, other = desk.ask(b, "second", same="fit"), desk.ask(c, "other")
+    desk.began("first", "other")
+    first.go_on()  # gives way, since others wait
+    other.go_on()
+    assert other.future.result(LIMIT) == "other"
+    until(lambda: desk.steps.count("first") == 2, "the first goes on")
+    assert desk.turns.place(second) == 1
+    first.go_on()
+    assert first.future.result(LIMIT) == "first"
+    until(lambda: desk.steps[-1] == "second", "the second begins")
+    second.go_on()
+    assert second.future.result(LIMIT) == "second"
+
+
+def test_if_the_session_that_was_first_is_gone_the_next_one_does_the_work_itself():
+    desk, a, b = Desk(workers=2), Owner(), Owner()
+    first, second = desk.ask(a, "first", same="fit"), desk.ask(b, "second", same="fit")
+    desk.began("first")
+    desk.turns.end(a)
+    first.go_on()
+    until(lambda: desk.steps == ["first", "second"], "the second begins")
+    second.go_on()
+    assert second.future.result(LIMIT) == "second"

@@ -32,6 +32,7 @@ from calib.kernel.declared import SETTINGS
 from calib.kernel.segment import shown_segment
 from calib.kernel.wording import counted, duration, number, percent
 from calib.recipe import Recipe
+from calib.sources import has_upload
 from pages.ui import chart, controls, headings, jobs, state, tables
 from pages.ui.grid import grid
 from pages.ui.text import plain
@@ -140,7 +141,8 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
     if not jobs.may_begin("audit", known, "Search", cost, seconds, main=True):
         return None
     call = {known: lambda watch: _or_why(lambda: audited(evaluation, key, watch, **options))}
-    made = jobs.run("audit", "Searching the segments", call)
+    for_all = not has_upload(recipe)
+    made = jobs.run("audit", "Searching the segments", call, for_all=for_all)
     if made is None:
         return None
     if isinstance(made[0], InputError):
@@ -367,7 +369,8 @@ def loss(evaluation: Evaluation, recipe: Recipe) -> None:
     call = {known: lambda watch: _or_why(lambda: grouping_losses(evaluation, key, columns, watch))}
     place = headings.finding()
     with place.picture:
-        made = jobs.run("grouping_loss", "Measuring the grouping loss", call)
+        for_all = not has_upload(recipe)
+        made = jobs.run("grouping_loss", "Measuring the grouping loss", call, for_all=for_all)
         found = made and made[0]
         if isinstance(found, InputError):
             st.info(plain(found))

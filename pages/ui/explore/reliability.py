@@ -37,6 +37,7 @@ from calib.metrics.confidence import why_missing
 from calib.models import MODELS
 from calib.recipe import Recipe, with_model
 from calib.settings import DETAILS
+from calib.sources import has_upload
 from calib.splits import SPLITS
 from pages.ui import chart, controls, evaluations, headings, jobs, moving, stage, state, tables
 from pages.ui.explore import base_rate
@@ -198,7 +199,8 @@ def intervals(evaluation: Evaluation) -> Differences | None:
         key: lambda watch: differences(evaluation, others, watch=watch),
         (*key, recipe.bins, recipe.binning): lambda watch: differences(evaluation, binned, watch=watch),
     }
-    found = jobs.run("differences", "Intervals of the differences", calls)
+    for_all = not has_upload(recipe)
+    found = jobs.run("differences", "Intervals of the differences", calls, for_all=for_all)
     return found and found[0].joined(found[1])
 
 
@@ -408,5 +410,5 @@ def _repeats(evaluation: Evaluation) -> OtherSplits | None:
     if not jobs.may_begin("repeats", key, "Other splits", jobs.price(repeats, seconds), seconds):
         return None
     call = {key: lambda watch: repeat_splits(recipe, evaluation.dataset, watch=watch, repeats=repeats)}
-    found = jobs.run("repeats", "Repeating the split", call)
+    found = jobs.run("repeats", "Repeating the split", call, for_all=not has_upload(recipe))
     return found and found[0]

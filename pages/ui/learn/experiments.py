@@ -199,22 +199,12 @@ def simulated(
     simulation: str | None = None,
     using: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Any | None:
-    """Return the cached result of a simulation; None, below progress and Cancel, while it runs.
-
-    A step of a lesson is computed once for all readers.
-    """
+    """Return the result of a simulation, computed once for all readers; None, below progress, while it runs."""
     call = partial(experiment.simulate, simulation, random_state=seed, using=using, **numbers)
     kind = f"learn_{simulation or experiment.key}"
     key = (seed, *numbers.items())
-    shared = session_cache.of_lessons()
-    if (made := shared.get((kind, key))) is not None:
-        return made
-    results = jobs.run(kind, "Computing", {key: lambda watch: call(watch=watch)})
-    if results is None:
-        return None
-    if state.lesson_open():
-        shared.keep((kind, key), results[0])
-    return results[0]
+    results = jobs.run(kind, "Computing", {key: lambda watch: call(watch=watch)}, for_all=True)
+    return None if results is None else results[0]
 
 
 def at_once(recipe: Recipe, experiment: Experiment, values: dict[str, Any]) -> Any:
