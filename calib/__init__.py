@@ -17,7 +17,7 @@ from calib.settings import PAGE_SETTINGS  # which declares those of the other pa
 
 
 def _drawn(name: str) -> Any:
-    """What draws is loaded when something is to be drawn."""
+    """Return a function of ``calib.export.notebook``, imported on the first call, because drawing loads slowly."""
     return lambda *args, **options: getattr(import_module("calib.export.notebook"), name)(*args, **options)
 
 

@@ -12,7 +12,7 @@ column;
   search.
 - ``python -m calib watch RECIPE.json DATA [--state FILE]``: is a model still calibrated? Exit status 3 on an alarm.
 
-Each tells its options with ``--help``. Otherwise a clear message on standard error.
+``--help`` lists the options of each command. Errors are messages on standard error.
 """
 
 from __future__ import annotations
@@ -102,11 +102,11 @@ from calib.study import (
 from calib.study.runner import BACKENDS
 from calib.study.store import StoredPredictions
 
-REPORT = ("title", "purpose", "author")  # of the report, settings of the Recipe as well
-ALL = "_all_classes"  # of K classes, after the name of a score of all of them
-MOST_ROWS = 60  # of a longer table only both ends are printed
-MOST_FAILURES = 10  # printed one by one for a study
-SECONDS_A_LINE = 5  # between lines of a study's progress, if a line cannot be updated
+REPORT = ("title", "purpose", "author")  # options of the report, which are also settings of a Recipe
+ALL = "_all_classes"  # suffix of scores of all K classes
+MOST_ROWS = 60  # rows of a printed table; of a longer one, only both ends are printed
+MOST_FAILURES = 10  # failures of a study that are printed one by one
+SECONDS_A_LINE = 5  # seconds between lines of a study's progress, if a line cannot be updated
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -191,7 +191,7 @@ def _add_simulate(commands: Any) -> None:
 
 
 def _add_setting(command: Any, name: str) -> None:
-    """Add an option for a declared setting of a page: its values, default and help are those of the page."""
+    """Add an option for a declared setting of a page, with the page's values, default and help."""
     setting = SETTINGS[name]
     option: dict[str, Any] = {"default": setting.default, "help": setting.help}
     if setting.kind == "boolean":
@@ -321,7 +321,7 @@ def _add_audit(commands: Any) -> None:
 
 
 def _audit(args: argparse.Namespace) -> int:
-    """Exit status 0, whatever was found."""
+    """Run the audit; the exit status is 0 whatever it finds."""
     _check_folders(args.csv)
     recipe, dataset, _ = _on_file(Recipe.from_json(_read(args.recipe)), args.data, whole=True)
     evaluation = _evaluated(recipe, dataset)
@@ -341,7 +341,7 @@ def _audit(args: argparse.Namespace) -> int:
         watch,
     )
     told = [*audit_sentences(found), gain_sentence(evaluation, key, args.columns)]
-    print("\n".join(filter(None, told)), file=sys.stderr, flush=True)  # standard output is the table's alone
+    print("\n".join(filter(None, told)), file=sys.stderr, flush=True)  # standard output has only the table
     _print(found.segments)
     if args.csv:
         _write(args.csv, _csv(found.segments))
@@ -372,7 +372,7 @@ def _add_watch(commands: Any) -> None:
 
 
 def _watch(args: argparse.Namespace) -> int:
-    """Exit status 3 on an alarm, 0 without."""
+    """Check for drift; the exit status is 3 on an alarm, else 0."""
     _check_folders(args.state)
     recipe = Recipe.from_json(_read(args.recipe))
     frame = read_table(_read(args.data), args.data.name, **reading(recipe))
@@ -401,7 +401,7 @@ def _watch(args: argparse.Namespace) -> int:
     if args.state:
         fresh = args.state.with_name(f"{args.state.name}.new")
         _write(fresh, watcher.state().encode())
-        os.replace(fresh, args.state)  # a run that is interrupted leaves the old state
+        os.replace(fresh, args.state)  # an interrupted run keeps the old state
     return 0 if found.found is None else 3
 
 
@@ -429,7 +429,7 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _asked(args: argparse.Namespace) -> Path | tuple[str, str]:
-    """Return the data file, or the connection and the query that are asked for instead."""
+    """Return the data file, or the connection and the query."""
     if (args.data is None) == (args.connection is None):
         raise InputError("Name either a data file, or --connection with --query.")
     if (args.query is None) != (args.connection is None):
@@ -446,11 +446,11 @@ def _on_file(
 ) -> tuple[Recipe, Dataset, list[Problem]]:
     """Return the Recipe with the file at ``path`` as its data, the Dataset and its problems.
 
-    The label is the Recipe's target, by default "target". All other fields stay; a field that an argument replaces is
-    reported.
+    The label is the Recipe's target, by default "target". All other fields are kept; a field that an argument replaces
+    is reported.
 
     ``path`` may also be a connection and its query. If ``judge_on`` names another file, its rows are the test set.
-    ``model`` is an ONNX file; the table holds its inputs. ``whole`` keeps all columns of a table of predictions.
+    ``model`` is an ONNX file whose inputs are in the table. ``whole`` keeps all columns of a table of predictions.
     """
     large = None
     if isinstance(path, tuple):
@@ -575,7 +575,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     table = evaluation.measured(keys) if keys else evaluation.metrics
     if evaluation.joint is not None and not keys:
         table = pd.concat([evaluation.joint.metrics.add_suffix(ALL), table], axis=1)
-    print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output is the table's alone
+    print(evaluation.verdict.sentence, file=sys.stderr, flush=True)  # standard output has only the table
     print(print_metrics(table, args.format, clipped(evaluation, table)))
     for note in evaluation.notes:
         print(f"note: {_how_to_change(note, recipe, dataset)}", file=sys.stderr)
@@ -598,7 +598,7 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 
 def _how_to_change(note: str, recipe: Recipe, dataset: Dataset) -> str:
-    """Add to the note on the classes how to choose another positive class, if the Recipe names none."""
+    """Add how to choose another positive class to the note on the classes, if the Recipe names none."""
     if dataset.joint and TOGETHER in note:
         return f'{note} To predict one class against the rest, set "positive": "LABEL" in the Recipe.'
     if recipe.positive is not None or not note.startswith(POSITIVE):
@@ -612,7 +612,7 @@ def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
     """Evaluate, or explain why a model, which may come from a plug-in, fails."""
     try:
         return evaluate(recipe, dataset)
-    except ValueError:  # InputError, or what a model itself refuses
+    except ValueError:  # InputError, or an error of the model itself
         raise
     except Exception as error:
         raise InputError(
@@ -621,7 +621,7 @@ def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
 
 
 def _say_price(recipe: Recipe, dataset: Dataset) -> None:
-    """Estimate from one fit how long it takes to refit the model for every row, and print it."""
+    """Estimate and print, from one fit, how long refitting the model for every row will take."""
     if fits_every_row(recipe):
         once = _evaluated(recipe.replace(placement="split", **with_calibrators(recipe, ("none",))), dataset)
         calls, seconds = expected_cost(once, recipe.placement)
@@ -670,7 +670,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
 
 def _set(texts: Sequence[str], allowed: Mapping[str, Parameter]) -> dict[str, Any]:
-    """Read what --set says; unknown names and values are left for the check of the settings."""
+    """Parse the values of --set; the check of the settings later refuses unknown names and values."""
     settings: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""One placement and one calibrator around any classifier: a scikit-learn classifier with calibrated probabilities."""
+"""Scikit-learn classifier with calibrated probabilities: one placement and one calibrator around any classifier."""
 
 from __future__ import annotations
 
@@ -22,34 +22,33 @@ from calib.splits import SPLITS, RowInfo
 
 
 class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A classifier whose probabilities are calibrated, and come as intervals from Venn and Venn–Abers.
+    """Classifier with calibrated probabilities, and with intervals if the calibrator is Venn or Venn–Abers.
 
-    Any two labels will do; class 1 is the later in sorted order. After ``fit``: ``classes_``, ``placed_``
-    (the fitted placement, with the calibration scores and notes) and ``calibrator_``.
+    Any two labels are allowed; class 1 is the later in sorted order. After ``fit``: ``classes_``, ``placed_`` (the
+    fitted placement, with the calibration scores and notes) and ``calibrator_``.
 
-    With more than two labels the calibrator is one of K classes ("vector", "structured_matrix" …, ``OneVsRest``,
-    ``Pairwise``); any other key stands for one against the rest. Placements are then "none", "split", "cv",
-    "oob_whole" and "train".
+    With more than two labels, the calibrator is one of K classes ("vector", "structured_matrix" …, ``OneVsRest``,
+    ``Pairwise``); any other key means one against the rest. Placements are then "none", "split", "cv", "oob_whole" and
+    "train".
 
     Parameters
     ----------
     estimator
-        A scikit-learn classifier or pipeline; clones of it are trained.
+        Scikit-learn classifier or pipeline; clones of it are trained.
     calibrator
-        A key of CALIBRATORS or an instance. "platt" and ``Platt()`` are fitted on the log-odds of probabilities,
-        and on margins as they come; ``Platt(on="score")`` on either as it comes.
+        Key of CALIBRATORS or an instance. "platt" and ``Platt()`` are fitted on the log-odds of probabilities and on
+        unchanged margins; ``Platt(on="score")`` is fitted on unchanged scores of either kind.
     placement
         Which scores calibrate: "none", "split", "cv", "oob", "oob_whole", "train" or "full".
     calibration_size
-        Share of the rows held back (split).
+        Share of the rows held out (split).
     cv
         Number of folds (cv).
     random_state
-        Of the split, the folds and the out-of-bag draws; the estimator keeps its own.
+        Seed of the split, the folds and the out-of-bag draws; the estimator has its own.
     base_rate
-        How frequent class 1 is where the probabilities will be used, in (0, 1): all odds are moved by the
-        ratio to the frequency that they are right for. None leaves them. Of K classes (K,), the share of each in the
-        order of ``classes_``; they sum to 1.
+        Frequency of class 1 in deployment, in (0, 1): all odds are multiplied by its ratio to the base rate of the
+        calibration. None changes nothing. For K classes, shares (K,) in the order of ``classes_``, which sum to 1.
 
     Examples
     --------
@@ -100,18 +99,18 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X
-            n rows, as the estimator takes them.
+            Rows (n), as the estimator accepts them.
         y
-            n labels of at least two classes.
+            Labels (n) of at least two classes.
         watch
-            Reports progress and can call the fit off.
+            Reports progress and can cancel the fit.
         groups
-            n names of clusters, of which none is torn between the rows that train and those that calibrate.
+            Cluster of each row (n); no cluster is divided between training and calibration rows.
 
         Raises
         ------
         InputError
-            By name and with the remedy, where the data, the estimator or an option does not allow it.
+            If the data, the estimator or an option does not allow it; with the remedy.
         """
         checks.one_of(self.placement, PLACEMENTS, "placement")
         if self.base_rate is not None and np.ndim(self.base_rate) == 0:
@@ -132,7 +131,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self._fitted()
 
     def _rate(self, made: Any) -> BaseRate | BaseRates:
-        """Return the change from the shares of the rows behind the calibrator to those in deployment."""
+        """Return the change from the base rate of the calibration to the deployment base rate."""
         fitted, joint = self.placed_.base_rate(made), self.placed_.joint
         if joint != (np.ndim(self.base_rate) == 1):
             needed = (
@@ -150,7 +149,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @staticmethod
     def _by_cluster(y: Any, groups: Any) -> dict[str, Any]:
-        """Return the argument that gives clusters to the placement, if there are any."""
+        """Return the arguments of the placement for clusters, if there are any."""
         if groups is None:
             return {}
         cluster = np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -163,7 +162,7 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return CALIBRATORS[checks.one_of(self.calibrator, CALIBRATORS.everything(), "calibrator")]()
 
     def outcome(self, X: Any, watch: Watch | None = None) -> Outcome:
-        """Probability and interval of rows in one go.
+        """Return probabilities and intervals of rows in one call.
 
         Parameters
         ----------
@@ -174,30 +173,29 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         Outcome
-            Arrays .p .p0 .p1 .lower .upper, each (n,), or of K > 2 classes (n, K); the last four are None for a
-            calibrator without intervals. With the placement full, p0 and p1 may cross.
+            Arrays .p .p0 .p1 .lower .upper, each (n,), or (n, K) for K > 2 classes; the last four are None if the
+            calibrator gives no intervals. With the placement full, p0 and p1 may cross.
         """
         check_is_fitted(self)
         outcome = self.placed_.predict(unadjusted(self.calibrator_), self.placed_.score(X, watch))
         return outcome.adjusted(self.calibrator_.rate) if isinstance(self.calibrator_, Adjusted) else outcome
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Calibrated probabilities of the classes, (n, K), columns in the order of ``classes_``."""
+        """Return calibrated probabilities of the classes, (n, K), in the order of ``classes_``."""
         return rows_of_classes(self.outcome(X).p)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable label of each row, (n,); the first class on a tie."""
+        """Return the most probable label of each row, (n,); the first class if tied."""
         p = self.outcome(X).p
         return self.classes_[p.argmax(axis=1) if p.ndim == 2 else (p > 0.5).astype(np.intp)]
 
     def predict_interval(self, X: Any) -> np.ndarray:
-        """Return (p0, p1) of class 1 for each row, (n, 2). p0 <= p1, except for the placement "full", whose raw pairs
-        may cross. Of K classes, a pair for each class and row, (n, K, 2).
+        """Return (p0, p1) of class 1 for each row, (n, 2); for K classes, a pair per class and row, (n, K, 2).
 
         Raises
         ------
         InputError
-            For a calibrator without intervals.
+            If the calibrator gives no intervals.
         """
         outcome = self.outcome(X)
         if outcome.p0 is None or outcome.p1 is None:
@@ -208,9 +206,9 @@ class CalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.stack([outcome.p0, outcome.p1], axis=-1)
 
     def oob_reference(self, X: Any) -> np.ndarray:
-        """Position in the training set of the row whose out-of-bag trees score each row, int (n,).
+        """Return the position in the training set of the row whose out-of-bag trees score each row, int (n,).
 
-        A hash of the row and the seed: the same row, the same answer. Only for the placement oob.
+        It is a hash of the row and the seed, so equal rows have equal results. Only for the placement oob.
         """
         check_is_fitted(self)
         if type(self.placed_) is not OutOfBag:

@@ -1,7 +1,7 @@
-"""The dashboard on the data of a notebook or a script: a server of its own, which ends with this process.
+"""Open the dashboard on the data of a notebook or a script, in a server that ends with this process.
 
-The table goes to the server through its standard input, as Parquet; it never goes to disk. The server listens on this
-machine alone, and shows nothing to a browser whose address does not hold the session's token.
+The server receives the table through its standard input, as Parquet, and never writes it to disk. It listens only on
+this machine, and shows nothing to a browser whose URL lacks the session's token.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ if (["localhost", "127.0.0.1"].includes(host)) {{
     frame.hidden = false
 }}
 }}</script>"""
-"""A page and its frame on different names of this machine are different sites to cookies, which uploads need."""
+"""The frame's host name is that of the page, because uploads need cookies, which treat another name as another site."""
 
 
 class Session:
-    """A running dashboard.
+    """Running dashboard.
 
     Attributes
     ----------
     url
-        Its address, with the token that opens it.
+        URL of the dashboard, with the token that opens it.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], port: int, token: str) -> None:
@@ -66,15 +66,15 @@ class Session:
 
     @property
     def running(self) -> bool:
-        """Whether the server still runs."""
+        """Whether the server is still running."""
         return self._process.poll() is None
 
     def wait(self) -> int:
-        """Wait until the server ends; its exit status."""
+        """Wait until the server ends, and return its exit status."""
         return self._process.wait()
 
     def stop(self) -> None:
-        """End the server; its data are gone. Nothing happens if it has ended."""
+        """Stop the server and discard its data. Nothing happens if it has already ended."""
         if self._process.stdin is not None:
             self._process.stdin.close()
         self._process.terminate()
@@ -100,27 +100,27 @@ def explore(
 ) -> Session:
     """Open the dashboard on predictions, on a fitted model, or on a table.
 
-    ``explore(y, p)``, ``explore(y, {name: p, …})``, ``explore(model, X, y)`` or ``explore(frame, target="y")``. A
-    model stays in this process: its scores are computed here.
+    The forms are ``explore(y, p)``, ``explore(y, {name: p, …})``, ``explore(model, X, y)`` and ``explore(frame,
+    target="y")``. A model stays in this process: its scores are computed here.
 
     Parameters
     ----------
     data
         Labels (n,) of 0 and 1, or of 0 … K − 1; or a fitted scikit-learn classifier; or a DataFrame.
     p
-        Probabilities of class 1, (n,) or (n, 2), or of K classes (n, K), or a mapping from names to such arrays; with a
-        model its rows X.
+        Probabilities of class 1, (n,) or (n, 2), or of K classes (n, K), or a mapping from names to such arrays; for a
+        model, its rows X.
     y
-        With a model, the labels of the rows X.
+        Labels of the rows X, for a model.
     target
-        With a DataFrame, its label column; by default the dashboard proposes one.
+        Label column of a DataFrame; by default the dashboard proposes one.
     open_browser
         Whether a browser opens; by default it does, except in a notebook, which shows the dashboard in a frame.
 
     Returns
     -------
     Session
-        It has ``url`` and ``stop()``, and ends with this process.
+        Session with ``url`` and ``stop()``, which ends with this process.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def _places_of(model: Any, y: Any) -> np.ndarray:
 def _of_classes(
     rows: pd.DataFrame, tables: Mapping[str, np.ndarray], names: list[str], y: np.ndarray
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return the table with a column name_class for each class of each table of probabilities, and the Recipe."""
+    """Return the table with a column name_class for each class of each array, and fields of a Recipe."""
     columns = {f"{name}_{each}": P[:, k] for name, P in tables.items() for k, each in enumerate(names)}
     frame = pd.concat([rows.reset_index(drop=True).rename(columns=str), pd.DataFrame(columns)], axis=1)
     found, said = _scored(frame, list(columns), np.array(names)[y], names[-1])
@@ -202,7 +202,7 @@ def _of_classes(
 def _scored(
     frame: pd.DataFrame, scores: list[str], y: np.ndarray, positive: str
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The table with its labels, and what a Recipe says of it."""
+    """Return the table with its labels, and fields of a Recipe for it."""
     label = LABEL
     while label in frame:
         label += "_"
@@ -233,9 +233,9 @@ def serve(
     Parameters
     ----------
     name, content
-        Of the file, in any format that *Data* reads.
+        Name and content of the file, in any format that *Data* reads.
     said
-        Fields of the Recipe; without any the dashboard asks on *Data*.
+        Fields of the Recipe; without them, the user chooses on *Data*.
     open_browser
         See ``explore``.
     """
@@ -246,9 +246,9 @@ def serve(
     try:
         assert process.stdin is not None
         process.stdin.write(json.dumps(header).encode() + b"\n" + content)
-        process.stdin.flush()  # and it stays open: its end is the end of this process
+        process.stdin.flush()  # it stays open, because closing it ends the server
     except BrokenPipeError:
-        pass  # what it said is raised below
+        pass  # its last output is raised below
     _wait_for(process, port, said_last)
     session = Session(process, port, token)
     if not _in_notebook() if open_browser is None else open_browser:
@@ -265,7 +265,7 @@ def show_file(path: Path) -> int:
         If the file cannot be read, or the server does not start.
     """
     try:
-        read_table(path)  # what is wrong with it is said here
+        read_table(path)  # raises the errors of the file
         name, content, said = path.name, path.read_bytes(), None
     except TooLargeError:
         name, content, said = _counts_of(path)
@@ -279,12 +279,12 @@ def show_file(path: Path) -> int:
 
 
 def _counts_of(path: Path) -> tuple[str, bytes, dict[str, Any]]:
-    """Count predictions that do not fit into memory: (name, a table of counts as Parquet, what a Recipe says of it).
+    """Count predictions that do not fit into memory: return (name, counts as Parquet, fields of a Recipe).
 
     Raises
     ------
     TooLargeError
-        If the file does not hold predictions.
+        If the file does not contain predictions.
     """
     file = open_large(path)
     target = guess_target(file.head)
@@ -303,7 +303,7 @@ def _counts_of(path: Path) -> tuple[str, bytes, dict[str, Any]]:
 
 
 def _start(port: int) -> tuple[subprocess.Popen[bytes], deque[str]]:
-    """The server's process, and the last lines that it wrote."""
+    """Return the server's process, and the last lines of its output."""
     home = str(Path(__file__).parents[1])
     path = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(
@@ -334,7 +334,7 @@ def _listen(process: subprocess.Popen[bytes], said: deque[str]) -> None:
 
 
 def _wait_for(process: subprocess.Popen[bytes], port: int, said: deque[str]) -> None:
-    """Wait until the server answers."""
+    """Wait until the server responds."""
     until = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < until:
         try:
@@ -353,6 +353,6 @@ def _free_port() -> int:
 
 
 def _in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this."""
+    """Tell whether this code runs in a Jupyter kernel."""
     kernel = sys.modules.get("ipykernel")
     return kernel is not None and "IPKernelApp" in getattr(sys.modules["IPython"].get_ipython(), "config", {})

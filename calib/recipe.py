@@ -1,12 +1,12 @@
-"""A Recipe says what to do: one frozen, flat, JSON-able record; field = widget key = URL parameter = JSON key.
+"""Recipe of an evaluation: one frozen, flat, JSON-able record; field = widget key = URL parameter = JSON key.
 
-Its fields belong to four phases, by what a change costs: ``data`` (the table is prepared again), ``fit`` (a
-model fit), ``calibrate`` (milliseconds) and ``view`` (a redraw). Each is declared once, as a ``Parameter`` in
-``FIELDS``, from which come its check, its control, its place in links and its line in the documents. A Recipe is
-checked when it is made, so that a link, a file or a notebook is refused at once, by the field's name.
+Fields belong to four phases, by the cost of a change: ``data`` (prepare the table again), ``fit`` (fit a model),
+``calibrate`` (milliseconds) and ``view`` (a redraw). Each field is declared once, as a ``Parameter`` in ``FIELDS``,
+from which its check, control, link parameter and line in the documents are generated. A Recipe is checked when it is
+created, so a wrong link, file or call is refused at once, with the field's name.
 
-The fields are what pages share. What a single page or experiment has of its own is among ``settings``, by
-page.setting, declared in ``calib.settings`` or by the experiment and checked in the same way.
+Fields are shared by pages. Settings of a single page or experiment are in ``settings``, by page.setting, declared in
+``calib.settings`` or by the experiment and checked in the same way.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _field(
     check: Callable[[Any, str], Any] | None = None,
     **more: Any,
 ) -> Any:
-    """Declare a field by what a ``Parameter`` says; ``check`` reads kinds of which only a Recipe has one."""
+    """Declare a field by the arguments of ``Parameter``; ``check`` parses kinds that only a Recipe has."""
     declares = partial(Parameter, label=label, kind=kind, default=default, help=help, **more)
     return field(default=default, metadata={"phase": phase, "declares": declares, "check": check})
 
@@ -71,7 +71,7 @@ def _label(value: Any, name: str) -> str | None:
 
 
 def _checked(value: Any, parameter: Parameter, name: str) -> Any:
-    """Return the value as the declaration allows it, numbers as Python's own, so that equal Recipes print equally."""
+    """Return a value that the declaration allows; numbers become Python's own, so that equal Recipes print equally."""
     value = checks.setting(value, parameter, name)
     kind = {"integer": int, "number": float}.get(parameter.kind)
     return value if kind is None or value is None else kind(value)
@@ -92,7 +92,7 @@ def _pairs(value: Any, name: str) -> NamedValues:
 
 
 def _shares(value: Any, name: str) -> NamedValues:
-    """Return the share of each class by its name, as it is written; together they are 1."""
+    """Return the share of each class by name, unchanged; the shares must sum to 1."""
     pairs = _pairs(value, name)
     for key, item in pairs:
         checks.in_range(item, f"{name}.{key}", 0, 1, open_ends=True)
@@ -196,7 +196,7 @@ def _table(value: Any, name: str) -> NamedValues:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Describe what to do with which data.
+    """Recipe of an evaluation: the data, the model, the calibrators and the view.
 
     >>> recipe = Recipe(model="decision_tree", calibrators=("none", "venn_abers"), seed=3)
     >>> recipe.to_query()
@@ -560,7 +560,7 @@ class Recipe:
         object.__setattr__(self, name, tuple(checked))
 
     def _check_matter(self, where: str, parameters: Collection[Parameter], given: Mapping[str, Any]) -> None:
-        """Refuse a value that has no effect beside the others of a model or a calibrator."""
+        """Refuse a setting of a model or a calibrator that has no effect with the other settings."""
         applied = that_apply(parameters, given)
         for p in parameters:
             if p.only_with and p.name in given and p.name not in applied:
@@ -571,7 +571,7 @@ class Recipe:
                 )
 
     def _check_chosen(self) -> None:
-        """Refuse an option of a calibrator that is not among those chosen."""
+        """Refuse an option of a calibrator that is not among the chosen ones."""
         for key in dict.fromkeys(name.partition(".")[0] for name, _ in self.options):
             given = {
                 name.partition(".")[2]: value for name, value in self.options if name.partition(".")[0] == key
@@ -584,7 +584,7 @@ class Recipe:
             self._check_matter(f"options.{key}", CALIBRATORS[key].parameters, given)
 
     def _check_split(self) -> None:
-        """Refuse an option of another split than the one chosen."""
+        """Refuse an option of a split other than the chosen one."""
         given, own = dict(self.data_params), {p.name for p in SPLITS[self.split].parameters}
         for key, split in SPLITS.items():
             for p in split.parameters:
@@ -620,7 +620,7 @@ class Recipe:
         return SimpleNamespace(**{name.partition(".")[2]: self.setting(name) for name in names})
 
     def given(self, page: str, *names: str) -> dict[str, Any]:
-        """Return the page's settings of these names that this Recipe gives, as arguments of functions with defaults.
+        """Return the stated settings of a page, among these names, as arguments of functions with defaults.
 
         >>> Recipe(settings={"order.objects": 7}).given("order", "objects", "guess")
         {'objects': 7}
@@ -631,8 +631,8 @@ class Recipe:
     def replace(self, **changes: Any) -> Recipe:
         """Return a Recipe with these fields, or single settings of them, changed.
 
-        No other field changes with them: what no longer applies is refused. ``with_model``, ``with_split`` and
-        ``with_calibrators``, and those of ``calib.sources`` for other data, name the fields that have to go.
+        No other field changes: one that no longer applies is refused. ``with_model``, ``with_split`` and
+        ``with_calibrators``, and those of ``calib.sources`` for other data, return the fields that must change too.
 
         >>> Recipe().replace(**{"params.n_estimators": 7, "theorem.objects": 5}).to_query()
         {'params': '{"n_estimators":7}', 'theorem.objects': '5'}
@@ -644,7 +644,7 @@ class Recipe:
         return dataclasses.replace(self, **whole)
 
     def stated(self) -> dict[str, Any]:
-        """Return all values that differ from their defaults; single settings are named as for ``replace``.
+        """Return all values that differ from their defaults; single settings are named as in ``replace``.
 
         >>> Recipe(seed=3, params={"max_depth": 4}).stated()
         {'params.max_depth': 4, 'seed': 3}
@@ -655,14 +655,14 @@ class Recipe:
         return found
 
     def lost(self, new: Recipe, asked: Collection[str] = ()) -> dict[str, Any]:
-        """Return what this Recipe states and another one derived from it does not; of a list, the missing names.
+        """Return the values of this Recipe that a Recipe derived from it lacks; for a list, the missing names.
 
         Parameters
         ----------
         new
-            The Recipe that comes after it.
+            Derived Recipe.
         asked
-            Names of what was to change.
+            Names of fields that were meant to change.
 
         Examples
         --------
@@ -681,7 +681,7 @@ class Recipe:
         return gone
 
     def parameter(self, name: str) -> Parameter:
-        """Return the declaration of a field or a single setting, named as for ``replace``.
+        """Return the declaration of a field or a single setting, named as in ``replace``.
 
         >>> Recipe().parameter("params.max_depth").label, Recipe().parameter("bins").high
         ('Depth', 100)
@@ -694,14 +694,14 @@ class Recipe:
         if group == "options":
             return all_options()[key]
         if group == "data_params":
-            # A synthetic set that nobody knows is refused when it is made; until then its settings have their names
+            # An unknown synthetic set is refused on creation; until then its settings have their own names
             return _data_parameters(self.data).get(key, Parameter(key, key, "text", None))
         if group == "base_rates":
             return Parameter(key, f"Share of {key} in deployment", "number", None)
         return declared.SETTINGS[name]
 
     def label(self, name: str) -> str:
-        """Return what a page calls a field or a single setting, named as for ``replace``.
+        """Return the label of a field or a single setting, named as in ``replace``.
 
         >>> Recipe().label("theorem.objects"), Recipe().label("options.isotonic.between")
         ('Training rows', 'Isotonic regression: Between scores')
@@ -715,7 +715,7 @@ class Recipe:
         return {spec.name: getattr(self, spec.name) for spec in phase_fields(name)}
 
     def digest(self, phase: str) -> str:
-        """Return sixteen hexadecimal digits over this phase and those before it, as a key for caches."""
+        """Return sixteen hexadecimal digits of this phase and those before it, as a key for caches."""
         phases = PHASES[: PHASES.index(phase) + 1]
         text = json.dumps([self.fields_of(name) for name in phases], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
@@ -737,7 +737,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Recipe:
-        """Read a Recipe from JSON; missing fields take their defaults, and unknown fields are refused."""
+        """Parse a Recipe from JSON; missing fields take their defaults, and unknown fields are refused."""
         try:
             values = fields.loads(text)
         except InputError as error:
@@ -758,7 +758,7 @@ class Recipe:
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any]) -> Recipe:
-        """Read a Recipe from URL parameters; an unknown name or a value out of range is refused by name."""
+        """Parse a Recipe from URL parameters; an unknown name or a value out of range is refused by name."""
         texts = {name: one_value(name, value) for name, value in query.items()}
         settings = {name: declared.from_text(name, text) for name, text in texts.items() if "." in name}
         fields = {name: text for name, text in texts.items() if name not in settings}
@@ -787,7 +787,7 @@ def plugin_problems() -> tuple[str, ...]:
 
 
 def phase_fields(phase: str) -> list[dataclasses.Field]:
-    """The fields of one phase, in the order they are declared."""
+    """Return the fields of one phase, in the order of declaration."""
     return [spec for spec in dataclasses.fields(Recipe) if spec.metadata["phase"] == phase]
 
 
@@ -804,7 +804,7 @@ def _setting_name(field: str, key: str) -> str:
 
 
 def _data_parameters(data: str) -> dict[str, Parameter]:
-    """The settings of a synthetic set, or the options of a table."""
+    """Return the settings of a synthetic set, or the options of a table."""
     kind, _, key = data.partition(":")
     if kind == "synthetic" and key in SYNTHETIC:
         return {p.name: p for p in SYNTHETIC[key].parameters}
@@ -812,7 +812,7 @@ def _data_parameters(data: str) -> dict[str, Parameter]:
 
 
 def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a model or a calibrator that have an effect, and defaults.
+    """Return the given values of a model or a calibrator that have an effect or are defaults.
 
     >>> from calib.calibrators import CALIBRATORS
     >>> that_apply(CALIBRATORS["venn"].parameters, {"taxonomy": "label", "bins": 5, "threshold": 0.3})
@@ -828,7 +828,7 @@ def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dic
 
 
 def with_model(recipe: Recipe, key: str) -> dict[str, Any]:
-    """Return the fields that change with the model, whose settings start from its defaults.
+    """Return the fields that change with the model; the new model starts with its defaults.
 
     >>> with_model(Recipe(params={"n_estimators": 7}), "naive_bayes")
     {'model': 'naive_bayes', 'params': ()}
@@ -837,7 +837,7 @@ def with_model(recipe: Recipe, key: str) -> dict[str, Any]:
 
 
 def with_split(recipe: Recipe, key: str) -> dict[str, Any]:
-    """Return the fields that change with the split, whose options belong to it.
+    """Return the fields that change with the split; options of other splits are removed.
 
     >>> with_split(Recipe(time="day", split="time", data_params={"gap": 30}), "random")
     {'split': 'random', 'data_params': {}}
@@ -854,7 +854,7 @@ def with_calibrators(
 ) -> dict[str, Any]:
     """Return the fields that change with the calibrators: options of other calibrators are removed.
 
-    ``options`` hold where the Recipe says nothing else.
+    ``options`` apply unless the Recipe states others.
 
     >>> with_calibrators(Recipe(options={"isotonic.between": "nearest"}), ("none", "platt"))
     {'calibrators': ('none', 'platt'), 'options': {}}

@@ -1,7 +1,7 @@
-"""The settings of single pages, which a Recipe holds as "page.setting": each declared once, with its range and default.
+"""Settings of single pages, which a Recipe holds as "page.setting": each declared once, with range and default.
 
-Pages take names, labels and help from here, and a Recipe is checked against them wherever it is made: in a
-notebook, on the command line, from a link. Experiments declare their own.
+Pages take names, labels and help from here, and every Recipe is checked against them: in a notebook, on the command
+line, from a link. Experiments declare their own settings.
 """
 
 from __future__ import annotations

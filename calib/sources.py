@@ -1,7 +1,7 @@
-"""A Recipe's ``data`` field → Dataset.
+"""Load a Dataset from a Recipe's ``data`` field.
 
 The field names a sample, a synthetic set with known posteriors, an OpenML id, or a table by the digest of its content:
-``upload:DIGEST``, or where it can be read again ``folder:PATH@DIGEST`` and ``database:CONNECTION/NAME@DIGEST``.
+``upload:DIGEST``, or if it can be read again, ``folder:PATH@DIGEST`` and ``database:CONNECTION/NAME@DIGEST``.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ from calib.splits import SPLITS
 from calib.synthetic import SYNTHETIC
 
 PLACED = ("folder", "database")
-"""Kinds of data that stay where they are: KIND:NAME@DIGEST."""
+"""Kinds of data that are read in place: KIND:NAME@DIGEST."""
 SEEN = re.compile(r"^(.*)@([0-9a-f]{16})$", re.DOTALL)
-READING = ("sheet", "header")  # those of ``data_params`` that say how a file is read
+READING = ("sheet", "header")  # names in ``data_params`` that state how a file is read
 
 
 def digest(data: bytes) -> str:
-    """Sixteen hexadecimal digits that name an uploaded file by its content.
+    """Return the digest of an uploaded file's content: sixteen hexadecimal digits.
 
     >>> digest(b"a,b")
     'db3657eb6c01adc3'
@@ -73,7 +73,7 @@ def file_digest(path: Path) -> str:
     Raises
     ------
     DataError
-        If it cannot be read.
+        If the file cannot be read.
     """
     try:
         with open(path, "rb") as file:
@@ -83,7 +83,7 @@ def file_digest(path: Path) -> str:
 
 
 def place(data: str | None) -> tuple[str, str, str] | None:
-    """Return (kind, name, digest or "") of data that stay where they are; None for any other.
+    """Return (kind, name, digest or "") of data that are read in place; None for other data.
 
     >>> place("folder:2026/scores.csv@0123456789abcdef"), place("folder:a@b.csv"), place("upload:00ff")
     (('folder', '2026/scores.csv', '0123456789abcdef'), ('folder', 'a@b.csv', ''), None)
@@ -96,7 +96,7 @@ def place(data: str | None) -> tuple[str, str, str] | None:
 
 
 def file_key(data: str | None) -> str | None:
-    """Return the digest by which a data field knows a file; None for other data.
+    """Return the digest that identifies the file of a data field; None for other data.
 
     >>> file_key("upload:00ff"), file_key("folder:a.csv@0123456789abcdef"), file_key("sample:loans")
     ('00ff', '0123456789abcdef', None)
@@ -147,22 +147,22 @@ def _named(data: str, field: str) -> tuple[str, str]:
 
 
 Uploads = Mapping[str, pd.DataFrame | TableFile | bytes]
-"""Digest → the file's table, read as ``read_table`` does unasked or as the Recipe says, or the file itself; of a
-model the content of its file."""
+"""Digest → the file's table, read with ``read_table``'s defaults or the Recipe's options, or the file itself; for a
+model, the content of its file."""
 
 
 def load_table(recipe: Recipe, uploads: Uploads) -> Table:
-    """Return the table of a Recipe's data, read as ``data_params`` say and not yet prepared.
+    """Return the table of a Recipe's data, read with the options in ``data_params`` and not yet prepared.
 
     Parameters
     ----------
     uploads
-        Digest → table of the files at hand.
+        Digest → table of the available files.
 
     Raises
     ------
     DataError
-        Where the file is not among them, or was read in another way than the Recipe says.
+        If the file is not among them, or was read with other options than the Recipe's.
     """
     table = _scored(recipe, uploads, _as_read(recipe, uploads))
     options = dict(recipe.data_params)
@@ -233,7 +233,7 @@ def _joined(
 
 
 def labelled(table: Table) -> str:
-    """Return the label column; it is asked for where none is chosen."""
+    """Return the label column; raise DataError with likely columns if none is chosen."""
     if table.target is None:
         found = target_candidates(table.frame)
         raise DataError(
@@ -280,7 +280,7 @@ def _scored_as(
 
 
 def inputs_of_model(recipe: Recipe, uploads: Uploads, table: Table) -> Inputs:
-    """Return the inputs of the Recipe's ONNX model and the columns that match; errors are those of ``onnx_scores``."""
+    """Return the inputs of the Recipe's ONNX model and the matching columns; errors are those of ``onnx_scores``."""
     target = labelled(table)
     with _naming_the_model(recipe):
         return model_inputs(_model(recipe, uploads), table.frame, _no_inputs(recipe, target))
@@ -288,7 +288,7 @@ def inputs_of_model(recipe: Recipe, uploads: Uploads, table: Table) -> Inputs:
 
 @contextmanager
 def _naming_the_model(recipe: Recipe) -> Iterator[None]:
-    """Name the model's file in a refusal, because tables are open besides it."""
+    """Add the model's file to an error, because tables are open too."""
     try:
         yield
     except DataError as error:
@@ -312,7 +312,7 @@ def _no_inputs(recipe: Recipe, target: str) -> set[str]:
 
 
 def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]:
-    """Return the named score columns, or those found without the excluded; none if they are to be inferred."""
+    """Return the named score columns, or the inferred ones without excluded columns; () if they are to be inferred."""
     if recipe.onnx is not None:
         return (str(about(frame).model_score),)
     named = dict(recipe.data_params).get("scores", ())
@@ -338,10 +338,9 @@ NOT_ELSEWHERE: Mapping[str, Any] = {"judge_on": None, "judge_file": None, "part"
 
 
 def judging(other: str | None, file: str | None = None, before: Recipe | None = None) -> dict[str, Any]:
-    """Return the fields of a Recipe that change when another table, named as data is, becomes the test set or is
-    removed.
+    """Return the fields of a Recipe that change when another table becomes the test set or is removed.
 
-    ``before`` is that Recipe, whose split may have options that go with it.
+    ``other`` is named like ``data``. ``before`` is the Recipe, whose split may have options that are removed with it.
 
     >>> Recipe(**judging("upload:00ff", "new.csv")).split
     'file'
@@ -353,10 +352,10 @@ def judging(other: str | None, file: str | None = None, before: Recipe | None = 
 
 
 def _reset(about: str) -> dict[str, Any]:
-    """Return all that refers to the class, the label or the columns, with the defaults that replace it.
+    """Return all fields and settings that refer to the class, the label or the columns, with their defaults.
 
-    What refers to a class refers to its label, too, and both to the columns. A page that resets settings names those
-    that were stated (``Recipe.lost``).
+    A reference to a class is also one to its label, and both refer to the columns. A page that resets settings lists
+    those that were stated (``Recipe.lost``).
     """
     changed = ABOUT[: ABOUT.index(about) + 1]
     return {name: p.default for name, p in (*FIELDS.items(), *SETTINGS.items()) if p.about in changed}
@@ -372,7 +371,7 @@ def with_positive(positive: str | None) -> dict[str, Any]:
 
 
 def with_labels(recipe: Recipe, *gone: str) -> dict[str, Any]:
-    """Return the fields that change when labels are excluded or merged, so that they name no class any more.
+    """Return the fields that change when labels are excluded or merged, so that no field names a missing class.
 
     >>> with_labels(Recipe(view_class="c", positive="a"), "c", "d")
     {'view_class': None}
@@ -388,9 +387,9 @@ def with_labels(recipe: Recipe, *gone: str) -> dict[str, Any]:
 
 
 def classes_together(recipe: Recipe, table: Table) -> tuple[str, ...]:
-    """Return the classes that a Recipe's table can be used for together; none if there are only two.
+    """Return the classes that a Recipe's table can predict together; () if there are only two.
 
-    Predictions need one column for each of them.
+    Predictions need one column per class.
 
     >>> classes_together(Recipe(), Table(pd.DataFrame({"x": [1, 2, 3], "y": ["a", "b", "c"]}), "y"))
     ('a', 'b', 'c')
@@ -439,7 +438,7 @@ def with_data(
 
 
 def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
-    """Return digest → name of the files that a Recipe needs and that are missing.
+    """Return digest → name of the missing files that a Recipe needs.
 
     >>> missing(Recipe(data="upload:00ff", file="old.csv", judge_on="upload:11ff"), ["11ff"])
     {'00ff': 'old.csv'}
@@ -454,7 +453,7 @@ def missing(recipe: Recipe, known: Collection[str]) -> dict[str, str | None]:
 
 
 def reading(recipe: Recipe) -> dict[str, Any]:
-    """Return the Recipe's options for reading a file: the arguments of ``read_table`` besides content and name.
+    """Return the Recipe's options for reading a file: arguments of ``read_table`` other than content and name.
 
     >>> reading(Recipe(data_params={"header": 4, "merge_labels": True}))
     {'header': 4}
@@ -489,7 +488,7 @@ def load(recipe: Recipe, uploads: Uploads | None = None) -> Dataset:
 
 
 def dataset(recipe: Recipe, table: Table) -> Dataset:
-    """Return the Dataset that a Recipe makes of its table, as ``load_table`` returns it."""
+    """Return the Dataset that a Recipe makes of its table from ``load_table``."""
     frame, target = table.frame, labelled(table)
     if recipe.content == "predictions":
         scores = _scores(recipe, frame, target) or None
@@ -505,7 +504,7 @@ def dataset(recipe: Recipe, table: Table) -> Dataset:
 
 
 BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")
-"""Fields of a Recipe that need single rows, of which counts know nothing."""
+"""Fields of a Recipe that need single rows, which counts do not have."""
 
 
 def counted_rows(recipe: Recipe, file: LargeFile, spill: bool = True) -> tuple[Recipe, pd.DataFrame]:
@@ -514,9 +513,9 @@ def counted_rows(recipe: Recipe, file: LargeFile, spill: bool = True) -> tuple[R
     Parameters
     ----------
     recipe
-        It names the label; the score, if there are several; and a column of counts, if there is one.
+        Recipe with the label; the score, if there are several; and a column of counts, if any.
     spill
-        As for ``count_predictions``.
+        Argument of ``count_predictions``.
 
     Returns
     -------
@@ -526,7 +525,7 @@ def counted_rows(recipe: Recipe, file: LargeFile, spill: bool = True) -> tuple[R
     Raises
     ------
     DataError
-        For a field of the Recipe that needs single rows, or what ``count_predictions`` refuses.
+        If a field of the Recipe needs single rows, or ``count_predictions`` refuses the file.
     """
     for name in BY_ROW:
         if value := getattr(recipe, name):
@@ -576,7 +575,7 @@ def roles(recipe: Recipe) -> dict[str, str | None]:
 
 
 def _as_asked(recipe: Recipe) -> dict[str, Any]:
-    """Return the Recipe's roles and rows as arguments of ``prepare`` and ``validate``."""
+    """Return the Recipe's roles and options of rows as arguments of ``prepare`` and ``validate``."""
     return {
         "roles": roles(recipe),
         "weight_as": recipe.weight_as,
@@ -589,7 +588,7 @@ def _scores_as(recipe: Recipe) -> str | None:
 
 
 def problems(recipe: Recipe, table: Table) -> list[Problem]:
-    """Return the problems that ``validate`` finds in a Recipe's table, as ``load_table`` returns it."""
+    """Return the problems that ``validate`` finds in a Recipe's table from ``load_table``."""
     found = validate(
         *table,
         exclude=recipe.exclude,
@@ -599,7 +598,7 @@ def problems(recipe: Recipe, table: Table) -> list[Problem]:
         scores_as=_scores_as(recipe),
         **_as_asked(recipe),
     )
-    # How predictions are recognised, and that features may be learned from: of a model's inputs it goes without saying
+    # Do not report that predictions could be features: a model's inputs are known
     return found if recipe.onnx is None else [each for each in found if each.fix != {"content": "features"}]
 
 
@@ -613,7 +612,7 @@ def data_problems(recipe: Recipe, uploads: Uploads | None = None) -> list[Proble
 
 
 def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
-    """Return the fields that change when a role gets a column or none; every column has one role.
+    """Return the fields that change when a role gets a column or none; every column has at most one role.
 
     >>> with_role(Recipe(time="day", split="time", exclude=("who",)), "cluster", "day")["split"]
     'random'
@@ -630,9 +629,9 @@ def with_role(recipe: Recipe, role: str, column: str | None) -> dict[str, Any]:
     if recipe.judge_on is not None and changes.get("part", FILE_PART) != FILE_PART:
         changes |= {"judge_on": None, "judge_file": None}
     if changes.get("time", recipe.time) != recipe.time:
-        changes["period"] = None  # which names its values
+        changes["period"] = None  # a period names values of the time column
     if changes.get("weight", recipe.weight) != recipe.weight:
-        changes["weight_as"] = None  # which was said of another column
+        changes["weight_as"] = None  # weight_as belonged to another column
     needed = SPLITS[recipe.split].needs
     if needed and changes.get(needed, getattr(recipe, needed)) is None:
         changes |= with_split(recipe.replace(**changes), "random")

@@ -1,4 +1,4 @@
-"""Which method is better over many data sets: ranks, tests that allow for having asked often, paired differences."""
+"""Compare methods over many data sets: ranks, tests that correct for multiple comparisons, paired differences."""
 
 from calib.comparison.bergmann_hommel import bergmann_hommel, rank_pvalues
 from calib.comparison.paired import PairedTest, paired_t, paired_t_matrix

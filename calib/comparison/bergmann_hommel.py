@@ -1,8 +1,8 @@
-"""All pairs of methods compared at once, without losing more power than logic demands: Bergmann and Hommel's procedure.
+"""Compare all pairs of methods by Bergmann and Hommel's procedure, which loses no more power than logic requires.
 
-If A = B and B = C then A = C, so not every set of pairwise hypotheses can be the set of true ones. Those that
-can are called exhaustive, and they are exactly the set partitions of the methods: within a block all are
-equal. Bergmann and Hommel (1988), as in García and Herrera (2008), JMLR 9, 2677–2694.
+If A = B and B = C then A = C, so not every set of pairwise hypotheses can be the set of true ones. The possible sets
+are called exhaustive. They are exactly the set partitions of the methods: within a block, all methods are equal.
+Bergmann and Hommel (1988), as in García and Herrera (2008), JMLR 9, 2677–2694.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ MOST_METHODS = 12
 
 
 def set_partitions(k: int) -> Array:
-    """Every set partition of k elements once, int8 array (k, Bell(k)): block of each element, numbered as they appear.
+    """Return every set partition of k elements once, int8 array (k, Bell(k)): block numbers by first appearance.
 
     >>> set_partitions(3).T.tolist()
     [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 1, 2]]
     """
     blocks = np.zeros((1, 1), dtype=np.int8)
     for _ in range(k - 1):
-        choices = blocks.max(axis=0).astype(np.intp) + 2  # any block there is, or a new one
+        choices = blocks.max(axis=0).astype(np.intp) + 2  # any existing block, or a new one
         first = np.repeat(np.cumsum(choices) - choices, choices)
         added = (np.arange(choices.sum()) - first).astype(np.int8)
         blocks = np.vstack([np.repeat(blocks, choices, axis=1), added])
@@ -36,7 +36,7 @@ def set_partitions(k: int) -> Array:
 
 
 def rank_pvalues(ranks: Any, n: int) -> Array:
-    """Unadjusted two-sided p-values of every pair, (k, k): z = |R_i − R_j| / √(k(k+1)/(6n)) is about normal.
+    """Return unadjusted two-sided p-values of every pair, (k, k), with z = |R_i − R_j| / √(k(k+1)/(6n)) nearly normal.
 
     Parameters
     ----------
@@ -56,10 +56,10 @@ def rank_pvalues(ranks: Any, n: int) -> Array:
 
 
 def bergmann_hommel(ranks: Any, n: int) -> Array:
-    """Adjusted p-values of every pair of methods, shape (k, k), symmetric, ones on the diagonal.
+    """Return adjusted p-values of every pair of methods, shape (k, k), symmetric, ones on the diagonal.
 
-    p_ij becomes the largest |I| · min{p_l : l ∈ I} over the exhaustive sets I that hold the pair ij, at most
-    1: a pair differs at level α exactly if its adjusted p-value is at most α.
+    p_ij becomes the largest |I| · min{p_l : l ∈ I} over the exhaustive sets I that contain the pair ij, at most 1: a
+    pair differs at level α exactly if its adjusted p-value is at most α.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def bergmann_hommel(ranks: Any, n: int) -> Array:
     Raises
     ------
     InputError
-        For other numbers of methods.
+        If there are fewer than 2 or more than 12 methods.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def bergmann_hommel(ranks: Any, n: int) -> Array:
         together = blocks[i] == blocks[j]
         size += together
         np.minimum(smallest, p[i, j], out=smallest, where=together)
-    size[size == 0] = np.nan  # all methods differ: a partition without hypotheses bounds none
+    size[size == 0] = np.nan  # all methods differ: a partition without hypotheses gives no bound
     bound = size * smallest
     adjusted = np.ones((k, k))
     for i, j in combinations(range(k), 2):

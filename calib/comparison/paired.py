@@ -1,4 +1,4 @@
-"""Two methods on the same data sets: is the mean difference more than chance?"""
+"""Compare two methods on the same data sets by their mean difference (paired t-test)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class PairedTest:
 def paired_t(
     a: Any, b: Any, alternative: Literal["less", "greater", "two-sided"] = "two-sided"
 ) -> PairedTest:
-    """Paired t-test; ``less``: a is smaller than b on average, as in Shaker and Hüllermeier (2025), Tables 9 and 10.
+    """Test the mean difference of two methods; ``less``: a is smaller than b on average.
 
-    t = d̄ / (s_d/√n) with n − 1 degrees of freedom, d = a − b. Equal differences have no spread: t is then
-    ±∞, or 0 if they are all 0 (p-value 1, one-sided 1/2).
+    t = d̄ / (s_d/√n) with n − 1 degrees of freedom, d = a − b, as in Shaker and Hüllermeier (2025), Tables 9 and 10.
+    Equal differences have no spread: t is then ±∞, or 0 if they are all 0 (p-value 1, one-sided 1/2).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def paired_t(
     Raises
     ------
     InputError
-        For other values and for an unknown alternative.
+        If values are invalid or the alternative is unknown.
 
     Examples
     --------
@@ -57,10 +57,10 @@ def paired_t(
 
 
 def paired_t_matrix(table: Any, higher_is_better: bool) -> Array:
-    """One-sided p-values of "the row's method is better on average than the column's", (k, k), NaN on the diagonal.
+    """Return one-sided p-values of "the row's method is better than the column's", (k, k), NaN on the diagonal.
 
-    Also NaN where one of the two has an infinite result, of which a mean difference says nothing, and for one
-    data set.
+    They are also NaN if one of the two has an infinite result, because the mean difference is then meaningless, and
+    for a single data set.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def paired_t_matrix(table: Any, higher_is_better: bool) -> Array:
 
 
 def _student(difference: Array) -> Array:
-    """Student's t of each column's mean."""
+    """Return Student's t of each column's mean."""
     mean, error = difference.mean(axis=0), difference.std(axis=0, ddof=1) / np.sqrt(len(difference))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(error > 0, mean / error, np.where(mean == 0, 0.0, np.copysign(np.inf, mean)))

@@ -1,7 +1,7 @@
-"""Compare methods over data sets by ranks: who is best how often, and whether chance alone could have done it.
+"""Compare methods over data sets by ranks, and test whether the differences exceed chance.
 
-Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7: average
-ranks, the Friedman test with Iman and Davenport's F, and Nemenyi's critical difference.
+Demšar (2006), "Statistical comparisons of classifiers over multiple data sets", JMLR 7: average ranks, the Friedman
+test with Iman and Davenport's F, and Nemenyi's critical difference.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from calib.kernel.checks import Array
 
 @dataclass(frozen=True)
 class FriedmanTest:
-    """Are all methods equivalent? Friedman's χ² (corrected for ties) with k − 1 degrees of freedom and Iman
-    and Davenport's less conservative F with k − 1 and (k − 1)(n − 1)."""
+    """Test whether all methods are equivalent: Friedman's χ² (corrected for ties) with k − 1 degrees of freedom, and
+    Iman and Davenport's less conservative F with k − 1 and (k − 1)(n − 1).
+    """
 
     statistic: float
     pvalue: float
@@ -29,7 +30,7 @@ class FriedmanTest:
 
 
 def ranks(table: Any, higher_is_better: bool) -> Array:
-    """Ranks within each data set, shape (n, k): 1 for the best method, ties share the mean of their places.
+    """Return ranks within each data set, shape (n, k): 1 for the best method; ties share their mean rank.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def ranks(table: Any, higher_is_better: bool) -> Array:
 
 
 def average_ranks(table: Any, higher_is_better: bool) -> Array:
-    """Mean rank of each method over the data sets, shape (k,); 1 would be the best on every one.
+    """Return the mean rank of each method over the data sets, shape (k,); 1 is best on every data set.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def average_ranks(table: Any, higher_is_better: bool) -> Array:
     Raises
     ------
     InputError
-        For fewer than 2 methods and for NaN, naming where it stands.
+        If there are fewer than 2 methods, or a result is NaN; names its position.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def average_ranks(table: Any, higher_is_better: bool) -> Array:
 
 
 def leading(values: pd.Series) -> list[str]:
-    """The names of the lowest value, of the best average rank say, several if they tie.
+    """Return the names with the smallest value, such as the best average rank; several if they tie.
 
     >>> leading(pd.Series({"a": 1.5, "b": 3.0, "c": 1.5}))
     ['a', 'c']
@@ -71,7 +72,7 @@ def leading(values: pd.Series) -> list[str]:
 
 
 def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
-    """Friedman test of the hypothesis that all methods rank alike, tie-corrected as in ``scipy.stats``.
+    """Test the hypothesis that all methods rank alike (Friedman), with a correction for ties as in ``scipy.stats``.
 
     χ² = 12n/(k(k+1)) Σ (R_j − (k+1)/2)² / C with C = 1 − Σ(t³ − t)/(n k (k²−1)) over groups of t tied values,
     and F = (n−1)χ² / (n(k−1) − χ²). If every data set ties all methods the statistics are 0 and the
@@ -84,7 +85,7 @@ def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
     Raises
     ------
     InputError
-        For NaN and for smaller tables.
+        If a result is NaN or the table is too small.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
     R = ranks(table, higher_is_better)
     n, k = R.shape
     checks.in_range(n, "The number of data sets", low=2, integer=True)
-    # Within-row variance of the ranks: n k (k² − 1)/12 without ties, and C times that with them.
+    # Sum of squares of the ranks within rows: n k (k² − 1)/12 without ties, and C times that with ties.
     spread = ((R - (k + 1) / 2) ** 2).sum()
     if spread == 0:
         return FriedmanTest(0.0, 1.0, 0.0, 1.0)
@@ -108,7 +109,7 @@ def friedman(table: Any, higher_is_better: bool) -> FriedmanTest:
 
 
 def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
-    """Average ranks of k methods over n data sets that differ by at least this differ significantly.
+    """Return the smallest significant difference of average ranks of k methods over n data sets.
 
     CD = q_α √(k(k+1)/(6n)), q_α the upper α point of the studentized range of k (infinite degrees of freedom)
     over √2.
@@ -135,9 +136,9 @@ def nemenyi_critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
 
 
 def cliques(ranks: Any, alike: Any) -> list[tuple[int, ...]]:
-    """The bars of a critical-difference diagram: largest runs of neighbouring ranks in which all methods are alike.
+    """Return the bars of a critical-difference diagram: maximal runs of neighbouring ranks that are all alike.
 
-    Returns the methods' positions, best first, one tuple a bar; a bar joins two methods at least.
+    Each bar is a tuple of the methods' positions, best first, and joins at least two methods.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def cliques(ranks: Any, alike: Any) -> list[tuple[int, ...]]:
         )
     order = np.argsort(R, kind="stable")
     same = same[np.ix_(order, order)]
-    # ends[i]: the run that begins at place i may reach up to this place (all pairs within it alike).
+    # ends[i]: end of the longest run from position i in which all pairs are alike.
     ends = [
         next((j for j in range(i, R.size) if not same[i : j + 1, i : j + 1].all()), R.size)
         for i in range(R.size)

@@ -1,9 +1,9 @@
-"""How often a method wins, and what it costs not to have taken the best: numbers that need no test to be read.
+"""Win rates and regrets of methods over data sets, which can be interpreted without a test.
 
-Win-rates against all other methods are what CalArena (arXiv 2605.30188) ranks calibrators by; both are means
-over data sets, which are what a study samples. A win-rate has an interval for other data sets. A regret has none: many
-are 0 and a few are large, so that with 5 to 50 data sets a t interval included the mean in only 8 to 92 % of simulated
-studies.
+CalArena (arXiv 2605.30188) ranks calibrators by win rates against all other methods. Win rate and regret are means
+over data sets, which are the sample of a study. A win rate has an interval for other data sets. A regret has none:
+many regrets are 0 and a few are large, so with 5 to 50 data sets a t interval included the mean in only 8 to 92 % of
+simulated studies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from calib.kernel.checks import Array
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """A mean over data sets of each method, (k,), with the ends of its interval over other data sets."""
+    """Mean of each method over data sets, (k,), with the ends of its interval for other data sets."""
 
     mean: Array
     lower: Array
@@ -29,10 +29,9 @@ class Means:
 
 
 def wins(table: Any, higher_is_better: bool) -> Array:
-    """Count the data sets on which the row's method is better than, equal to and worse than the column's, int (k, k,
-    3).
+    """Count data sets on which the row's method is better than, equal to and worse than the column's, int (k, k, 3).
 
-    Infinite results are equal to each other.
+    Infinite results equal each other.
 
     Parameters
     ----------
@@ -49,15 +48,15 @@ def wins(table: Any, higher_is_better: bool) -> Array:
 
 
 def win_rates(table: Any, higher_is_better: bool, level: float = 0.95) -> Means:
-    """Share of the other methods that each one beats, a tie counting half: the mean over the data sets.
+    """Return the share of other methods that each method beats, ties counting half, averaged over data sets.
 
-    With rank r among k methods it is (k − r)/(k − 1), infinite results included.
+    With rank r among k methods, the share is (k − r)/(k − 1), infinite results included.
 
     Parameters
     ----------
     table : (n data sets, k methods)
     level
-        Of the interval, as for ``mean_share``.
+        Level of the interval, as in ``mean_share``.
 
     Examples
     --------
@@ -72,8 +71,7 @@ def win_rates(table: Any, higher_is_better: bool, level: float = 0.95) -> Means:
 def regrets(table: Any, higher_is_better: bool) -> Array:
     """Return how much worse each method is than the best one on each data set, (n, k), at least 0.
 
-    Regret is infinite if a loss is and the best is not; if the best is infinite too, there was nothing
-    to regret.
+    A regret is infinite if the loss is infinite and the best is not; it is 0 if both are infinite.
 
     Parameters
     ----------
@@ -90,18 +88,18 @@ def regrets(table: Any, higher_is_better: bool) -> Array:
     checks.one_of(higher_is_better, (True, False), "higher_is_better")
     loss = -values if higher_is_better else values
     best = loss.min(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):  # ∞ − ∞, which is not taken
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is not used
         return np.where(loss == best, 0.0, loss - best)
 
 
 def mean_share(values: Any, level: float = 0.95) -> Means:
-    """Means over data sets of values in [0, 1], with Wilson's interval for what the data sets are worth.
+    """Return means over data sets of values in [0, 1], with Wilson's interval for their effective number.
 
     Parameters
     ----------
     values : (n data sets, k methods)
     level
-        Of the interval, in (0, 1). NaN for one data set, which says nothing of others.
+        Level of the interval, in (0, 1). The ends are NaN for a single data set.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models by key, as a Recipe names them, and the probability trees and forests of the papers."""
+"""Registry of models by key, and the probability trees and forests of the papers."""
 
 from calib.kernel.registry import Registry
 from calib.models import (

@@ -1,4 +1,4 @@
-"""A model is any scikit-learn classifier; an entry says how to build it, its settings and the kind of its score."""
+"""Registry entry of a model (any scikit-learn classifier), and functions that fit and score models."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ from calib.kernel.registry import check_named
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """One model of the registry.
+    """Model of the registry.
 
     Parameters
     ----------
     key, label
-        Its name in a Recipe and for people.
+        Name in a Recipe and name for people.
     help
-        One sentence on when to take it.
+        One sentence on when to use it.
     make
-        The function called with one keyword a setting and ``random_state``; it returns an unfitted
-        classifier.
+        Function of one keyword per setting and ``random_state``; it returns an unfitted classifier.
     parameters
-        The settings, with type, range, default and a line of help.
+        Settings, with type, range, default and a line of help.
     score
         "probability" (numbers in [0, 1]) or "margin" (any real number, such as a distance from a boundary).
     bagged
-        Whether out-of-bag scores exist, and scores of single trees with them.
+        Whether out-of-bag scores exist, and with them scores of single trees.
     single_tree
-        Whether it is one tree, whose leaves tie many rows and rest on few.
+        Whether it is one tree, whose leaves give many rows one score and contain few training rows.
     """
 
     key: str
@@ -53,17 +52,17 @@ class ModelEntry:
     def build(
         self, params: Mapping[str, Any] | None = None, random_state: int | None = None
     ) -> BaseEstimator:
-        """An unfitted classifier; what ``params`` leaves out takes its default.
+        """Return an unfitted classifier; settings not in ``params`` take their defaults.
 
         Raises
         ------
         InputError
-            For an unknown setting or a value out of range, naming what is allowed.
+            If a setting is unknown or its value out of range; names what is allowed.
         """
         values = settings(params or {}, self.parameters, self.label)
         return self.make(**values, random_state=random_state)
 
-    @cached_property  # asked for whenever the sidebar is drawn
+    @cached_property  # cached because the sidebar needs it on every run
     def drawn(self) -> bool:
         """Whether another seed gives another model.
 
@@ -95,17 +94,17 @@ def check_model(entry: Any) -> None:
 
 
 def gives_probability(estimator: BaseEstimator) -> bool:
-    """Whether the score of class 1 is a probability (``predict_proba``) and not a margin (``decision_function``).
+    """Tell whether the score of class 1 is a probability (``predict_proba``), not a margin (``decision_function``).
 
     Parameters
     ----------
     estimator
-        A classifier, fitted or not.
+        Classifier, fitted or not.
 
     Raises
     ------
     InputError
-        For an estimator that has neither.
+        If the estimator has neither method.
     """
     if hasattr(estimator, "predict_proba"):
         return True
@@ -118,14 +117,14 @@ def gives_probability(estimator: BaseEstimator) -> bool:
 
 
 def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
-    """The score of class 1, shape (n,): ``predict_proba`` if the classifier has it, else ``decision_function``.
+    """Return the score of class 1, shape (n,): ``predict_proba`` if the classifier has it, else ``decision_function``.
 
     Parameters
     ----------
     estimator
-        A fitted classifier.
+        Fitted classifier.
     X
-        Its rows.
+        Rows to score.
 
     Examples
     --------
@@ -137,7 +136,7 @@ def class_one_score(estimator: BaseEstimator, X: Any) -> np.ndarray:
     scores = (
         estimator.predict_proba(X)[:, 1] if gives_probability(estimator) else estimator.decision_function(X)
     )
-    # not a view of the table of both classes, which would be kept with it
+    # a copy, because a view would keep the array of both classes
     return score_vector(np.ascontiguousarray(scores), "The model's scores")
 
 
@@ -168,29 +167,29 @@ def class_scores(estimator: BaseEstimator, X: Any, classes: np.ndarray) -> np.nd
 
 
 def rows_of_classes(p: np.ndarray) -> np.ndarray:
-    """Return probabilities of class 1 (m,) as (m, 2); those of K > 2 classes (m, K) as they are."""
+    """Return probabilities of class 1 (m,) as (m, 2); those of K > 2 classes (m, K) unchanged."""
     return np.column_stack([1 - p, p]) if p.ndim == 1 else p
 
 
 def fit_takes(estimator: BaseEstimator, name: str) -> bool:
-    """Whether the ``fit`` of the model at the end of a pipeline, or of the estimator, has an argument of this name."""
+    """Tell whether ``fit`` of the estimator, or of a pipeline's last step, has an argument of this name."""
     return name in inspect.signature(last_step(estimator).fit).parameters
 
 
 def fit_model(
     estimator: BaseEstimator, X: Any, y: np.ndarray, watch: Watch | None = None, **given: Any
 ) -> tuple[BaseEstimator, Any]:
-    """A fitted clone, and the matrix that its last step was fitted on.
+    """Return a fitted clone, and the matrix on which its last step was fitted.
 
-    A pipeline is fitted step by step, so that the matrix need not be computed twice.
+    A pipeline is fitted step by step, so that the matrix is not computed twice.
 
     Parameters
     ----------
     watch
-        Of a model whose ``fit`` takes one: it reports progress and can call the fit off.
+        Reports progress and can cancel the fit, if the model's ``fit`` has this argument.
     given
-        What else goes to the model's ``fit``, such as sample_weight: it must be among its arguments
-        (``fit_takes``). Preprocessing steps do not see it.
+        Further arguments of the model's ``fit``, such as sample_weight, which it must accept (``fit_takes``).
+        Preprocessing steps do not receive them.
     """
     if isinstance(estimator, Pipeline):
         head, (name, last) = clone(estimator[:-1]), estimator.steps[-1]
@@ -215,7 +214,7 @@ def model_name(estimator: BaseEstimator) -> str:
 
 
 def last_step(estimator: BaseEstimator) -> BaseEstimator:
-    """The model at the end of a pipeline (of pipelines), or the estimator itself."""
+    """Return the model at the end of a pipeline (of pipelines), or the estimator itself."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator

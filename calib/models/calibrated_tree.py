@@ -1,7 +1,7 @@
-"""A calibrated tree is a fixed, readable model: every leaf carries its rule, its label and its interval.
+"""Calibrated trees: fixed, readable models in which every leaf has a rule, a label and an interval.
 
-All rows in a leaf share one score, so that an inductive calibrator gives the leaf one p0, one p1 and one p
-(Johansson, Löfström, Boström 2019, §3.1).
+All rows in a leaf share one score, so an inductive calibrator gives the leaf one p0, one p1 and one p (Johansson,
+Löfström, Boström 2019, §3.1).
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ Wording = Callable[[int, float, float], str]
 
 @dataclass(frozen=True)
 class TreeNode:
-    """One node, as it would be drawn.
+    """Node of a tree, with everything that its drawing shows.
 
     Attributes
     ----------
     number, parent
-        In the tree's own numbering, the root 0 with parent −1.
+        Numbers in the tree's own numbering; the root is 0 with parent −1.
     depth
-        The root's is 0.
+        Depth; 0 for the root.
     condition
-        What leads here from the parent ("" for the root).
+        Condition that leads here from the parent ("" for the root).
     rule
         All conditions from the root, shortened.
     n
-        Training rows.
+        Number of training rows.
     label
-        The class that p predicts.
+        Class that p predicts.
     score
         The tree's own probability of class 1.
     p0, p1, p
-        The calibrator's pair and probability at that score; None if it gives none.
+        Pair and probability of the calibrator at this score; None if it gives none.
     """
 
     number: int
@@ -64,16 +64,16 @@ def tree_nodes(
     feature_names: Sequence[str] | None = None,
     say: Wording | None = None,
 ) -> tuple[TreeNode, ...]:
-    """Every node of a fitted tree with what a fitted calibrator makes of it, in the tree's own order.
+    """Return every node of a fitted tree with its calibrated probability, in the tree's own order.
 
     Parameters
     ----------
     calibrator
-        Fitted on scores of this tree; without one, p is the tree's own score.
+        Calibrator fitted on scores of this tree; without one, p is the tree's own score.
     feature_names
-        (d,) names for the rules; by default those seen in ``fit``, or x0, x1, ….
+        Names (d,) for the rules; by default those seen in ``fit``, or x0, x1, ….
     say
-        (feature number, low, high) → how low < feature ≤ high reads, in place of names and numbers.
+        Function (feature number, low, high) → text of the rule low < feature ≤ high, instead of names and numbers.
     """
     check_is_fitted(tree)
     grown, score = tree.tree_, tree.node_probability_
@@ -84,7 +84,7 @@ def tree_nodes(
     conditions: list[str] = []
     bounds: list[dict[int, tuple[float, float]]] = []  # feature → (above, up to) along the path, by node
     depths: list[int] = []
-    # Class weights change counts, which is not known of single rows
+    # Class weights change counts, and single rows do not know these weights
     rows = grown.n_node_samples if tree.class_weight else grown.weighted_n_node_samples.round()
     nodes = []
     for i, above in enumerate(parent.tolist()):
@@ -96,7 +96,8 @@ def tree_nodes(
             feature, threshold = int(grown.feature[above]), float(grown.threshold[above])
             left = grown.children_left[above] == i
             low, high = bounds[above].get(feature, (-np.inf, np.inf))
-            now = (low, threshold) if left else (threshold, high)  # a split lies inside the bounds above it
+            # a split is inside the bounds of its ancestors
+            now = (low, threshold) if left else (threshold, high)
             conditions.append(say(feature, *((-np.inf, threshold) if left else (threshold, np.inf))))
             bounds.append({**bounds[above], feature: now})
             depths.append(depths[above] + 1)

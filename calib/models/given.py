@@ -1,4 +1,4 @@
-"""Existing scores: a column of the table, or one per class, serves as the model, so only calibration is done here."""
+"""Existing scores as a model: a column of the table, or one per class; only calibration remains to be done."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from calib.models.base import ModelEntry
 
 
 def may_be_probabilities(scores: np.ndarray) -> bool:
-    """Whether all scores (n,) could be probabilities."""
+    """Tell whether all scores (n,) could be probabilities."""
     return bool(((scores >= 0) & (scores <= 1)).all())
 
 
@@ -36,14 +36,14 @@ def _margin(self: GivenScores) -> bool:
 
 
 class GivenScores(ClassifierMixin, BaseEstimator):
-    """Return the column ``score`` of a data frame as score (the first column if None).
+    """Classifier whose score is the column ``score`` of a data frame (the first column if None).
 
-    Nothing is learnt from the labels, so that every row may calibrate.
+    It learns nothing from the labels, so that every row may calibrate.
 
     Parameters
     ----------
     probability
-        Whether the scores are probabilities, else margins; None: if all those seen by ``fit`` lie in [0, 1].
+        Whether the scores are probabilities, not margins; None infers it: yes if all scores in ``fit`` are in [0, 1].
 
     Examples
     --------
@@ -94,14 +94,14 @@ class GivenScores(ClassifierMixin, BaseEstimator):
 
 
 class GivenProbabilities(ClassifierMixin, BaseEstimator):
-    """Return the columns of a data frame as the probabilities of K classes.
+    """Classifier whose probabilities of K classes are columns of a data frame.
 
-    Nothing is learnt from the labels, so that every row may calibrate.
+    It learns nothing from the labels, so that every row may calibrate.
 
     Parameters
     ----------
     columns
-        The columns of the classes 0 … K − 1, in this order; None takes all columns.
+        Columns of the classes 0 … K − 1, in this order; None takes all columns.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class GivenProbabilities(ClassifierMixin, BaseEstimator):
         Raises
         ------
         InputError
-            For rows that do not sum to 1, and labels that are not positions of columns.
+            If rows do not sum to 1, or labels are not positions of columns.
         """
         width = self._table(X).shape[1]
         class_labels(y, width)
@@ -133,7 +133,7 @@ class GivenProbabilities(ClassifierMixin, BaseEstimator):
         return self
 
     def _table(self, X: Any) -> np.ndarray:
-        """The columns in the order of the classes; of all columns of a table no copy is made."""
+        """Return the columns in the order of the classes, without a copy if all columns of a table are used."""
         if self.columns is not None and isinstance(X, pd.DataFrame) and list(X.columns) != list(self.columns):
             absent = [name for name in self.columns if name not in X.columns]
             if absent:

@@ -1,4 +1,4 @@
-"""Gradient boosting: each tree corrects the sum of those before it (histogram-based, scikit-learn's)."""
+"""Gradient boosting: each tree corrects the sum of the previous ones (histogram-based, scikit-learn's)."""
 
 from __future__ import annotations
 

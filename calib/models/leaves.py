@@ -1,12 +1,12 @@
-"""From the rows in a node of a tree to a probability: relative frequency, Laplace, m-estimate, curtailment.
+"""Estimate a probability from the rows in a tree node: relative frequency, Laplace, m-estimate, curtailment.
 
-With n rows in a leaf, n_1 of class 1: ``n_1/n``, ``(n_1 + 1)/(n + 2)``, and in general ``(n_1 + m·prior)/(n +
-m)`` (Johansson, Löfström, Boström 2019, eq. 2.2–2.3; Laplace is m = 2, prior = ½, and of K classes m = K, prior =
-1/K). Curtailment (Zadrozny and
-Elkan 2001) climbs from a leaf to the first ancestor with at least v rows and uses that node instead.
+With n rows in a leaf, n_1 of class 1: ``n_1/n``, ``(n_1 + 1)/(n + 2)``, and in general ``(n_1 + m·prior)/(n + m)``
+(Johansson, Löfström, Boström 2019, eq. 2.2–2.3; Laplace is m = 2, prior = ½, and for K classes m = K, prior = 1/K).
+Curtailment (Zadrozny and Elkan 2001) climbs from a leaf to the first ancestor with at least v rows and uses that node
+instead.
 
-In a forest's tree the rows are those of its bootstrap sample, counted as often as they were drawn; with
-sample or class weights, n is a sum of weights.
+In a tree of a forest, the rows are those of its bootstrap sample, counted as often as they were drawn. With sample or
+class weights, n is a sum of weights.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def check_leaf(leaf: Any, curtail: Any, m: Any, prior: Any) -> None:
 
 
 def node_counts(tree: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n_1, n) of every node of a fitted ``tree_``, float arrays (nodes,); of K > 2 classes n_k, (nodes, K).
+    """Return (n_1, n) of every node of a fitted ``tree_``, float arrays (nodes,); for K > 2 classes n_k, (nodes, K).
 
-    ``tree_.value`` holds fractions since scikit-learn 1.3. Where rows are counted, products that are whole
-    numbers but for rounding are made whole, so that scores which are equal in exact arithmetic stay equal.
-    Sums of weights are rounded themselves: there n_1 is only kept from exceeding n.
+    ``tree_.value`` holds fractions since scikit-learn 1.3. If rows are counted, products that are whole numbers up to
+    rounding are rounded, so that scores which are equal in exact arithmetic stay equal. Sums of weights are not exact;
+    there n_1 is only kept from exceeding n.
     """
     n, shares = tree.weighted_n_node_samples, tree.value[:, 0]
     if shares.shape[1] > 2:
@@ -50,7 +50,7 @@ def _class_counts(shares: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def parents(tree: Any) -> np.ndarray:
-    """Number of every node's parent, −1 for the root; int array (nodes,)."""
+    """Return the number of every node's parent, −1 for the root; int array (nodes,)."""
     parent = np.full(tree.node_count, -1, dtype=np.intp)
     inner = np.flatnonzero(tree.children_left >= 0)
     parent[tree.children_left[inner]] = inner
@@ -64,7 +64,7 @@ def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
     Parameters
     ----------
     start
-        The answer for a smaller v, from which the climb goes on (int array (nodes,)).
+        Result for a smaller v, from which to continue (int array (nodes,)).
     """
     n = tree.weighted_n_node_samples
     nodes = np.arange(tree.node_count)
@@ -80,14 +80,14 @@ def curtailed(tree: Any, v: int, start: np.ndarray | None = None) -> np.ndarray:
 def node_probabilities(
     tree: Any, leaf: str = "frequency", curtail: int = 0, m: float = 2.0, prior: float | None = None
 ) -> np.ndarray:
-    """Probability of class 1 for rows that end in each node of a fitted ``tree_``, float array (nodes,).
+    """Return the probability of class 1 for rows that end in each node of a fitted ``tree_``, float array (nodes,).
 
-    Of K > 2 classes, that of each class, (nodes, K).
+    For K > 2 classes, return that of each class, (nodes, K).
 
     Parameters
     ----------
     prior
-        Of class 1 in the m-estimate; None takes the share of class 1, or of each class, among the tree's training rows.
+        Prior of class 1 in the m-estimate; None takes the share of class 1 (or of each class) in the training rows.
     """
     ones, n = node_counts(tree)
     if ones.ndim == 2:

@@ -1,4 +1,4 @@
-"""Logistic regression on standardised features: well calibrated wherever the log-odds are near linear."""
+"""Logistic regression on standardised features: well calibrated if the log-odds are nearly linear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaussian naive Bayes: treats features as independent; if they are not, probabilities are too near 0 and 1."""
+"""Gaussian naive Bayes: treats features as independent; if they are not, probabilities are too close to 0 and 1."""
 
 from __future__ import annotations
 

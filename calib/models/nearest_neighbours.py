@@ -12,7 +12,7 @@ from calib.models.base import ModelEntry
 
 
 class NearestNeighbours(KNeighborsClassifier):
-    """scikit-learn's classifier, which refuses fewer training rows than neighbours when it is fitted."""
+    """Nearest neighbours of scikit-learn; fitting fails if there are fewer training rows than neighbours."""
 
     def fit(self, X, y):
         super().fit(X, y)

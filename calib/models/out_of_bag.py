@@ -1,7 +1,7 @@
-"""Votes of the trees that did not see a row: the out-of-bag scores of any bagged ensemble, tree by tree.
+"""Out-of-bag scores of any bagged ensemble: votes of the trees that did not see a row.
 
-Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. Works
-for scikit-learn's forests and BaggingClassifier as well as for the forests of this package.
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. This works for
+scikit-learn's forests and BaggingClassifier as well as for the forests of this package.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ BAGGED = (*FORESTS, BaggingClassifier)
 
 
 def ensemble_of(model: Any) -> Any:
-    """The ensemble inside a fitted model: what a search found, or the model itself."""
+    """Return the ensemble inside a fitted model: the result of a search, or the model itself."""
     return getattr(model, "best_estimator_", model)
 
 
 def no_bagging(name: str) -> InputError:
-    """Return the refusal of a model without out-of-bag scores."""
+    """Return the error for a model without out-of-bag scores."""
     return InputError(
         f"Out-of-bag scores need a bagged ensemble, but {name} is not bagged. Choose a random forest or "
         "bagged trees, or placement='split' or 'cv'."
@@ -37,7 +37,7 @@ def no_bagging(name: str) -> InputError:
 
 
 def refuse_without_bagging(model: Any) -> None:
-    """Refuse a model, fitted or not, that is not a bagged ensemble, and say what to do."""
+    """Refuse a model, fitted or not, that is not a bagged ensemble, and state the remedy."""
     ensemble = ensemble_of(model)
     if getattr(ensemble, "chooses_a_forest", False):
         return
@@ -51,7 +51,7 @@ def refuse_without_bagging(model: Any) -> None:
 
 
 def in_bag(ensemble: Any) -> np.ndarray:
-    """Whether each training row is in each tree's sample, bool (n, n_trees), one tree's column contiguous."""
+    """Return whether each training row is in each tree's sample, bool (n, n_trees), each tree's column contiguous."""
     if getattr(ensemble, "bag_", None) is not None:
         return ensemble.bag_
     samples = ensemble.estimators_samples_
@@ -62,7 +62,7 @@ def in_bag(ensemble: Any) -> np.ndarray:
 
 
 def tree_voters(ensemble: Any) -> Iterator[Callable[[Any], np.ndarray]]:
-    """Return for each tree the function from rows of ``voting_matrix`` to its votes for class 1, or for K classes."""
+    """Yield for each tree a function from rows of ``voting_matrix`` to its votes for class 1, or for K classes."""
     if isinstance(ensemble, BaggingClassifier):
         for member, features in zip(ensemble.estimators_, ensemble.estimators_features_, strict=True):
             yield partial(_member_vote, member, features, ensemble.n_classes_)
@@ -80,7 +80,7 @@ def _tree_vote(tree: Any, votes: np.ndarray, Z: Any) -> np.ndarray:
 
 
 def _member_vote(member: Any, features: np.ndarray, classes: int, Z: Any) -> np.ndarray:
-    # A BaggingClassifier hands its members the classes as 0, 1 …, and one of them may not have seen all.
+    # A BaggingClassifier passes classes to its members as 0, 1 …, and a member may not have seen all of them.
     Z = _safe_indexing(Z, features, axis=1)
     votes = np.zeros((Z.shape[0], classes))
     if hasattr(member, "predict_proba"):
@@ -91,16 +91,16 @@ def _member_vote(member: Any, features: np.ndarray, classes: int, Z: Any) -> np.
 
 
 def vote_table(ensemble: Any, X: Any) -> np.ndarray:
-    """Every tree's vote for class 1 on the rows X, (n, n_trees); their mean is the ensemble's probability.
+    """Return every tree's vote for class 1 on the rows X, (n, n_trees); their mean is the ensemble's probability.
 
-    Of K > 2 classes (n, n_trees, K).
+    For K > 2 classes (n, n_trees, K).
     """
     Z = voting_matrix(ensemble, X)
     return np.stack([vote(Z) for vote in tree_voters(ensemble)], axis=1)
 
 
 def voting_matrix(ensemble: Any, X: Any) -> Any:
-    """X as the trees take it: float32 rows for forests, so that it is converted once and not once a tree."""
+    """Return X as the trees need it: float32 rows for forests, converted once and not once per tree."""
     if isinstance(ensemble, FORESTS):
         return ensemble._validate_X_predict(X)
     return X.tocsr() if sp.issparse(X) else np.asarray(X)
@@ -109,19 +109,19 @@ def voting_matrix(ensemble: Any, X: Any) -> Any:
 def mean_out_of_bag(
     ensemble: Any, X: Any, bag: np.ndarray, reference: np.ndarray, watch: Watch | None = None
 ) -> np.ndarray:
-    """Mean vote for each row over the trees that have not seen its reference row, (m,) or, of K > 2 classes, (m, K).
+    """Return each row's mean vote over the trees that did not see its reference row, (m,) or (m, K) for K > 2.
 
-    NaN if there is no such tree.
+    It is NaN if there is no such tree.
 
-    A running sum, tree by tree, over only the rows a tree has a vote on.
+    The mean is accumulated tree by tree, only for the rows that a tree votes on.
 
     Parameters
     ----------
     X : (m, d)
     bag : bool (n, trees)
-        Which training rows each tree has seen.
+        Whether each tree has seen each training row.
     reference : int (m,)
-        For each row of X the training row that must be out of bag.
+        Training row that must be out of bag, for each row of X.
     """
     Z = voting_matrix(ensemble, X)
     shape = (len(reference),) if len(ensemble.classes_) == 2 else (len(reference), len(ensemble.classes_))

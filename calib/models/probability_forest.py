@@ -1,7 +1,7 @@
-"""A forest of probability estimation trees: scikit-learn's trees, leaves and votes by choice, out-of-bag scores.
+"""Forest of probability estimation trees: scikit-learn's trees, a choice of leaves and votes, out-of-bag scores.
 
-Votes average the leaves' probabilities or the trees' hard decisions (Boström 2008). A row's out-of-bag score
-is the mean vote of the trees whose bootstrap sample does not hold it (Johansson et al. 2019, §3.2).
+Votes average the leaves' probabilities or the trees' decisions (Boström 2008). A row's out-of-bag score is the mean
+vote of the trees whose bootstrap sample does not contain it (Johansson et al. 2019, §3.2).
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ VOTES = ("probability", "class")
 
 
 class ProbabilityForest(RandomForestClassifier):
-    """Exactly scikit-learn's RandomForestClassifier, with leaves and votes by choice.
+    """Random forest of scikit-learn with a choice of leaf estimates and votes.
 
-    The other parameters are scikit-learn's; the same parameters and random_state grow the same trees.
-    ``node_votes_`` holds for each tree the vote of every node for class 1, (nodes,); of K > 2 classes (nodes, K).
+    The other parameters are scikit-learn's; the same parameters and random_state grow the same trees. ``node_votes_``
+    holds for each tree the vote of every node for class 1, (nodes,); for K > 2 classes (nodes, K).
 
     Parameters
     ----------
     leaf, curtail, m, prior
-        How a leaf turns counts into a probability, as in ProbabilityTree.
+        Leaf estimate, as in ProbabilityTree.
     vote
-        "probability" averages the leaves' probabilities (scikit-learn's own), "class" the trees' decisions,
-        where an even leaf decides for the first class as scikit-learn's trees do.
+        "probability" averages the leaves' probabilities (as scikit-learn does), "class" the trees' decisions; a tied
+        leaf decides for the first class, as in scikit-learn's trees.
 
     Examples
     --------
@@ -131,10 +131,10 @@ class ProbabilityForest(RandomForestClassifier):
         X : (n, d)
         y : (n,)
         watch
-            Reports and looks for cancellation between (groups of) trees.
+            Reports progress and can cancel the fit between (groups of) trees.
         groups : (n,)
-            Rows of one group are drawn together into a tree's bag, as many groups as there are, with replacement,
-            so that a tree out of whose bag a row is has seen none of its group.
+            Group of each row. Bags draw whole groups with replacement, as many as there are, so a tree that did not
+            see a row has seen no row of its group.
         """
         check_leaf(self.leaf, self.curtail, self.m, self.prior)
         checks.one_of(self.vote, VOTES, "vote")
@@ -154,7 +154,7 @@ class ProbabilityForest(RandomForestClassifier):
         return self
 
     def _fit_watched(self, X, y, sample_weight, watch: Watch) -> None:
-        """Grow by warm starts, which draw the same seeds as one fit; a group takes about 0.1 s."""
+        """Grow by warm starts, which draw the same seeds as one fit; a group of trees takes about 0.1 s."""
         self._validate_params()
         trees = int(self.n_estimators)
         seeds = self.random_state
@@ -177,7 +177,7 @@ class ProbabilityForest(RandomForestClassifier):
         watch.step(1.0, "trees")
 
     def _fit_groups(self, X, y, sample_weight, watch: Watch, groups: np.ndarray) -> None:
-        """Grow every tree on whole groups resampled for it: by warm starts, with the draws as weights."""
+        """Grow every tree on resampled whole groups, by warm starts, with the draws as weights."""
         names, group = np.unique(groups, return_inverse=True)
         checks.same_length(y=y, groups=group)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -193,7 +193,7 @@ class ProbabilityForest(RandomForestClassifier):
                 bags.append(drawn > 0)
         finally:
             self.set_params(**settings)
-        self.bag_ = np.array(bags).T  # one tree's column contiguous
+        self.bag_ = np.array(bags).T  # each tree's column contiguous
         watch.step(1.0, "trees")
 
     def _node_votes(self, tree: Any) -> np.ndarray:
@@ -212,9 +212,9 @@ class ProbabilityForest(RandomForestClassifier):
         return other
 
     def tree_scores(self, X) -> np.ndarray:
-        """Every tree's vote for class 1, (n, n_trees); its mean over the trees is ``predict_proba(X)[:, 1]``.
+        """Return every tree's vote for class 1, (n, n_trees); the mean over trees is ``predict_proba(X)[:, 1]``.
 
-        Of K > 2 classes (n, n_trees, K).
+        For K > 2 classes (n, n_trees, K).
         """
         check_is_fitted(self)
         return vote_table(self, X)
@@ -226,15 +226,14 @@ class ProbabilityForest(RandomForestClassifier):
         return rows_of_classes(np.asarray(votes) / len(self.estimators_))
 
     def in_bag(self) -> np.ndarray:
-        """Whether each training row is in each tree's bootstrap sample, bool (n, n_trees)."""
+        """Return whether each training row is in each tree's bootstrap sample, bool (n, n_trees)."""
         check_is_fitted(self)
         return in_bag(self)
 
     def oob_scores(self) -> np.ndarray:
-        """Mean vote of the trees that did not see the row, (n,) or (n, K); NaN for a row that every tree saw.
+        """Return the mean vote of the trees that did not see each row, (n,) or (n, K); NaN if every tree saw it.
 
-        A running sum over the trees: no (n, n_trees) array of numbers is made. InputError where
-        bootstrap=False.
+        The votes are summed tree by tree, without an array (n, n_trees). InputError if bootstrap=False.
         """
         check_is_fitted(self)
         refuse_without_bagging(self)
@@ -247,7 +246,7 @@ class ProbabilityForest(RandomForestClassifier):
 
 @contextlib.contextmanager
 def _quiet(class_weight: Any):
-    """Without scikit-learn's warning that presets of class weights fit a warm start only on unchanged data."""
+    """Suppress scikit-learn's warning that presets of class weights need unchanged data in warm starts."""
     with warnings.catch_warnings():
         if isinstance(class_weight, str):
             warnings.filterwarnings("ignore", message="class_weight presets")

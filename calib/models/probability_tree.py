@@ -1,7 +1,6 @@
-"""A probability estimation tree: scikit-learn's decision tree with a choice of how a leaf turns counts into p.
+"""Probability estimation tree: scikit-learn's decision tree with a choice of the leaf estimate.
 
-Johansson, Löfström, Boström, *Calibrating probability estimation trees using Venn–Abers predictors* (2019),
-§2.
+Johansson, Löfström, Boström, *Calibrating probability estimation trees using Venn–Abers predictors* (2019), §2.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from calib.models.leaves import LEAVES, check_leaf, node_probabilities
 
 
 def one_label(tags: Tags) -> Tags:
-    """scikit-learn's tags of an estimator for one label."""
+    """Set scikit-learn's tags of an estimator for one label, and return them."""
     tags.classifier_tags.multi_label = False
     tags.target_tags.multi_output = False
     return tags
@@ -34,21 +33,21 @@ def refuse_one_class(model: Any) -> None:
 
 
 class ProbabilityTree(DecisionTreeClassifier):
-    """Exactly scikit-learn's DecisionTreeClassifier, with estimates of the leaves by choice.
+    """Decision tree of scikit-learn with a choice of leaf estimates.
 
     The other parameters are scikit-learn's; the same parameters and random_state grow the same tree.
-    ``node_probability_`` (nodes,) is the probability of class 1 for rows that end in each node; of K > 2 classes
+    ``node_probability_`` (nodes,) is the probability of class 1 for rows that end in each node; for K > 2 classes
     (nodes, K).
 
     Parameters
     ----------
     leaf
-        "frequency" n_1/n (scikit-learn's own), "laplace" (n_1 + 1)/(n + 2), of K classes (n_k + 1)/(n + K), or "m"
+        "frequency" n_1/n (as in scikit-learn), "laplace" (n_1 + 1)/(n + 2), for K classes (n_k + 1)/(n + K), or "m"
         (n_1 + m·prior)/(n + m).
     curtail
-        Climb to the first ancestor with at least this many training rows; 0 or 1 stays in the leaf.
+        Use the first ancestor with at least this many training rows; 0 or 1 uses the leaf itself.
     m, prior
-        Of the m-estimate; prior None is the share of class 1 in the training set.
+        Settings of the m-estimate; prior None is the share of class 1 in the training set.
 
     Examples
     --------
@@ -162,7 +161,7 @@ LEAF_PARAMETERS = (
 
 
 def depth_parameters(min_samples_leaf: int) -> tuple[Parameter, ...]:
-    """Depth and leaf size, whose default differs between a single tree and a forest."""
+    """Return the settings of depth and leaf size, whose default differs between a single tree and a forest."""
     return (
         Parameter(
             "max_depth",

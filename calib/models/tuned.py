@@ -1,8 +1,8 @@
 """Forests that choose their own settings by the Brier score of stratified folds: RF_opt and CT of Shaker and
 Hüllermeier, *Random forest calibration* (2025).
 
-RF_opt draws settings at random and keeps the best; CT keeps the forest and searches one curtailment threshold
-for all its trees. A forest does not depend on that threshold, so one fit per fold serves every candidate.
+RF_opt draws settings at random and keeps the best. CT keeps the forest and searches for one curtailment threshold of
+all its trees. A forest does not depend on this threshold, so one fit per fold serves every candidate.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ class _ChosenForest(ClassifierMixin, BaseEstimator):
 
 
 class TunedForest(_ChosenForest):
-    """The best of ``draws`` random settings by the mean Brier score of stratified folds, refitted on everything.
+    """Forest with the best of ``draws`` random settings by mean Brier score over folds, refitted on all rows.
 
-    ``trials_`` lists (settings, Brier score) in the order drawn; ``best_params_`` and ``best_estimator_`` the
+    ``trials_`` lists (settings, Brier score) in the order drawn; ``best_params_`` and ``best_estimator_`` are the
     choice.
     """
 
@@ -130,10 +130,9 @@ class TunedForest(_ChosenForest):
 
 
 class CurtailedForest(_ChosenForest):
-    """A forest with the curtailment threshold of 1…``highest`` that has the best mean Brier score over the folds.
+    """Forest with the curtailment threshold of 1…``highest`` that has the best mean Brier score over the folds.
 
-    ``curve_`` (highest,) holds the score of every threshold; ``best_params_`` the choice (the smallest on a
-    tie).
+    ``curve_`` (highest,) holds the score of every threshold, ``best_params_`` the choice (the smallest if tied).
     """
 
     def __init__(
@@ -162,12 +161,12 @@ class CurtailedForest(_ChosenForest):
         return {"curtail": min(self._candidates(), key=lambda v: self.curve_[v - 1])}
 
     def _candidates(self) -> Sequence[int]:
-        """The thresholds compared; of those with the best score the first is taken."""
+        """Return the thresholds to compare; the first of those with the best score is chosen."""
         return range(1, self.highest + 1)
 
 
 def curtailed_scores(forest: ProbabilityForest, X: Any, highest: int) -> np.ndarray:
-    """Scores of a forest under every curtailment threshold 1…highest, (highest, n), from one pass over its trees."""
+    """Return scores of a forest for every curtailment threshold 1…highest, (highest, n), in one pass."""
     Z = voting_matrix(forest, X)
     total = np.zeros((highest, Z.shape[0]))
     for member in forest.estimators_:

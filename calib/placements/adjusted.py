@@ -1,10 +1,11 @@
-"""A fitted calibrator at another base rate: answers, steps and formula are adjusted by the odds ratio.
+"""Adjust a fitted calibrator to another base rate: predictions, steps and formulas by the odds ratio.
 
-The pair is merged first and adjusted after. Where p is right, p adjusted is right as well, whatever it was made of:
-by Bayes' rule the odds of class 1 given any function of a row move by the ratio. Of pairs that were adjusted
-before they are merged this does not hold, and even the order of the rows would depend on the stated rate.
+The pair is merged first and adjusted afterwards. If p is calibrated, the adjusted p is calibrated too: by Bayes' rule,
+the odds of class 1 given any function of a row are multiplied by the ratio. This does not hold for pairs that are
+adjusted before they are merged, and even the order of rows would then depend on the stated rate.
 
-Of K classes the odds of a class against the rest, and its interval, move by a ratio of the row's own (``BaseRates``).
+With K classes, the odds of a class against the rest, and its interval, are multiplied by a ratio of the row's own
+(``BaseRates``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from calib.kernel.formula import Expression
 
 @dataclass(frozen=True, eq=False)
 class Adjusted:
-    """Any fitted calibrator, or one per fold, with adjusted answers; everything else is that calibrator's.
+    """Fitted calibrator, or one per fold, with adjusted predictions; all other attributes are the calibrator's.
 
     Examples
     --------
@@ -34,7 +35,8 @@ class Adjusted:
     rate: BaseRate | BaseRates
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name in ("calibrator", "rate"):  # asked for while a copy is being made
+        # requested while the object is being copied
+        if name.startswith("__") or name in ("calibrator", "rate"):
             raise AttributeError(name)
         return getattr(self.calibrator, name)
 
@@ -61,5 +63,5 @@ class Adjusted:
 
 
 def unadjusted(calibrator: Any) -> Any:
-    """The calibrator at the base rate of the rows that it was fitted on."""
+    """Return the calibrator at the base rate of the rows on which it was fitted."""
     return calibrator.calibrator if isinstance(calibrator, Adjusted) else calibrator

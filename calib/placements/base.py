@@ -1,8 +1,7 @@
-"""A placement says which scores a calibrator is fitted on, and which model scores a new row.
+"""Base of the placements: which scores a calibrator is fitted on, and which model scores a new row.
 
-``fit`` trains the base model (the expensive part, once); ``score`` scores new rows (once for any number of
-calibrators); ``calibrate`` fits a calibrator on the calibration scores and ``predict`` applies it, both
-cheap.
+``fit`` trains the base model (expensive, once); ``score`` scores new rows (once for all calibrators); ``calibrate``
+fits a calibrator on the calibration scores and ``predict`` applies it (both cheap).
 """
 
 from __future__ import annotations
@@ -37,18 +36,18 @@ from calib.splits import SPLITS, RowInfo, Splitter
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores of new rows, float array (m,), and the rows themselves, which some calibrators need besides the score.
+    """Scores of new rows, float array (m,), and the rows themselves, which some calibrators need in addition.
 
-    Of K > 2 classes scores are (m, K).
+    For K > 2 classes, scores are (m, K).
 
     Parameters
     ----------
     reference
-        For out-of-bag, int array (m,): position in the calibration set of the row z_r left out for each.
+        For out-of-bag, int array (m,): position in the calibration set of each row's excluded row z_r.
     by_fold
-        For cross-calibration, float array (folds, m): the scores of each fold's own model.
+        For cross-calibration, float array (folds, m): scores of each fold's model.
     refits
-        For the full placement, (m, 2) lists of the scores after refitting with (x, 0) and with (x, 1).
+        For the full placement, array (m, 2, n + 1): all scores after refitting with (x, 0) and with (x, 1).
     """
 
     scores: np.ndarray
@@ -60,9 +59,9 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Probability of class 1, (m,); for calibrators with intervals also the pair as it is, and the interval's ends.
+    """Probability of class 1, (m,); for calibrators with intervals also the pair and the ends of the interval.
 
-    Of K > 2 classes each array is (m, K), and rows of p sum to 1, so that p may lie outside its interval.
+    For K > 2 classes each array is (m, K), and rows of p sum to 1, so p may be outside its interval.
     """
 
     p: np.ndarray
@@ -74,11 +73,11 @@ class Outcome:
     @classmethod
     def of_pair(cls, pair: np.ndarray, p: np.ndarray) -> Self:
         p0, p1 = pair[..., 0], pair[..., 1]
-        in_order = bool((p0 <= p1).all())  # and then the interval is the pair
+        in_order = bool((p0 <= p1).all())  # the interval is then the pair
         return cls(p, p0, p1, *((p0, p1) if in_order else (np.minimum(p0, p1), np.maximum(p0, p1))))
 
     def adjusted(self, rate: BaseRate | BaseRates) -> Self:
-        """Return these answers at another base rate."""
+        """Return this outcome at another base rate."""
         ratio = rate.odds_ratio(self.p)
         return replace(
             self,
@@ -93,33 +92,34 @@ LIGHT = (
 
 
 class Placement(ABC):
-    """Base of the placements. A placement writes ``_fit`` and, if it differs, ``score``, ``calibrate``, ``predict``.
+    """Base of the placements. A placement defines ``_fit`` and, if they differ, ``score``, ``calibrate``, ``predict``.
 
     Attributes
     ----------
     model
-        The fitted estimator that scores new rows.
+        Fitted estimator that scores new rows.
     scores, y, index, weight
-        Calibration scores (n,), their labels 0/1, their positions in X, and their weights or None. Of K > 2 classes
+        Calibration scores (n,), their labels 0/1, their positions in X, and their weights or None. For K > 2 classes,
         scores are (n, K), and labels 0 … K − 1.
     classes
-        The labels in sorted order; of two, class 1 is the later.
+        Labels in sorted order; of two, class 1 is the later.
     probability
         Whether scores are probabilities.
     decides
         Whether the model has a decision function.
     model_rate
-        The frequency of class 1 among the rows that trained the model; of K > 2 classes, of each, (K,).
+        Frequency of class 1 among the rows that trained the model; for K > 2 classes, of each class, (K,).
     notes
-        Sentences on what was left out.
+        Sentences on excluded rows and unused weights.
     """
 
     key: ClassVar[str]
     label: ClassVar[str]
     help: ClassVar[str]
-    fit_share: ClassVar[float] = 0.95  # of the work that fitting and scoring are together, for progress
-    scores_trees: ClassVar[bool] = False  # whether there are scores of single trees on rows they did not see
-    for_k: ClassVar[bool] = True  # whether it places more than two classes
+    fit_share: ClassVar[float] = 0.95  # share of fitting in the work of fitting and scoring, for progress
+    # whether it has scores of single trees for rows that they did not see
+    scores_trees: ClassVar[bool] = False
+    for_k: ClassVar[bool] = True  # whether it supports more than two classes
 
     model: BaseEstimator
     scores: np.ndarray
@@ -143,27 +143,27 @@ class Placement(ABC):
         split: Splitter | None = None,
         classes: np.ndarray | None = None,
     ) -> Self:
-        """Train clones of ``estimator`` on X (n rows) and y (n labels), as the placement asks.
+        """Train clones of ``estimator`` on X (n rows) and y (n labels), as the placement requires.
 
         Parameters
         ----------
         calibration_size
-            Share of the rows held back (split).
+            Share of the rows held out (split).
         cv
             Number of folds (cv).
         random_state
-            Of every draw made.
+            Seed of all draws.
         rows
-            The weight, time, cluster and part of the n rows, if they are known.
+            Weight, time, cluster and part of the n rows, if known.
         split
-            How the rows that calibrate are held out; at random by default.
+            Split that holds out the calibration rows; random by default.
         classes
-            All labels that may occur, in sorted order; those of y by default.
+            All labels that may occur, in sorted order; by default those of y.
 
         Raises
         ------
         InputError
-            If the data or the estimator do not allow it, with the remedy; Cancelled if cancelled.
+            If the data or the estimator do not allow it; with the remedy. Cancelled if cancelled.
         """
         self.classes, coded = coded_classes(y) if classes is None else (classes, np.searchsorted(classes, y))
         if self.joint and not self.for_k:
@@ -183,7 +183,8 @@ class Placement(ABC):
         self.split = split or SPLITS["random"]()
         self._fit(X, coded, watch or Watch())
         everything = len(self.index) == len(coded) and bool((self.index == np.arange(len(coded))).all())
-        calibrating = slice(None) if everything else self.index  # rows may be millions: no copy without need
+        # no copy if possible, because there may be millions of rows
+        calibrating = slice(None) if everything else self.index
         self.y = coded[calibrating]
         self.model_rate = self._rate_of_training(coded)
         if self.weight is None and self.rows.weight is not None:
@@ -205,7 +206,7 @@ class Placement(ABC):
         return len(self.classes) > 2
 
     def scores_of(self, model: BaseEstimator, X: Any) -> np.ndarray:
-        """Return a model's scores of class 1, (n,), or of K > 2 classes its probabilities (n, K)."""
+        """Return a model's scores of class 1, (n,); for K > 2 classes, its probabilities (n, K)."""
         return class_scores(model, X, self.classes) if self.joint else class_one_score(model, X)
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
@@ -217,9 +218,9 @@ class Placement(ABC):
         return None if getattr(last_step(self.estimator), "trained_elsewhere", False) else X
 
     def with_model(self, model: BaseEstimator) -> Self:
-        """Return this placement with another fitted model of the same rows, such as the same trees with other leaves.
+        """Return this placement with another model fitted on the same rows, such as the same trees with other leaves.
 
-        Nothing is fitted; the calibration rows are scored again. For placements whose model scores them
+        Nothing is fitted; only the calibration rows are scored again. This needs a placement whose model scores them
         itself.
         """
         other = copy(self)
@@ -233,30 +234,29 @@ class Placement(ABC):
         )
 
     def light(self, *more: str) -> Self:
-        """Keep only what calibration and prediction need, without model and rows, to save memory.
+        """Return a copy with only what calibration and prediction need, without model and rows, to save memory.
 
         Parameters
         ----------
         more
-            Names of attributes that are kept besides, such as "model". The rank calibrator cannot answer
-            then.
+            Names of further attributes to keep, such as "model". The rank calibrator does not work with the copy.
         """
         other = copy(self)
         other.__dict__ = {name: value for name, value in vars(self).items() if name in (*LIGHT, *more)}
         return other
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
-        """A clone of the calibrator, fitted on the calibration scores.
+        """Return a clone of the calibrator, fitted on the calibration scores.
 
         Parameters
         ----------
         X
-            The n rows given to ``fit``, for a calibrator that knows the features.
+            The n rows given to ``fit``, for a calibrator that uses the features.
 
         Raises
         ------
         InputError
-            Where it cannot be.
+            If the placement does not support the calibrator.
         """
         self.check_takes(calibrator)
         if self.joint:
@@ -265,7 +265,7 @@ class Placement(ABC):
 
     @classmethod
     def check_takes(cls, calibrator: Any) -> None:
-        """Refuse a calibrator, an instance or its class, that this placement cannot serve, whatever the model.
+        """Refuse a calibrator (instance or class) that this placement does not support, whatever the model.
 
         >>> from calib.calibrators import CALIBRATORS
         >>> from calib.placements import PLACEMENTS
@@ -278,17 +278,17 @@ class Placement(ABC):
             )
 
     def base_rate(self, calibrator: Any) -> Any:
-        """The frequency of class 1 at which a calibrator's probabilities are right; of K > 2 classes, of each, (K,).
+        """Return the base rate at which a calibrator's probabilities are right; for K > 2 classes, of each, (K,).
 
-        That of the calibration rows; for the uncalibrated model, which learned nothing of them, that of the
-        rows that trained it.
+        It is the frequency of class 1 among the calibration rows. For the uncalibrated model, which has not seen them,
+        it is that among the rows that trained it.
         """
         if getattr(calibrator, "key", None) == "none":
             return self.model_rate
         return self._rate(self.y, self.weight)
 
     def _rate(self, y: np.ndarray, weight: np.ndarray | None) -> Any:
-        """Return the frequency of class 1 among labels, or that of each of K > 2 classes, (K,)."""
+        """Return the frequency of class 1 among labels; for K > 2 classes that of each, (K,)."""
         if not self.joint:
             return float(np.average(y, weights=weight))
         counts = np.bincount(y, weight, minlength=len(self.classes))
@@ -297,7 +297,7 @@ class Placement(ABC):
     def _fitted(
         self, calibrator: BaseEstimator, scores: np.ndarray, y: np.ndarray, weight: np.ndarray | None
     ) -> Any:
-        """A fitted clone; weights are handed on only if there are any."""
+        """Return a fitted clone; weights are passed only if there are any."""
         given = {} if weight is None else {"sample_weight": weight}
         return self._clone(calibrator).fit(scores, y, **given)
 
@@ -305,7 +305,7 @@ class Placement(ABC):
         self.notes = (*self.notes, note)
 
     def predict(self, fitted: Any, tests: Scored) -> Outcome:
-        """The answers of a calibrator that ``calibrate`` returned to scored rows."""
+        """Return the predictions of a calibrator from ``calibrate`` for scored rows."""
         if self.joint and fitted.gives_interval:
             return Outcome.of_pair(fitted.predict_interval(tests.scores), fitted.predict(tests.scores))
         if not fitted.gives_interval:
@@ -324,7 +324,7 @@ class Placement(ABC):
         return np.arange(0 if trained_elsewhere(self.estimator) else self.rows.n)
 
     def _rate_of_training(self, y: np.ndarray) -> Any:
-        """Frequency of class 1 in the model's training data; for an existing model, that of y."""
+        """Return the frequency of class 1 in the model's training data; for an existing model, that of y."""
         learned = self.trained if len(self.trained) else slice(None)
         own = self.rows.weight if self._weighs else None
         return self._rate(y[learned], None if own is None else own[learned])
@@ -336,13 +336,13 @@ class Placement(ABC):
 
     @property
     def _weighs(self) -> bool:
-        """Whether the model takes weights, or learns nothing that could take any."""
+        """Whether the model accepts weights, or learns nothing that could use them."""
         return trained_elsewhere(self.estimator) or fit_takes(self.estimator, "sample_weight")
 
     def _train(
         self, X: Any, y: np.ndarray, watch: Watch, weight: np.ndarray | None = None, **given: Any
     ) -> tuple[BaseEstimator, Any]:
-        """(fitted clone, the matrix its last step saw), trained on the labels as they were given."""
+        """Return (fitted clone, the matrix of its last step), trained on the original labels."""
         if weight is not None and fit_takes(self.estimator, "sample_weight"):
             given["sample_weight"] = weight
         model, matrix = fit_model(self.estimator, X, self.classes[y], watch, **given)
@@ -352,7 +352,7 @@ class Placement(ABC):
     def _train_on(
         self, X: Any, y: np.ndarray, index: np.ndarray, watch: Watch, weight: Any = None
     ) -> BaseEstimator:
-        """The model trained on these rows; refused if they are of one class."""
+        """Return the model trained on these rows; refuse rows of a single class."""
         if y[index].min() == y[index].max():
             raise InputError(
                 f"With split={self.split.key!r}, all training rows are of one class. Choose fewer folds, another "
@@ -369,14 +369,14 @@ class Placement(ABC):
         return self._train(X, y, watch, self.rows.weight)
 
     def _for_k(self, calibrator: BaseEstimator) -> BaseEstimator:
-        """Return the calibrator of K classes that stands for a two-class one."""
+        """Return the calibrator of K classes for a two-class one."""
         made = clone(calibrator)
         if not isinstance(made, JointCalibrator):
             made.suit(self.scores, True, False)
         return joint_calibrator(made)
 
     def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
-        """An unfitted clone for the kind of score at hand; refuses margins if probabilities are needed."""
+        """Return an unfitted clone for this kind of score; refuse margins if probabilities are needed."""
         copy = clone(calibrator)
         if isinstance(copy, JointCalibrator):
             if not self.joint:
@@ -406,7 +406,7 @@ class Placement(ABC):
 
 
 def with_features(method: Any, scores: np.ndarray, X: Any) -> pd.DataFrame:
-    """Return the table (n, 1 + d) of scores (n,) and features X (n, d) for a method that knows the features."""
+    """Return the table (n, 1 + d) of scores (n,) and features X (n, d) for a method that uses the features."""
     if X is None:
         raise InputError(
             f"{method.label} needs the features of each row, but only scores are known. Give features, or choose "
@@ -417,7 +417,7 @@ def with_features(method: Any, scores: np.ndarray, X: Any) -> pd.DataFrame:
 
 
 def only_margins(method: Any, name: str) -> InputError:
-    """Return the refusal of a method for probabilities on a model without probabilities."""
+    """Return the error for a method that needs probabilities, with a model that gives margins."""
     return InputError(
         f"{capital(method.name or method.label)} needs probabilities, but {name} gives margins, which can be any "
         "number. Choose Platt scaling, isotonic regression, Venn or Venn–Abers, or another model."
@@ -425,7 +425,7 @@ def only_margins(method: Any, name: str) -> InputError:
 
 
 def no_trees(name: str) -> InputError:
-    """Return the refusal of rank calibration on a model that is not a forest."""
+    """Return the error for rank calibration with a model that is not a forest."""
     return InputError(
         f"Rank calibration needs the scores of single trees, but {name} has no trees. Choose a random forest or "
         "bagged trees."
@@ -433,7 +433,7 @@ def no_trees(name: str) -> InputError:
 
 
 def tree_scores(model: BaseEstimator, X: Any) -> np.ndarray:
-    """Votes of every tree of a fitted forest (at the end of a pipeline) for the rows X, (n, n_trees)."""
+    """Return the votes of every tree of a fitted forest (at the end of a pipeline) for the rows X, (n, n_trees)."""
     ensemble = ensemble_of(last_step(model))
     if not isinstance(ensemble, BAGGED):
         raise no_trees(model_name(model))
@@ -446,7 +446,7 @@ def coded_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise InputError("Calibration requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
     if y.dtype.kind in "iu" and y.size and y.min() == 0 and y.max() == 1:
-        return np.arange(2, dtype=y.dtype), y.astype(np.intp, copy=False)  # coded already
+        return np.arange(2, dtype=y.dtype), y.astype(np.intp, copy=False)  # already coded
     check_classification_targets(y)
     classes, coded = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -459,11 +459,11 @@ def coded_classes(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def trained_elsewhere(estimator: BaseEstimator) -> bool:
-    """Whether ``fit`` learns nothing from the rows it is given, so that all of them may calibrate."""
+    """Tell whether ``fit`` learns nothing from the given rows, so that all of them may calibrate."""
     model = last_step(estimator)
     return isinstance(model, FrozenEstimator) or getattr(model, "trained_elsewhere", False)
 
 
 def rows(X: Any, index: Sequence[int] | np.ndarray) -> Any:
-    """The rows of an array, a data frame or a sparse matrix."""
+    """Return rows of an array, a data frame or a sparse matrix."""
     return _safe_indexing(X, index)

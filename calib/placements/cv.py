@@ -1,9 +1,9 @@
 """Cross-calibration: every row calibrates with the score of a model that did not see it.
 
-Platt, isotonic and their like are fitted on the pooled out-of-fold scores and applied to the model refitted
-on all rows. Venn and Venn–Abers answer fold by fold, each with its own model and calibration set, and the
-folds' pairs are merged (cross Venn–Abers, Vovk, Petej and Fedorova 2015): by geometric means for the log rule,
-``p = GM(p1)/(GM(1 − p0) + GM(p1))``.
+Platt scaling, isotonic regression and similar methods are fitted on the pooled out-of-fold scores and applied to the
+model refitted on all rows. Venn and Venn–Abers predict fold by fold, each with its own model and calibration set, and
+the folds' pairs are merged (cross Venn–Abers, Vovk, Petej and Fedorova 2015): by geometric means for the log rule, ``p
+= GM(p1)/(GM(1 − p0) + GM(p1))``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class FoldCalibrators:
         return self.folds[0].merge
 
     def formula(self, *scores: Expression) -> dict[str, Expression]:
-        """p0, p1 and p as formulas of the folds' scores, merged as ``merge_folds`` does."""
+        """Return p0, p1 and p as formulas of the folds' scores, merged as in ``merge_folds``."""
         tables = [fold.aligned_steps() for fold in self.folds]
         rules = _log_odds if self.merge == "log" else partial(_as_they_are, rule=self.merge)
         means: dict[str, Any] = {}
@@ -46,11 +46,11 @@ class FoldCalibrators:
         return {name: sigmoid(mean) for name, mean in means.items()} if self.merge == "log" else means
 
 
-CERTAIN = 1e9  # log-odds in the place of infinite ones: the folds' mean is as decided
+CERTAIN = 1e9  # log-odds that replace infinite ones; the folds' mean is then still certain
 
 
 def _log_odds(p0: np.ndarray, p1: np.ndarray) -> dict[str, np.ndarray]:
-    """The log-odds whose means over the folds are those of p0, p1 and p."""
+    """Return the log-odds whose means over the folds are those of p0, p1 and p."""
     with np.errstate(divide="ignore"):
         log_p0, log_not_p0, log_p1, log_not_p1 = (np.log(q) for q in (p0, 1 - p0, p1, 1 - p1))
     ends = {"p0": log_p0 - log_not_p0, "p1": log_p1 - log_not_p1, "p": log_p1 - log_not_p0}
@@ -62,14 +62,14 @@ def _as_they_are(p0: np.ndarray, p1: np.ndarray, rule: str) -> dict[str, np.ndar
 
 
 class CrossFit(Placement):
-    """Stratified shuffled folds: one model per fold for the calibration scores (n,), and one on all rows.
+    """Placement with one model per stratified fold for the calibration scores (n,), and one on all rows.
 
-    Pairs of the folds are merged as ``merge_folds`` says.
+    Pairs of the folds are merged by ``merge_folds``.
 
     Raises
     ------
     InputError
-        For fewer rows of a class than folds.
+        If a class has fewer rows than there are folds.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class CrossFit(Placement):
             )
 
     def _place(self, tests: list[np.ndarray], weights: list[np.ndarray | None]) -> None:
-        """The rows that calibrate in the order of X, and where each fold's are among them."""
+        """Set the calibration rows in the order of X, and the positions of each fold's rows among them."""
         joined = np.concatenate(tests)
         order = np.argsort(joined, kind="stable")
         place = np.empty_like(order)
@@ -126,7 +126,7 @@ class CrossFit(Placement):
         return Scored(self.scores_of(self.model, X), X, by_fold=by_fold)
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
-        # Whose pairs no theorem speaks of
+        # No theorem covers pairs of Pairwise
         if not calibrator.gives_interval or isinstance(calibrator, Pairwise):
             return super().calibrate(calibrator, X)
         if self.joint:
@@ -167,15 +167,15 @@ class CrossFit(Placement):
 
 
 def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
-    """One probability and one interval from the folds' pairs.
+    """Merge the folds' pairs into one probability and one interval.
 
     Parameters
     ----------
     p0, p1 : (folds, m), or (folds, m, K)
-        p0 <= p1, p0 < 1 and p1 > 0.
+        Pairs with p0 <= p1, p0 < 1 and p1 > 0.
     rule
         "log": p = GM(p1)/(GM(1 − p0) + GM(p1)) over the folds, and the interval's ends are means on the logit
-        scale, GM(p0)/(GM(p0) + GM(1 − p0)) and the same of p1: they never cross and always hold p. "square" and
+        scale, GM(p0)/(GM(p0) + GM(1 − p0)) and the same for p1; they never cross and always include p. "square" and
         "midpoint": p is the mean of the folds' merged values, and the interval's ends are means of p0 and of p1.
 
     Examples
@@ -187,7 +187,7 @@ def merge_folds(p0: np.ndarray, p1: np.ndarray, rule: str = "log") -> Outcome:
     (array([0.2899]), array([0.5]))
     """
     if rule == "log":
-        # Log 0 = −∞ is right here: a fold that rules out a class decides that end
+        # log 0 = −∞ is correct here: a fold that rules out a class determines that end
         with np.errstate(divide="ignore"):
             log_p0, log_not_p0, log_p1, log_not_p1 = (
                 np.mean(np.log(q), axis=0) for q in (p0, 1 - p0, p1, 1 - p1)

@@ -1,9 +1,8 @@
 """Full (transductive) prediction: the model is refitted with (x, 0) and with (x, 1) for every new row x.
 
-Vovk, Petej, *Venn–Abers predictors* (2014), Algorithm 1: with s_y the scoring function trained on z_1, …,
-z_l, (x, y) and g_y the isotonic calibrator of their scores under s_y, ``p_y = g_y(s_y(x))``. With the
-calibrator ``venn`` this is the transductive Venn predictor. Both are the inductive pair's end y, asked after
-the refit with label y.
+Vovk, Petej, *Venn–Abers predictors* (2014), Algorithm 1: with s_y the scoring function trained on z_1, …, z_l, (x, y)
+and g_y the isotonic calibrator of their scores under s_y, ``p_y = g_y(s_y(x))``. With the calibrator ``venn`` this is
+the transductive Venn predictor. In both cases, p_y is end y of the inductive pair after the refit with label y.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from calib.placements.base import Outcome, Placement, Scored, rows
 
 
 class Full(Placement):
-    """Two refits for every new row; the pair may cross (p0 > p1) and is not sorted.
+    """Placement with two refits for every new row; the pair may cross (p0 > p1) and is not sorted.
 
-    ``model`` and ``scores`` are those of one model trained on all rows: the uncalibrated answer. A model that
-    memorises its training rows (a fully grown tree) gives the interval [0, 1] everywhere. Refuses calibrators
-    without a pair.
+    ``model`` and ``scores`` belong to one model trained on all rows, for uncalibrated predictions. A model that
+    memorises its training rows (a fully grown tree) gives the interval [0, 1] everywhere. Calibrators without a pair
+    are refused.
 
     >>> from sklearn.dummy import DummyClassifier
     >>> from calib.calibrators import VennAbers
@@ -55,7 +54,7 @@ class Full(Placement):
             )
 
     def score(self, X: Any, watch: Watch | None = None) -> Scored:
-        """Refit twice for each of the m rows; reports and looks for cancellation between the fits."""
+        """Refit twice for each of the m rows; progress is reported, and cancellation checked, between the fits."""
         watch = watch or Watch()
         scores = class_one_score(self.model, X)
         refits = np.empty((len(scores), 2, len(self.y) + 1))

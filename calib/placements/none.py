@@ -1,4 +1,4 @@
-"""No calibration: everything trains the model, whose own probabilities are the answer (RF-d, Tree, W)."""
+"""No calibration: all rows train the model, and its own probabilities are the predictions (RF-d, Tree, W)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from calib.placements.base import Placement
 
 
 class NoPlacement(Placement):
-    """All n rows train the model; ``scores`` is empty, hence any calibrator but ``none`` is refused.
+    """Placement in which all n rows train the model; ``scores`` is empty, so only the calibrator ``none`` works.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from calib.calibrators import Uncalibrated
@@ -41,7 +41,7 @@ class NoPlacement(Placement):
 
     def calibrate(self, calibrator: BaseEstimator, X: Any = None) -> Any:
         self.check_takes(calibrator)
-        # It learns nothing, so that any calibration set will do
+        # It learns nothing, so any calibration set will do
         if self.joint:
             return self._for_k(calibrator).fit(np.eye(len(self.classes)), np.arange(len(self.classes)))
         return self._clone(calibrator).fit([0.5], [0])

@@ -1,9 +1,9 @@
 """Out-of-bag calibration: every row trains and calibrates, scored by the trees that did not see it.
 
-Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. A new
-row is scored by the trees for which a randomly drawn training row z_r is out of bag, and z_r leaves the
-calibration set (eq. 10–11): only so are new and calibration rows treated alike. The shorter way, scoring with
-the whole ensemble (Shaker and Hüllermeier 2025), is a placement of its own.
+Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §3.2. A new row is
+scored by the trees for which a randomly drawn training row z_r is out of bag, and z_r is removed from the calibration
+set (eq. 10–11), so that new and calibration rows are treated alike. Scoring with the whole ensemble (Shaker and
+Hüllermeier 2025) is simpler, and a separate placement.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from calib.placements.row_hash import row_hash
 
 
 class OutOfBag(Placement):
-    """Out-of-bag scores calibrate; each new row has its own drawn z_r, whose out-of-bag trees score it.
+    """Placement by out-of-bag scores; each new row has its own drawn z_r, whose out-of-bag trees score it.
 
-    r is a hash of the row and the seed: a row's answer does not depend on its neighbours. It is the row as
-    given, since preprocessing may round differently in another batch. A row that every tree saw has no
-    out-of-bag score: it is left out, counted in ``notes`` and never drawn. Venn and Venn–Abers leave z_r out;
-    other calibrators are fitted once on all out-of-bag scores.
+    r is a hash of the row and the seed, so a row's prediction does not depend on its neighbours. The hash uses the row
+    as given, since preprocessing may round differently in another batch. A row that every tree saw has no out-of-bag
+    score: it is excluded, counted in ``notes`` and never drawn. Venn and Venn–Abers exclude z_r; other calibrators are
+    fitted once on all out-of-bag scores.
 
     Raises
     ------
     InputError
-        For an estimator without bagging.
+        If the estimator is not bagged.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class OutOfBag(Placement):
                 "out-of-bag score, so they are not calibration rows. Use more trees to include these rows.",
             )
         self.scores = scores[self.index]
-        self.bag = bag.T[:, self.index].T  # (calibration rows, trees), one tree's column contiguous
+        self.bag = bag.T[:, self.index].T  # (calibration rows, trees), each tree's column contiguous
 
     def _bags(self) -> dict[str, Any]:
         """Return the groups that the model must draw whole, if the split keeps clusters together."""
@@ -104,10 +104,10 @@ class OutOfBag(Placement):
         return mean_out_of_bag(ensemble, rows(self._matrix, self.index), self.bag, own)
 
     def reference(self, X: Any) -> np.ndarray:
-        """Return for each row of X the position in the calibration set of the row z_r drawn for it, int (m,)."""
+        """Return for each row of X the position in the calibration set of its drawn row z_r, int (m,)."""
         if self.weight is None:
             return (row_hash(X, self._seed) % np.uint64(len(self.index))).astype(np.intp)
-        ends = np.cumsum(self.weight)  # a row that counts w times is drawn as often
+        ends = np.cumsum(self.weight)  # a row of weight w is drawn w times as often
         drawn = row_hash(X, self._seed).astype(np.float64) / 2.0**64 * ends[-1]
         return np.minimum(np.searchsorted(ends, drawn, side="right"), len(ends) - 1)
 
@@ -128,16 +128,16 @@ class OutOfBag(Placement):
             return super().predict(fitted, tests)
         removed = tests.reference
         if self.weight is not None:
-            # One of the rows that it stands for
+            # Remove one of the rows that it represents
             removed = np.cumsum(self.weight).astype(np.intp)[removed] - 1
         pair = fitted.leave_one_out_interval(self._test_input(fitted, tests), removed)
         return Outcome.of_pair(pair, merge_pair(pair[:, 0], pair[:, 1], fitted.merge))
 
     def _rank(self, X: Any, reference: np.ndarray | None) -> np.ndarray:
-        """Borda scores (Shaker and Hüllermeier 2025, eq. 13) among the calibration rows out of bag for each tree.
+        """Return Borda scores (Shaker and Hüllermeier 2025, eq. 13) among each tree's out-of-bag calibration rows.
 
-        The share of them with a smaller vote, ties ½, averaged over the trees that score the row; X None
-        stands for the calibration rows themselves.
+        This is the share of these rows with a smaller vote, ties counting ½, averaged over the trees that score the
+        row. X None means the calibration rows themselves.
         """
         calibration = voting_matrix(self.ensemble, self._matrix)[self.index]
         rows = calibration if X is None else voting_matrix(self.ensemble, before_last_step(self.model, X))
@@ -160,10 +160,10 @@ class OutOfBag(Placement):
 
 
 class OutOfBagWhole(OutOfBag):
-    """Out-of-bag scores calibrate, and the whole ensemble scores new rows: simpler, and no longer exchangeable.
+    """Placement by out-of-bag scores in which the whole ensemble scores new rows: simpler, but not exchangeable.
 
-    The full ensemble is better than the sub-ensembles that scored the calibration rows (Johansson et al.
-    2019, §3.2), so that the answers tend to be too careful.
+    The whole ensemble is better than the sub-ensembles that scored the calibration rows (Johansson et al. 2019, §3.2),
+    so predictions tend to be underconfident.
 
     >>> from calib.models import ProbabilityForest
     >>> X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
@@ -186,7 +186,7 @@ class OutOfBagWhole(OutOfBag):
 
 @dataclass(frozen=True, eq=False)
 class RankMap:
-    """The rank calibrator out of bag: an isotonic map of Borda scores that the placement makes tree by tree."""
+    """Rank calibrator for out-of-bag placements: an isotonic map of Borda scores, which the placement computes."""
 
     isotonic: Isotonic
 

@@ -1,8 +1,8 @@
-"""A number from the values of a row: the random draw of out-of-bag prediction that depends on nothing but the row.
+"""Hash of a row's values: the random draw of out-of-bag prediction, which depends only on the row and the seed.
 
-Every value's bits are mixed with its column's and the seed's by the finaliser of SplitMix64 (Steele, Lea and
-Flood 2014), whose every output bit depends on every input bit; a row's number is the mixed sum of these.
-Zeros add nothing, so that a sparse row is worth its dense one and costs its entries only.
+The bits of every value are mixed with those of its column and the seed by the finaliser of SplitMix64 (Steele, Lea and
+Flood 2014), whose every output bit depends on every input bit. A row's hash is the mixed sum of these. Zeros add
+nothing, so a sparse row equals its dense form and costs only its entries.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import scipy.sparse as sp
 
 
 def row_hash(X: Any, seed: int) -> np.ndarray:
-    """A 64-bit number from each row's values and the seed, uint64 (m,): equal rows, equal numbers.
+    """Return a 64-bit hash of each row's values and the seed, uint64 (m,); equal rows have equal hashes.
 
     Parameters
     ----------
     X
-        (m, d) array, data frame or sparse matrix, or m texts. Numbers count by their value as float64,
-        whatever the type of their column; missing values are all alike; anything else counts by its text.
+        Array (m, d), data frame or sparse matrix, or m texts. Numbers are hashed as float64, whatever the type of their
+        column; all missing values are equal; anything else is hashed as text.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def row_hash(X: Any, seed: int) -> np.ndarray:
 
 
 def _terms(bits: np.ndarray, column_keys: np.ndarray) -> np.ndarray:
-    """What each value adds to its row's sum; nothing for zero, whose bits are all 0."""
+    """Return the term of each value in its row's sum; 0 for zero, whose bits are all 0."""
     return np.where(bits == 0, np.uint64(0), _mix(bits ^ column_keys))
 
 
 def _value_bits(column: pd.Series) -> np.ndarray:
-    """64 bits a value; by the value alone, never by the column's type, which may change from batch to batch."""
+    """Return 64 bits per value, from the value alone and not the column's type, which may vary between batches."""
     missing = column.isna().to_numpy()
     plain = column.astype(object) if isinstance(column.dtype, pd.CategoricalDtype) else column
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(np.float64, na_value=np.nan)

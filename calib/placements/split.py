@@ -1,4 +1,4 @@
-"""Split: a held-out share of the rows calibrates, the rest trains the model (the -cal setups of P0 and P1)."""
+"""Split: a held-out share of the rows calibrates, the others train the model (the -cal setups of P0 and P1)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from calib.placements.base import Placement, rows, trained_elsewhere, tree_score
 
 
 class Split(Placement):
-    """A stratified share ``calibration_size`` of the rows gives the calibration scores.
+    """Placement in which a stratified share ``calibration_size`` of the rows gives the calibration scores.
 
-    An existing model (given scores, a FrozenEstimator) needs no training rows: all rows
-    calibrate.
+    An existing model (given scores, a FrozenEstimator) needs no training rows, so all rows calibrate.
 
     Raises
     ------
     InputError
-        Where a part would have no row of a class.
+        If a part would have no row of a class.
 
     Examples
     --------

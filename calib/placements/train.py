@@ -1,6 +1,6 @@
-"""The training scores themselves calibrate: DIR with the isotonic calibrator, SVA with Venn–Abers (Vovk, Petej 2014).
+"""Calibrate on training scores: DIR with the isotonic calibrator, SVA with Venn–Abers (Vovk, Petej 2014).
 
-Cheap and simple, and not valid: the model has seen the labels that it is evaluated on (their proposition 2).
+This is simple but not valid: the model has seen the labels of its calibration rows (their proposition 2).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from calib.placements.base import Placement
 
 
 class TrainingScores(Placement):
-    """All n rows train the model and calibrate it: ``scores`` (n,) are those of its own training rows.
+    """Placement in which all n rows train and calibrate the model; ``scores`` (n,) are those of its training rows.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = np.arange(4.0)[:, None], [0, 1, 0, 1]

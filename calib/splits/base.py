@@ -1,7 +1,7 @@
-"""A split says which rows are held out: once for the test set, and again inside the rest for calibration.
+"""Base of the splits: hold out rows once for the test set, and again within the others for calibration.
 
-``holdout`` and ``folds`` cut off test rows, ``calibration`` and ``calibration_folds`` the rows that
-calibrate; most often these are the same. Row positions are those in the arrays that the split is given.
+``holdout`` and ``folds`` hold out test rows, ``calibration`` and ``calibration_folds`` calibration rows; usually they
+work alike. Row positions refer to the arrays given to the split.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class RowInfo(Rows):
     Attributes
     ----------
     y, weight, counts, cluster
-        As in ``Rows``.
+        Fields of ``Rows``.
     time
         Array (n,) of numbers or of datetime64, or None.
     part
-        Int array (n,), the place in ``calib.data.PARTS`` of what the file says the row is for, or None.
+        Int array (n,), index in ``calib.data.PARTS`` of the row's use by the file, or None.
     counted
-        Whether a row of weight w stands for w rows, which a random draw may part from each other.
+        Whether a row of weight w represents w rows that a random draw may divide.
     """
 
     time: np.ndarray | None = None
@@ -40,21 +40,21 @@ class RowInfo(Rows):
 
     @property
     def rarest(self) -> int:
-        """Rows of the minority class, or what they weigh if that is less: only counted ones can be parted.
+        """Number of rows of the minority class, or its weight if that is less: only counted rows can be divided.
 
-        Of three or more classes, those of the second largest, since a part may lack the smaller ones.
+        With three or more classes, that of the second largest class, since a part may lack the smaller ones.
         """
         held = [self.weights] if self.counted else [self.weights, None]
         return int(min(np.sort(np.bincount(self.y, weights, minlength=2))[-2] for weights in held))
 
     def take(self, index: np.ndarray, weight: np.ndarray | None = None) -> RowInfo:
-        """Some of the rows; ``weight`` takes the place of their own weights."""
+        """Return some of the rows; ``weight`` replaces their own weights."""
         taken = self.of(index)
         return taken if weight is None else replace(taken, weight=weight)
 
 
 class Cut(NamedTuple):
-    """Positions of the rows that learn and of those held out; weights only where counted rows were parted."""
+    """Positions of the rows that learn and of those held out; weights only if counted rows were divided."""
 
     train: np.ndarray
     test: np.ndarray
@@ -63,18 +63,18 @@ class Cut(NamedTuple):
 
 
 class Splitter(ABC):
-    """Base of the splits. A split writes ``holdout`` and ``folds``, and the others if they differ.
+    """Base of the splits. A split defines ``holdout`` and ``folds``, and the other methods if they differ.
 
     Attributes
     ----------
     key, label, help
-        Its name in a Recipe, its name on pages, and one line on when to use it.
+        Name in a Recipe, name on pages, and one line on when to use it.
     needs
-        The column that it is made by: the field of Recipe and of ``RowInfo``, or None.
+        Column that it uses, as a field of Recipe and of ``RowInfo``, or None.
     drawn
         Whether another seed gives another split.
     parameters
-        Options of ``__init__``, held among a Recipe's ``data_params``.
+        Options of ``__init__``, stored in a Recipe's ``data_params``.
     """
 
     key: ClassVar[str]
@@ -86,14 +86,14 @@ class Splitter(ABC):
 
     @classmethod
     def refuses(cls, placement: str, fixed: bool) -> str | None:
-        """Return why a placement is not valid here, as a sentence, or None; fitting refuses it too.
+        """Return why a placement is not valid with this split, as a sentence, or None; fitting refuses it too.
 
         Parameters
         ----------
         placement
-            Its key.
+            Key of the placement.
         fixed
-            Whether the file says which rows calibrate.
+            Whether the file states which rows calibrate.
         """
         return None
 
@@ -104,7 +104,7 @@ class Splitter(ABC):
         Raises
         ------
         InputError
-            If there is none.
+            If there are no such rows.
         """
 
     @abstractmethod
@@ -124,7 +124,7 @@ class Splitter(ABC):
         return np.arange(rows.n)
 
     def bag(self, rows: RowInfo) -> np.ndarray | None:
-        """Return the groups (n,) that bags draw whole, or None for single rows. InputError if the model cannot."""
+        """Return groups (n,) that bags must draw whole, or None for single rows; InputError if bags are not valid."""
         return None
 
     def check_all_train(self, rows: RowInfo, placement: str) -> None:  # noqa: B027 – most splits allow it

@@ -1,8 +1,8 @@
-"""By cluster: all rows of one customer, patient or machine are on the same side, and each class in about its share.
+"""Split by cluster: all rows of one customer, patient or machine are on the same side, with nearly equal class shares.
 
-Clusters are dealt out the large ones first. Those with the same numbers of each class are alike: so many of
-them go to a part as bring its class counts nearest to their share, least squares, and which ones is
-drawn.
+Clusters are assigned in order of decreasing size. Clusters with equal class counts are interchangeable: the number of
+them in each part brings the part's class counts as close as possible to its share (least squares), and the choice
+among them is random.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from sklearn.utils import check_random_state
 from calib.kernel.checks import InputError
 from calib.splits.base import Cut, RowInfo, Splitter
 
-# By how much a cluster's size may count more or less in the order of dealing, so that seeds differ
+# Random factor of a cluster's size in the order of assignment, so that seeds differ
 STIR = 0.5
 
 
 class ByCluster(Splitter):
-    """No cluster in two parts.
+    """Split that puts no cluster into two parts.
 
     >>> rows = RowInfo(np.array([0, 1, 0, 1, 0, 1]), cluster=np.array([0, 0, 1, 1, 2, 2]))
     >>> len(ByCluster().holdout(rows, 1 / 3, 0).test)
@@ -49,7 +49,7 @@ class ByCluster(Splitter):
 
 
 def _totals(rows: RowInfo, column: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
-    """(the cluster of each row (n,), numbered from 0; rows of each class in every cluster, (clusters, K))."""
+    """Return (cluster of each row (n,), numbered from 0; rows of each class in every cluster, (clusters, K))."""
     _, cluster = np.unique(column, return_inverse=True)
     k = int(cluster.max()) + 1
     if k < parts:
@@ -63,11 +63,11 @@ def _totals(rows: RowInfo, column: np.ndarray, parts: int) -> tuple[np.ndarray, 
 
 
 def _deal(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-    """The part of every cluster, int (clusters,): ``shares`` (parts,) of each class of ``totals``, nearly."""
+    """Assign clusters to parts, int (clusters,), with about ``shares`` (parts,) of each class in ``totals``."""
     kinds, kind = np.unique(totals, axis=0, return_inverse=True)
     shuffled = rng.permutation(len(totals))
     members = np.split(shuffled[np.argsort(kind[shuffled], kind="stable")], np.cumsum(np.bincount(kind))[:-1])
-    # All classes count alike, however rare one is
+    # All classes count equally, however rare
     sizes = kinds / np.where(totals.any(axis=0), totals.sum(axis=0), 1)
     part, dealt = np.empty(len(totals), dtype=np.intp), np.zeros((len(shares), totals.shape[1]))
     for i in np.argsort(-sizes.sum(axis=1) * rng.uniform(1 - STIR, 1 + STIR, len(sizes)), kind="stable"):
@@ -78,12 +78,12 @@ def _deal(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) ->
 
 
 def _numbers(m: int, size: np.ndarray, dealt: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """How many of ``m`` clusters alike go to each part: least squares to the shares, in whole numbers."""
+    """Return how many of ``m`` equal clusters go to each part, in whole numbers (least squares to the shares)."""
     wanted, square = m * shares, size @ size
-    if square:  # else nobody has weight, or so little that its square is none
+    if square:  # else the weights are zero or their squares underflow
         lacking = shares[:, None] * (dealt.sum(axis=0) + m * size) - dealt
         needed = np.maximum(lacking @ size / square, 0)
-        if needed.any():  # else all that is dealt outweighs them by more than a number tells
+        if needed.any():  # else the assigned weights are too large for these to matter
             wanted = needed * (m / needed.sum())
     numbers = np.floor(wanted + 1e-9).astype(np.intp)
     rest = np.argsort(numbers - wanted, kind="stable")[: m - numbers.sum()]
@@ -92,7 +92,7 @@ def _numbers(m: int, size: np.ndarray, dealt: np.ndarray, shares: np.ndarray) ->
 
 
 def _without_empty(part: np.ndarray, parts: int, size: np.ndarray) -> np.ndarray:
-    """Each part holds a cluster: an empty one gets the smallest of the part with the most."""
+    """Give each empty part the smallest cluster of the part with the most clusters."""
     for empty in np.flatnonzero(np.bincount(part, minlength=parts) == 0):
         donors = np.flatnonzero(part == np.bincount(part, minlength=parts).argmax())
         part[donors[np.argmin(size[donors])]] = empty

@@ -1,6 +1,6 @@
-"""From a column: it says which rows train, calibrate and test, and nothing is random.
+"""Split by a column that states which rows train, calibrate and test; nothing is random.
 
-Where it names no rows that calibrate, they are drawn from those that train, at random.
+If the column names no calibration rows, they are drawn at random from the training rows.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from calib.kernel.checks import InputError
 from calib.splits.base import Cut, RowInfo, Splitter
 from calib.splits.random import AtRandom
 
-TRAIN, CALIBRATE, TEST = range(3)  # as RowInfo.part numbers them
+TRAIN, CALIBRATE, TEST = range(3)  # codes in RowInfo.part
 
 
 class ByFile(Splitter):
-    """The column ``part`` fixes train, calibrate and test.
+    """Split in which the column ``part`` fixes training, calibration and test rows.
 
     >>> rows = RowInfo(np.array([0, 1, 0, 1]), part=np.array([0, 0, 2, 2]))
     >>> ByFile().holdout(rows, 0.3, 0).test

@@ -1,7 +1,7 @@
-"""Random split: each class has the same share in every part; use it if rows are independent of each other.
+"""Random split: each class has the same share in every part; use it if rows are independent.
 
-A row that stands for w counted rows is parted as they would be: each goes its own way (binomial and
-multinomial draws), so that the parts are independent and no sample is spelt out.
+A row that represents w counted rows is divided as they would be, independently (binomial and multinomial draws),
+without expanding the counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from calib.splits.base import Cut, RowInfo, Splitter
 
 
 class AtRandom(Splitter):
-    """scikit-learn's random splits, stratified by class; some papers' splits are not stratified.
+    """Random split of scikit-learn, stratified by class; some papers' splits are not stratified.
 
     >>> AtRandom().holdout(RowInfo(np.array([0, 1, 0, 1])), 0.5, 0).test    # one of each class
     array([3, 0])
@@ -51,7 +51,7 @@ class AtRandom(Splitter):
 
 
 def _strata(y: np.ndarray, least: int) -> np.ndarray:
-    """Return the classes, those of fewer rows than ``least`` pooled into one if there are more than two."""
+    """Return the classes; if there are more than two, those with fewer rows than ``least`` are pooled."""
     counts = np.bincount(y)
     small = counts < least
     if len(counts) < 3 or not small.any():
@@ -66,6 +66,6 @@ def _counts(rows: RowInfo) -> np.ndarray:
 
 
 def _parted(train: np.ndarray, test: np.ndarray) -> Cut:
-    """A cut by how many of each row's counts are on either side."""
+    """Return a cut from the counts of each row on either side."""
     learn, judge = np.flatnonzero(train), np.flatnonzero(test)
     return Cut(learn, judge, train[learn].astype(np.float64), test[judge].astype(np.float64))

@@ -1,7 +1,7 @@
-"""By time: training rows are older than calibration rows, and these older than test rows, as in later use.
+"""Split by time: training rows are older than calibration rows, and these older than test rows, as in later use.
 
-Rows of one moment stay together. Folds are an expanding window (forecasting with a rolling origin, Tashman
-2000): k + 1 blocks of about equally many rows, each but the first evaluated with a model of earlier rows.
+Rows with equal times stay together. Folds are an expanding window (forecasting with a rolling origin, Tashman 2000): k
++ 1 blocks of about equally many rows; each block but the first is evaluated with a model of earlier rows.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ DAY = 86_400_000_000_000  # nanoseconds
 
 
 class InTime(Splitter):
-    """The latest rows are held out.
+    """Split that holds out the latest rows.
 
     Parameters
     ----------
     gap
-        Training rows are earlier than the first held-out row by more than this, in days for dates, else in the
-        units of the column. Rows in between are not used.
+        Training rows are earlier than the first held-out row by more than this, in days for dates, otherwise in units
+        of the column. Rows in between are not used.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class InTime(Splitter):
         )
 
     def _cut(self, rows: RowInfo, moments: np.ndarray, position: np.ndarray, begin: int, end: int) -> Cut:
-        """Hold out the rows from moment ``begin`` to before moment ``end``."""
+        """Hold out the rows from moment ``begin`` up to, but not including, moment ``end``."""
         known = int(np.searchsorted(moments, _before(moments[begin], self.gap), side="left"))
         if known == 0:
             raise InputError(
@@ -96,14 +96,14 @@ class InTime(Splitter):
 
 
 def _moments(time: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(distinct moments (m,), the place of each row among them (n,), share of the rows before each of them (m,))."""
+    """Return (distinct times (m,), index of each row's time (n,), share of rows before each time (m,))."""
     moments, position = np.unique(time, return_inverse=True)
     each = np.bincount(position, weights=weights, minlength=len(moments))
     return moments, position, (np.cumsum(each) - each) / each.sum()
 
 
 def _boundaries(before: np.ndarray, blocks: int) -> list[int]:
-    """Where the second and the later blocks begin, each block of at least one moment and of nearly equal weight."""
+    """Return where the second and later blocks begin; each has at least one time, and weights are nearly equal."""
     begins: list[int] = []
     for j in range(1, blocks):
         low, high = (begins[-1] if begins else 0) + 1, len(before) - blocks + j

@@ -1,6 +1,6 @@
-"""Data whose true probabilities are known, so that what an estimate is worth can be seen and not only estimated.
+"""Data whose true probabilities are known, so that errors of estimates can be computed exactly.
 
-Shaker and Hüllermeier (2025), Figure 2 and appendices C.1, C.3.1 and C.3.2; Vovk and Petej (2014),
+Sources: Shaker and Hüllermeier (2025), Figure 2 and appendices C.1, C.3.1 and C.3.2; Vovk and Petej (2014),
 proposition 2.
 """
 

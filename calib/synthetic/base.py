@@ -1,4 +1,4 @@
-"""What every synthetic set shares: a distribution of (x, y) with a known P(Y = 1 | x), and an entry of the registry."""
+"""Base of all synthetic sets: a distribution of (x, y) with a known P(Y = 1 | x), and an entry of the registry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from calib.kernel.records import Dataset, Parameter
 
 
 class KnownDistribution(ABC):
-    """Two classes of n/2 rows each, drawn from densities that are known, so that the posterior is known too."""
+    """Distribution of two equally frequent classes with known densities, so that the posterior is known too."""
 
     label: ClassVar[str]
 
@@ -27,14 +27,14 @@ class KnownDistribution(ABC):
 
     @abstractmethod
     def log_density(self, X: Array, label: int) -> Array:
-        """ln f(x | Y = label), shape (n,)."""
+        """Return ln f(x | Y = label), shape (n,)."""
 
     @abstractmethod
     def draw(self, n: int, label: int, rng: np.random.Generator) -> Array:
-        """n rows of one class, shape (n, d)."""
+        """Draw n rows of one class, shape (n, d)."""
 
     def posterior(self, X: Any) -> Array:
-        """P(Y = 1 | x) of each row by Bayes' rule with equal priors, shape (n,), computed from log densities.
+        """Return P(Y = 1 | x) of each row by Bayes' rule with equal priors, shape (n,), from log densities.
 
         Parameters
         ----------
@@ -43,23 +43,23 @@ class KnownDistribution(ABC):
         Raises
         ------
         InputError
-            For another number of columns or missing values.
+            If the number of columns is wrong, or values are missing.
         """
         X = checks.matrix(X, "X", columns=self.dimension)
         return expit(self.log_density(X, 1) - self.log_density(X, 0))
 
     def sample(self, n: int, random_state: Any) -> Dataset:
-        """n rows, half of each class (one more of class 0 when n is odd), shuffled, with their posterior.
+        """Draw n shuffled rows, half of each class (one more of class 0 if n is odd), with their posterior.
 
         Parameters
         ----------
         random_state
-            A seed or a numpy Generator.
+            Seed or numpy Generator.
 
         Raises
         ------
         InputError
-            For n below 2.
+            If n is below 2.
         """
         checks.in_range(n, "n", low=2, integer=True)
         rng = np.random.default_rng(random_state)
@@ -71,19 +71,18 @@ class KnownDistribution(ABC):
 
 @dataclass(frozen=True)
 class SyntheticEntry:
-    """One synthetic set of the registry.
+    """Synthetic set of the registry.
 
     Parameters
     ----------
     key, label
-        Its name in a Recipe (``synthetic:key``) and for people.
+        Name in a Recipe (``synthetic:key``) and name for people.
     help
-        What it is good for.
+        Use of the set, in one sentence.
     build
-        (random generator, one keyword a parameter but n) → the distribution, which has ``sample`` and
-        ``posterior``.
+        Function (rng, one keyword per parameter except n) → distribution with ``sample`` and ``posterior``.
     parameters
-        The settings with their ranges and defaults; the number of rows ``n`` is one of them.
+        Settings with their ranges and defaults; the number of rows ``n`` is one of them.
     """
 
     key: str
@@ -93,31 +92,31 @@ class SyntheticEntry:
     help: str
 
     def make(self, params: Mapping[str, Any] | None = None, *, random_state: Any) -> Dataset:
-        """The distribution drawn, then n rows of it; what ``params`` leaves out takes its default.
+        """Draw the distribution, then n rows of it; settings not in ``params`` take their defaults.
 
         Parameters
         ----------
         random_state
-            A seed or a numpy Generator.
+            Seed or numpy Generator.
 
         Raises
         ------
         InputError
-            For an unknown setting or a value out of range.
+            If a setting is unknown or its value out of range.
         """
         values = checks.settings(params or {}, self.parameters, self.label)
         rng = np.random.default_rng(random_state)
         return self.distribution(values, random_state=rng).sample(values["n"], rng)
 
     def distribution(self, params: Mapping[str, Any] | None = None, *, random_state: Any) -> Any:
-        """The distribution alone; for the same seed the one that ``make`` draws its rows from."""
+        """Return the distribution; for the same seed, the one from which ``make`` draws its rows."""
         values = checks.settings(params or {}, self.parameters, self.label)
         del values["n"]
         return self.build(rng=np.random.default_rng(random_state), **values)
 
 
 def rows(default: int) -> Parameter:
-    """The setting that every entry has: the number of rows."""
+    """Return the setting that every entry has: the number of rows."""
     return Parameter("n", "Rows", "integer", default, 20, 100_000, help="Number of rows, half in each class.")
 
 

@@ -1,9 +1,9 @@
-"""Twelve points with known probabilities and eight labels: every partition's calibration and grouping loss by hand.
+"""Twelve points with known probabilities and eight labels: calibration and grouping loss of every partition by hand.
 
-Shaker and Hüllermeier (2025), Figure 2. The paper does not print its points; these were chosen so that the
-two partitions it speaks of give its printed values: one leaf CL 0, GL .15 and expected loss .5; pure leaves
-CL .29, GL .12 and expected loss .75, the negative outlier on the right doing its part. Losses are summed over
-both classes, as there.
+Shaker and Hüllermeier (2025), Figure 2. The paper does not print its points. These were chosen so that the two
+partitions in its text give the printed values: one leaf has CL 0, GL .15 and expected loss .5; pure leaves have CL
+.29, GL .12 and expected loss .75, partly because of the negative outlier on the right. Losses are summed over both
+classes, as there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Partition:
     Parameters
     ----------
     leaf, group
-        Int arrays (n,); a group is the union of the leaves with the same prediction.
+        Int arrays (n,); a group is the union of the leaves with equal predictions.
     p
         Float array (n,), the share of class 1 among the leaf's training rows.
     calibrated
@@ -53,12 +53,12 @@ class Partition:
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """k partitions of the line at once.
+    """Predictions and losses of k partitions of the line.
 
     Parameters
     ----------
     cuts
-        bool (k, n − 1), whether the line is cut after a point.
+        Bool (k, n − 1), whether the line is cut after a point.
     p, calibrated : (k, n), as of one Partition
     calibration, grouping, irreducible : (k,), CL, GL and IL, both classes summed; ``loss`` is their sum
 
@@ -83,7 +83,7 @@ class Partitions:
 
 @dataclass(frozen=True)
 class FiniteExample:
-    """n equally likely points ``x`` with their posteriors, and m labelled training rows among them.
+    """Distribution on n equally likely points ``x`` with known posteriors, and m labelled training rows.
 
     >>> example = FiniteExample()
     >>> for cuts in ((), (6.5,), (3.5, 8.5, 9.5)):    # one leaf, one split, pure leaves
@@ -100,14 +100,14 @@ class FiniteExample:
     train_y: tuple[int, ...] = (0, 0, 0, 1, 1, 0, 1, 1)
 
     def partition(self, cuts: Sequence[float]) -> Partition:
-        """Leaves between the cuts, each predicting its training rows' share of class 1.
+        """Return the leaves between the cuts, each of which predicts its training rows' share of class 1.
 
-        A leaf without training rows predicts the share of class 1 among all.
+        A leaf without training rows predicts the overall share of class 1.
 
         Raises
         ------
         InputError
-            For cuts that are not finite.
+            If cuts are not finite.
         """
         edges = np.unique(checks.score_vector(cuts, "cuts"))
         leaf, train_leaf = (np.searchsorted(edges, at, side="right") for at in (self.x, self.train_x))
@@ -116,11 +116,11 @@ class FiniteExample:
         return Partition(tuple(edges.tolist()), leaf, group, p, c, *map(float, losses))
 
     def partitions(self) -> Partitions:
-        """All 2^(n − 1) ways to cut the line between neighbouring points, computed at once."""
+        """Return all 2^(n − 1) ways to cut the line between neighbouring points, computed at once."""
         x = np.sort(np.array(self.x, dtype=float))
         gaps = (x[:-1] + x[1:]) / 2
         cuts = (np.arange(2 ** len(gaps))[:, None] >> np.arange(len(gaps))) & 1
-        leaves = np.pad(np.cumsum(cuts, axis=1), ((0, 0), (1, 0)))  # number of the leaf after so many gaps
+        leaves = np.pad(np.cumsum(cuts, axis=1), ((0, 0), (1, 0)))  # number of the leaf after each gap
         leaf, train_leaf = (
             leaves[:, np.searchsorted(gaps, at, side="right")] for at in (self.x, self.train_x)
         )
@@ -139,12 +139,12 @@ class FiniteExample:
         return p, c, *(2 * term.mean(axis=1) for term in terms)
 
     def posterior(self, X: Any) -> Array:
-        """P(Y = 1 | x) at the nearest of the points, shape (n,)."""
+        """Return P(Y = 1 | x) at the nearest of the points, shape (n,)."""
         nearest = np.abs(checks.matrix(X, "X", columns=1) - np.array(self.x)).argmin(axis=1)
         return np.array(self.posterior_at)[nearest]
 
     def sample(self, n: int, random_state: Any) -> Dataset:
-        """n independent rows: a point drawn uniformly, its label by its posterior."""
+        """Draw n independent rows: a point uniformly, its label by its posterior."""
         checks.in_range(n, "n", low=1, integer=True)
         rng = np.random.default_rng(random_state)
         drawn = rng.choice(np.array(self.x, dtype=float), size=(n, 1))

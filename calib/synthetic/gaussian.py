@@ -1,7 +1,7 @@
-"""Two Gaussian classes: the smallest data whose true probabilities are known everywhere.
+"""Two Gaussian classes: the simplest data with true probabilities that are known everywhere.
 
-Shaker and Hüllermeier (2025), appendix C.1: class 1 has its mean in U(0, 1)^d, class 0 in U(1, 3)^d, both
-have diagonal covariances, and P(Y = 1 | x) follows from Bayes' rule.
+Shaker and Hüllermeier (2025), appendix C.1: class 1 has its mean in U(0, 1)^d, class 0 in U(1, 3)^d, both have
+diagonal covariances, and P(Y = 1 | x) follows from Bayes' rule.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ COVARIANCES: dict[str, tuple[tuple[float, float], tuple[float, float]] | None] =
     "separate": ((1, 2), (1, 2)),
     "unequal": ((1, 2), (4, 5)),
 }
-"""Where the variances of class 0 and class 1 are drawn from; ``equal``: one draw from U(1, 2) for both."""
+"""Ranges from which the variances of class 0 and class 1 are drawn; ``equal``: one draw from U(1, 2) for both."""
 
 
 def log_normal_density(X: Array, mean: Array, cov: Array) -> Array:
-    """ln N(x; mean, cov) of each row, shape (n,); by the Cholesky factor, so that no determinant under- or overflows.
+    """Return ln N(x; mean, cov) of each row, shape (n,), by the Cholesky factor, which avoids under- and overflow.
 
     >>> log_normal_density(np.array([[0.0]]), np.zeros(1), np.eye(1)).round(4)  # -ln(2π)/2
     array([-0.9189])
@@ -37,7 +37,7 @@ def log_normal_density(X: Array, mean: Array, cov: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class GaussianPair(KnownDistribution):
-    """Class 0 ~ N(mean0, cov0), class 1 ~ N(mean1, cov1), equally frequent.
+    """Two equally frequent Gaussian classes: class 0 ~ N(mean0, cov0), class 1 ~ N(mean1, cov1).
 
     With equal covariances the posterior is logistic: here ln(p / (1 − p)) = 2x − 2.
 
@@ -45,12 +45,12 @@ class GaussianPair(KnownDistribution):
     ----------
     mean0, mean1 : (d,), or a number when d = 1
     cov0, cov1
-        A number (times the identity), (d,) variances, or a (d, d) symmetric positive definite matrix.
+        Number (times the identity), (d,) variances, or (d, d) symmetric positive definite matrix.
 
     Raises
     ------
     InputError
-        For other shapes, for values that are not finite and for a matrix that is not a covariance.
+        If shapes are wrong, values are not finite, or a matrix is not a covariance.
 
     Examples
     --------
@@ -78,21 +78,21 @@ class GaussianPair(KnownDistribution):
 
     @classmethod
     def random(cls, d: int, random_state: Any, equal_covariance: bool = True) -> GaussianPair:
-        """A pair as in C.1.
+        """Draw a pair as in C.1.
 
         Parameters
         ----------
         d
             Number of features.
         equal_covariance
-            One draw of variances from U(1, 2) for both classes, so that logistic regression is well specified; else
-            class 0 from U(1, 2), class 1 from U(4, 5), with which it is not (second row of P2's Figure 7).
+            Whether both classes share one draw of variances from U(1, 2), so that logistic regression is well
+            specified. Otherwise class 0 is drawn from U(1, 2) and class 1 from U(4, 5) (second row of P2's Figure 7).
         """
         return cls.variant("equal" if equal_covariance else "unequal", d, random_state)
 
     @classmethod
     def variant(cls, covariances: str, d: int, random_state: Any) -> GaussianPair:
-        """A pair as in C.1 with variances drawn as one of COVARIANCES says: equal, separate (as printed) or unequal."""
+        """Draw a pair as in C.1 with variances by a key of COVARIANCES: equal, separate (as printed) or unequal."""
         checks.in_range(d, "d", low=1, integer=True)
         ranges = COVARIANCES[checks.one_of(covariances, COVARIANCES, "covariances")]
         rng = np.random.default_rng(random_state)
@@ -115,9 +115,9 @@ class GaussianPair(KnownDistribution):
         return rng.multivariate_normal(mean, cov, size=n, method="cholesky")
 
     def bhattacharyya(self) -> float:
-        """Bhattacharyya distance −ln ∫ √(f₀ f₁), at least 0 and 0 for the same two classes.
+        """Return the Bhattacharyya distance −ln ∫ √(f₀ f₁), at least 0, and 0 for equal classes.
 
-        Closed form: (m₁−m₀)ᵀ Σ⁻¹ (m₁−m₀) / 8 + ln(|Σ| / √(|Σ₀||Σ₁|)) / 2 with Σ = (Σ₀ + Σ₁)/2.
+        The closed form is (m₁−m₀)ᵀ Σ⁻¹ (m₁−m₀) / 8 + ln(|Σ| / √(|Σ₀||Σ₁|)) / 2 with Σ = (Σ₀ + Σ₁)/2.
         """
         middle = (self.cov0 + self.cov1) / 2
         difference = self.mean1 - self.mean0

@@ -1,7 +1,8 @@
-"""Each class a mixture of Gaussians: data that no single line or depth suits, for the calibration-size sweep.
+"""Two classes, each a mixture of Gaussians: data that no line and no single depth fits, for the calibration-size
+sweep.
 
-Shaker and Hüllermeier (2025), appendix C.3.2: four clusters a class, means in U(0, 20)^d, diagonal
-covariances in U(1, 5). The sweep's sizes are those of the paper's code (its text says twice 1000 rows).
+Shaker and Hüllermeier (2025), appendix C.3.2: four clusters per class, means in U(0, 20)^d, diagonal covariances in
+U(1, 5). The sizes of the sweep are those of the paper's code (its text says twice 1000 rows).
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ SHARES = tuple(round(0.02 * step, 2) for step in range(1, 51))
 
 @dataclass(frozen=True, eq=False)
 class GaussianMixturePair(KnownDistribution):
-    """Class 0 and class 1 are each a mixture of equally likely Gaussians; the classes are equally frequent.
+    """Two equally frequent classes, each a mixture of equally likely Gaussians.
 
     Parameters
     ----------
     means0, means1 : (k, d), one row a cluster; the classes may have different k
     covs0, covs1
-        K covariances each, every one a number, (d,) variances or a (d, d) matrix.
+        Sequence of k covariances, each a number, (d,) variances or a (d, d) matrix.
 
     Examples
     --------
@@ -59,7 +60,7 @@ class GaussianMixturePair(KnownDistribution):
 
     @classmethod
     def random(cls, random_state: Any, d: int = 2, clusters: int = 4) -> GaussianMixturePair:
-        """Clusters as in C.3.2: means from U(0, 20)^d, variances from U(1, 5)^d."""
+        """Draw clusters as in C.3.2: means from U(0, 20)^d, variances from U(1, 5)^d."""
         checks.in_range(d, "d", low=1, integer=True)
         checks.in_range(clusters, "clusters", low=1, integer=True)
         rng = np.random.default_rng(random_state)
@@ -85,14 +86,14 @@ class GaussianMixturePair(KnownDistribution):
 
 @dataclass(frozen=True, eq=False)
 class SizeSweep:
-    """Training and test rows that stay, and a pool from whose front calibration sets of growing size are taken."""
+    """Fixed training and test rows, and a pool whose first rows are calibration sets of growing size."""
 
     train: Dataset
     pool: Dataset
     test: Dataset
 
     def calibration(self, share: float) -> Dataset:
-        """The first rows of the pool, ``share`` in (0, 1] of the number of training rows."""
+        """Return the first rows of the pool, ``share`` in (0, 1] of the number of training rows."""
         checks.in_range(share, "share", low=1 / self.train.n, high=self.pool.n / self.train.n)
         return part_of(self.pool, 0, round(share * self.train.n))
 
@@ -100,18 +101,18 @@ class SizeSweep:
 def size_sweep(
     random_state: Any, n_train: int = 800, n_test: int = 100, d: int = 2, clusters: int = 4
 ) -> SizeSweep:
-    """One repetition of C.3.2: a mixture, n_train rows to train on, as many to calibrate on at most, n_test to test on.
+    """Draw one repetition of C.3.2: a mixture, n_train training rows, a pool of as many, and n_test test rows.
 
     Parameters
     ----------
     random_state
-        A seed or a Generator; it draws the mixture and its rows.
+        Seed or Generator for the mixture and its rows.
     n_train, n_test : int
-        Rows to train on, and at most to calibrate on; rows to test on.
+        Number of training rows (and largest number of calibration rows), and of test rows.
     d : int
-        Features.
+        Number of features.
     clusters : int
-        Gaussians of each class.
+        Number of Gaussians per class.
 
     Examples
     --------
@@ -126,7 +127,7 @@ def size_sweep(
 
 
 def part_of(data: Dataset, start: int, stop: int) -> Dataset:
-    """Rows ``start`` to ``stop`` − 1 of a set whose posterior is known."""
+    """Return rows ``start`` to ``stop`` − 1 of a set whose posterior is known."""
     assert data.posterior is not None
     X = data.X.iloc[start:stop].reset_index(drop=True)
     return replace(data, X=X, y=data.y[start:stop], posterior=data.posterior[start:stop])

@@ -1,8 +1,7 @@
-"""From the same distribution to no overlap in equal steps: what calibration has to do changes on the way.
+"""Gaussian pairs from identical to separate classes in equal steps, to show how calibration depends on overlap.
 
-Shaker and Hüllermeier (2025), appendix C.3.1: both classes start at one mean, U(0, 1)^d, with one covariance;
-then a constant is added to every element of class 1's mean, step by step, until the Bhattacharyya distance is
-5.72.
+Shaker and Hüllermeier (2025), appendix C.3.1: both classes start with one mean, U(0, 1)^d, and one covariance. Then a
+constant is added to every element of class 1's mean, step by step, until the Bhattacharyya distance is 5.72.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ STEPS, MAX_DISTANCE = 20, 5.72
 def overlap_path(
     d: int, steps: int = STEPS, max_distance: float = MAX_DISTANCE, random_state: Any = None
 ) -> list[GaussianPair]:
-    """Exactly ``steps`` pairs, the first at Bhattacharyya distance 0, the last at ``max_distance``.
+    """Return exactly ``steps`` pairs, the first at Bhattacharyya distance 0, the last at ``max_distance``.
 
-    The constants grow in equal steps, and the distances with their squares: with the variances σ² that both
+    The constants increase in equal steps, and the distances with their squares: with the variances σ² that both
     classes share, the constant c gives c² Σ(1/σ²) / 8.
 
     Parameters
@@ -34,9 +33,9 @@ def overlap_path(
     steps
         Number of pairs, at least 2.
     max_distance
-        The last pair's Bhattacharyya distance.
+        Bhattacharyya distance of the last pair.
     random_state
-        A seed or a numpy Generator.
+        Seed or numpy Generator.
 
     Examples
     --------
