@@ -1,4 +1,4 @@
-"""The command line.
+"""Command line of the program.
 
 - ``python -m calib evaluate RECIPE.json DATA.csv``: the metric table, one metric per line and one calibrator per
 column;

@@ -66,7 +66,7 @@ class Session:
 
     @property
     def running(self) -> bool:
-        """Whether the server is still running."""
+        """Tell whether the server is still running."""
         return self._process.poll() is None
 
     def wait(self) -> int:

@@ -38,7 +38,7 @@ class FromTwoClasses(JointCalibrator):
 
     @property
     def gives_interval(self) -> bool:  # type: ignore[override]
-        """Whether the two-class calibrator gives intervals."""
+        """Tell whether the two-class calibrator gives intervals."""
         return issubclass(self._method(), IntervalCalibrator)
 
     @property

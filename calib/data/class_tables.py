@@ -63,7 +63,7 @@ class ClassTables:
 
     @property
     def every(self) -> list[str]:
-        """All columns, one model after the other."""
+        """Columns of all models, one model after the other."""
         return [column for columns in self.columns.values() for column in columns]
 
 

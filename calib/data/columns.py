@@ -87,7 +87,7 @@ class Column:
 
     @property
     def usable(self) -> bool:
-        """Whether ``prepare`` keeps the column by default."""
+        """Tell whether ``prepare`` keeps the column by default."""
         return self.kind in ("number", "boolean", "date", "category", "mixed")
 
 

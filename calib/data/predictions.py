@@ -381,7 +381,7 @@ class _Scores:
 
     @property
     def scored(self) -> np.ndarray:
-        """Bool (n,), true if no score of the row is missing."""
+        """Mask (n,), true if no score of the row is missing."""
         return np.logical_and.reduce(list(self.missing.values()))
 
     def table(self, rows: np.ndarray) -> pd.DataFrame:

@@ -71,7 +71,9 @@ NO_LABEL = frozenset(
 
 @dataclass(frozen=True)
 class Classes:
-    """The two chosen classes with a note on the choice; ``together`` names K classes that are predicted jointly."""
+    """Negative and positive class with a note on the choice; ``together`` names K classes that are predicted
+    jointly.
+    """
 
     names: tuple[str, str]
     positive: str
@@ -88,7 +90,7 @@ class Labels:
 
     @property
     def there(self) -> np.ndarray:
-        """Bool (n,), true if the label is not missing."""
+        """Mask (n,), true if the label is not missing."""
         return self.codes >= 0
 
     def are(self, text: str) -> np.ndarray:

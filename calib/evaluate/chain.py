@@ -1,4 +1,4 @@
-"""The chain: ``fit`` costs a model fit, ``calibrate`` milliseconds, and ``evaluate`` calls both.
+"""Chain from Recipe to Evaluation: ``fit`` costs a model fit, ``calibrate`` milliseconds, ``evaluate`` calls both.
 
 fit(recipe, dataset) → Fitted (models, splits, scores) · calibrate(recipe, fitted) → Evaluation (frozen arrays and
 tables). One Fitted serves any number of calibrators.

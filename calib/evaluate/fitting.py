@@ -78,7 +78,7 @@ class Fitted:
 
     @property
     def probability(self) -> bool:
-        """Whether the model's scores are probabilities (otherwise margins)."""
+        """Tell whether the model's scores are probabilities (otherwise margins)."""
         return self.parts[0].placed.probability
 
 

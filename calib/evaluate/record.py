@@ -1,4 +1,4 @@
-"""The Evaluation: frozen results of one Recipe on one Dataset, from which all figures and tables are made."""
+"""Evaluation record: frozen results of one Recipe on one Dataset, from which all figures and tables are made."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Evaluation:
 
     @property
     def of_confidence(self) -> bool:
-        """Whether this is the view of the confidence of K classes: was the model's predicted class right?"""
+        """Tell whether this is the view of the confidence of K classes: was the model's predicted class right?"""
         return self.joint is not None and self.recipe.view_class is None
 
     def figure(self, key: str = "reliability", **view: Any) -> Any:

@@ -106,7 +106,7 @@ class Fields:
 
     @property
     def value(self) -> dict[str, Any]:
-        """The whole object, unchecked; reading it marks all its fields as known."""
+        """Whole object, unchecked; reading it marks all its fields as known."""
         self._known.update(self._value)
         return self._value
 

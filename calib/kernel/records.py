@@ -185,7 +185,7 @@ class Dataset:
 
     @property
     def joint(self) -> bool:
-        """Whether three or more classes are predicted together."""
+        """Tell whether three or more classes are predicted together."""
         return self.labels is not None
 
     @property
@@ -205,12 +205,12 @@ class Dataset:
 
     @cached_property
     def fixes_calibration(self) -> bool:
-        """Whether the file states which rows calibrate."""
+        """Tell whether the file states which rows calibrate."""
         return self.part is not None and bool((self.part == 1).any())
 
     @cached_property
     def row_numbers(self) -> np.ndarray:
-        """Int array (n,): row numbers that a person sees. Row 1 is the first below the header.
+        """Row numbers that a person sees, int (n,). Row 1 is the first below the header.
 
         ``X.index`` contains positions in the table, from 0. If it is not an integer index, the rows are numbered in
         order.
@@ -319,7 +319,7 @@ class Problem:
 
     @property
     def fixes(self) -> tuple[tuple[Mapping[str, Any], str], ...]:
-        """All remedies as fields of a Recipe, each as (fix, action)."""
+        """Remedies as fields of a Recipe, each as (fix, action)."""
         return () if self.fix is None else ((self.fix, self.action), *self.also)
 
 

@@ -105,7 +105,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """One sentence per entry point that was left out."""
+        """Sentences on entry points that were left out, one per entry point."""
         self._all()
         return tuple(self._problems)
 

@@ -133,7 +133,7 @@ class Rows:
 
     @property
     def single_cluster(self) -> bool:
-        """Whether all rows belong to one cluster, so that variation between clusters is unknown."""
+        """Tell whether all rows belong to one cluster, so that variation between clusters is unknown."""
         return self.cluster is not None and self.freedom < 1
 
     def worth(self, which: Array) -> float:
@@ -147,7 +147,7 @@ class Rows:
 
     @property
     def plain(self) -> bool:
-        """Whether rows are independent and each counts as one, or as the rows that it repeats."""
+        """Tell whether rows are independent and each counts as one, or as the rows that it repeats."""
         return (
             self.cluster is None and self.counts is None and (self.weight is None or are_whole(self.weight))
         )

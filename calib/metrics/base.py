@@ -105,12 +105,14 @@ class Metric:
 
     @property
     def binned(self) -> bool:
-        """Whether the function takes ``bins`` and ``strategy``."""
+        """Tell whether the function takes ``bins`` and ``strategy``."""
         return self.takes("bins")
 
     @property
     def clustered(self) -> bool:
-        """Whether the function takes ``cluster`` (the cluster of each row) and ``counts`` (its number of rows)."""
+        """Tell whether the function takes ``cluster`` (the cluster of each row) and ``counts`` (its number of
+        rows).
+        """
         return self.takes("cluster")
 
 

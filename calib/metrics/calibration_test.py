@@ -68,7 +68,7 @@ class CalibrationTest:
 
     @property
     def rejects(self) -> bool:
-        """Whether calibration is rejected at the level ``ALPHA``."""
+        """Tell whether calibration is rejected at the level ``ALPHA``."""
         return self.p_value <= ALPHA
 
 

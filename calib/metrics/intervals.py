@@ -51,7 +51,8 @@ class IntervalSummary:
 
 @dataclass(frozen=True, eq=False)
 class IntervalBins:
-    """One IntervalSummary per bin, as arrays (B,); NaN if a bin is empty. It is descriptive: no theorem holds per bin.
+    """Interval summaries of bins, as arrays (B,); NaN if a bin is empty. They are descriptive: no theorem holds per
+    bin.
 
     Attributes
     ----------

@@ -64,7 +64,7 @@ class ModelEntry:
 
     @cached_property  # cached because the sidebar needs it on every run
     def drawn(self) -> bool:
-        """Whether another seed gives another model.
+        """Tell whether another seed gives another model.
 
         >>> from calib.models import MODELS
         >>> MODELS["random_forest"].drawn, MODELS["naive_bayes"].drawn

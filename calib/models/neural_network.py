@@ -1,4 +1,4 @@
-"""A small feed-forward network on standardised features."""
+"""Small feed-forward network on standardised features."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ class Placement(ABC):
 
     @property
     def joint(self) -> bool:
-        """Whether three or more classes are predicted together."""
+        """Tell whether three or more classes are predicted together."""
         return len(self.classes) > 2
 
     def scores_of(self, model: BaseEstimator, X: Any) -> np.ndarray:
@@ -336,7 +336,7 @@ class Placement(ABC):
 
     @property
     def _weighs(self) -> bool:
-        """Whether the model accepts weights, or learns nothing that could use them."""
+        """Tell whether the model accepts weights, or learns nothing that could use them."""
         return trained_elsewhere(self.estimator) or fit_takes(self.estimator, "sample_weight")
 
     def _train(
