@@ -92,7 +92,7 @@ from calib.study import (
     SHIPPED,
     Store,
     Summary,
-    kinds_of,
+    distinct_failures,
     likely_paper,
     load_protocol,
     load_sets,
@@ -752,7 +752,7 @@ def _tell(store: Store, done: Summary, csv: bool, report: bool) -> None:
     for note, rows in store.notes(of=done.keys).items():
         print(f"note: in {rows:,} results: {note}", file=sys.stderr)
     failed = store.failures(of=done.keys)
-    kinds = kinds_of(failed)
+    kinds = distinct_failures(failed)
     for first in kinds.head(MOST_FAILURES).to_dict("records"):
         where = "{data}, {setup}, repeat {repeat}, fold {fold}".format(**first)
         more = f" and {counted(first['results'] - 1, 'more result')}" if first["results"] > 1 else ""

@@ -18,7 +18,7 @@ from calib.figures import FIGURES, LIGHT, Theme
 from calib.figures.metrics import BEST
 from calib.kernel.wording import within_a_sentence
 from calib.study.summary import MetricSummary, friedman_line
-from calib.study.tables import MEAN, StudyTable, as_read, tables
+from calib.study.tables import MEAN, StudyTable, as_texts, tables
 
 # In braces: after \\ the first three would be read as its arguments, and ?` as a ligature.
 LATEX = {
@@ -206,7 +206,7 @@ def _markdown(text: str) -> str:
 
 def _texts(table: StudyTable, escape: Callable[[str], str], mark: Callable[[str], str]) -> pd.DataFrame:
     """Return every cell as escaped text; ``mark`` formats the marked ones."""
-    cells = as_read(table.frame)
+    cells = as_texts(table.frame)
     marked = table.marked.to_numpy() if table.marked is not None else np.zeros(cells.shape, dtype=bool)
     texts = [
         [mark(escape(text)) if best and text else escape(text) for text, best in zip(row, bests, strict=True)]

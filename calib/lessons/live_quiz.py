@@ -1,4 +1,4 @@
-"""A room of a class: what is asked, who is there, how they answered, and what is already revealed.
+"""The rooms of live quizzes: rounds, students, their answers, and the revealed rounds.
 
 No names: a student's browser is a random token, the teacher another one. Everything is in memory only. It is
 deleted when the teacher closes the room, or after hours of silence.
@@ -281,7 +281,7 @@ class Rooms:
                 room.revealed.add(room.number)
 
     def go(self, code: str, key: str, number: int) -> None:
-        """Open a round: 0 is where the class joins, the number of rounds + 1 is the end."""
+        """Open a round: at 0 the class joins, the number of rounds + 1 is the end."""
         with self._lock:
             room = self._own(code, key)
             room.number = min(max(number, 0), len(room.rounds) + 1)

@@ -18,7 +18,7 @@ KINDS = ("choice", "panel", "mark", "curve")
 NEEDED = ("text", "answers", "right", "why")
 PLACED = {"mark": ("cuts", "at", "truth"), "curve": ("cuts", "over", "truth", "near")}
 DAY = 86_400_000  # milliseconds
-OF_DAYS = 1e9  # a value from which on a mark stands for a day, in milliseconds since 1970
+OF_DAYS = 1e9  # a mark from this value on is a day, in milliseconds since 1970
 ONE_SIDED = 0.8  # share of the gap on one side, from which a curve is simply too high or too low
 
 Drawn = Sequence[Sequence[float]]  # points (x, y) of a curve
@@ -72,7 +72,7 @@ class Question:
     shows: tuple[str, ...] = ()
 
     def answer_to(self, guess: float | Drawn) -> int:
-        """Return the number of the answer that a guess in the picture stands for.
+        """Return the number of the answer that matches a guess in the picture.
 
         Parameters
         ----------
@@ -97,9 +97,9 @@ class Question:
 
     @property
     def begin(self) -> float | None:
-        """Where the mark of a level stands before it is moved: never on the right answer.
+        """Start of the mark of a level, which is never on the right answer.
 
-        At the prediction, for a reader who takes the model at its word; where that is right, elsewhere.
+        It is at the prediction, for a reader who trusts the model; if that is right, it is elsewhere.
 
         >>> asked = Question("?", ("low", "high"), 1, ("", ""), "mark", cuts=(0.45,), at=0.37, truth=0.35)
         >>> asked.begin
@@ -127,12 +127,12 @@ class Question:
         return float(np.average(np.abs(off), weights=rows))
 
     def _off(self, guess: Drawn) -> tuple[np.ndarray, np.ndarray]:
-        """(k,), (k,): the guess less the truth at each of its points, and the rows there."""
+        """Return (the guess less the truth at each of its points, the rows there), each (k,)."""
         x, y, rows = np.array(self.truth).T
         return np.interp(x, *np.array(guess).T) - y, rows
 
     def between(self, guess: Drawn) -> tuple[list[float], list[float], list[float]]:
-        """Return x, the guess and the truth where both are, to shade what lies between them."""
+        """Return x, the guess and the truth in their common range, to shade the area between them."""
         (x, y, _), (a, b) = np.array(self.truth).T, np.array(guess).T
         low, high = max(x[0], a[0]), min(x[-1], a[-1])
         both = np.union1d(x, a)

@@ -1,13 +1,20 @@
-"""Studies: a paper's protocol, or your own, over many data sets, resumable, on one machine or a Dask cluster."""
+"""Studies: a paper's protocol, or your own, over many data sets; resumable, on one machine or a Dask cluster."""
 
 from calib.study.data import load_sets
 from calib.study.grid import Cell, Extent, extent, grid
-from calib.study.papers.printed import COMPARISONS, PAPERS, as_rows, beside, likely_paper, published_values
+from calib.study.papers.printed import (
+    COMPARISONS,
+    PAPERS,
+    as_rows,
+    likely_paper,
+    published_values,
+    with_published,
+)
 from calib.study.protocol import Protocol, Setup
 from calib.study.reading import SHIPPED, load_protocol, read_protocol
 from calib.study.rows import check_rows, measure, measured
-from calib.study.runner import Standing, Summary, run_study, standing
-from calib.study.store import Store, kinds_of
+from calib.study.runner import StudyProgress, Summary, run_study, study_progress
+from calib.study.store import Store, distinct_failures
 from calib.study.summary import MetricSummary, pooled_predictions, pooled_values, summarise
 
 __all__ = [
@@ -19,15 +26,14 @@ __all__ = [
     "MetricSummary",
     "Protocol",
     "Setup",
-    "Standing",
     "Store",
+    "StudyProgress",
     "Summary",
     "as_rows",
-    "beside",
     "check_rows",
+    "distinct_failures",
     "extent",
     "grid",
-    "kinds_of",
     "likely_paper",
     "load_protocol",
     "load_sets",
@@ -38,6 +44,7 @@ __all__ = [
     "published_values",
     "read_protocol",
     "run_study",
-    "standing",
+    "study_progress",
     "summarise",
+    "with_published",
 ]

@@ -1,4 +1,4 @@
-"""One cell: a model is fitted once, every setup of the cell calibrates its scores, every metric is taken of them.
+"""One cell of a study: a model is fitted once, and every setup of the cell calibrates its scores and is measured.
 
 A failure is recorded in the result, with its traceback, and does not affect other cells.
 """
@@ -37,20 +37,20 @@ from calib.study.rows import measures
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """One setup in one fold, as the store keeps it.
+    """Result of one setup in one fold, as stored in the results file.
 
     Attributes
     ----------
     metrics
-        Key → value, empty where the cell failed.
+        Key → value, empty if the cell failed.
     sizes
-        Rows that train, calibrate and test.
+        Numbers of training, calibration and test rows.
     predictions
         Packed test labels and probabilities.
     notes
         Warnings of the model, each once.
     error, traceback
-        Why it failed, else "".
+        The reason of a failure, else "".
     """
 
     data: str
@@ -71,7 +71,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A cell with what it needs in another process: its data, the metrics, and methods registered from outside.
+    """A cell with all that another process needs: its data, the metrics, and methods registered from outside.
 
     Attributes
     ----------
@@ -89,12 +89,12 @@ class Task:
 REGISTRIES: tuple[Registry[Any], ...] = (MODELS, CALIBRATORS, METRICS)
 
 
-MOST_BYTES = 400_000_000  # of the predictions of one fold, unpacked: ten million rows
-TURN = threading.Lock()  # of the cells in a shared process
+MOST_BYTES = 400_000_000  # largest unpacked predictions of a fold: ten million rows
+TURN = threading.Lock()  # held by the running cell of a shared process
 
 
 def outside() -> tuple[Any, ...]:
-    """The entries that are not ours, one tuple a registry: a worker that starts afresh does not know them."""
+    """Return the registry entries from outside, one tuple per registry, because a new worker does not have them."""
     return tuple(
         tuple(e for k, e in registry.items() if k not in registry.shipped) for registry in REGISTRIES
     )
@@ -103,7 +103,7 @@ def outside() -> tuple[Any, ...]:
 def run(task: Task) -> list[Result]:
     """Compute the results of a cell, one per setup, on one thread, so that sums do not depend on the number of workers.
 
-    Where the process is shared, cells take turns, and warnings are left alone: both limits hold for a whole
+    In a shared process, cells take turns and warnings are not caught, because both limits apply to a whole
     process.
     """
     with _turn(task.shared), _threads().limit(limits=1):
@@ -119,14 +119,14 @@ def run(task: Task) -> list[Result]:
 
 @contextlib.contextmanager
 def _turn(shared: bool) -> Iterator[None]:
-    """By itself among the cells of a shared process."""
+    """Let only one cell of a shared process run at a time."""
     with TURN if shared else contextlib.ExitStack():
         yield
 
 
 @contextlib.contextmanager
 def _warnings(shared: bool) -> Iterator[list[warnings.WarningMessage]]:
-    """All warnings that are given meanwhile; none where others may be warned too."""
+    """Catch all warnings in this context; none in a shared process, where others may be warned too."""
     if shared:
         yield []
         return
@@ -138,19 +138,19 @@ def _warnings(shared: bool) -> Iterator[list[warnings.WarningMessage]]:
 def _results(task: Task) -> list[Result]:
     try:
         fitted = _fit(task.cell, task.data)
-    except Exception as error:  # any error of a model or its data is one failed cell
+    except Exception as error:  # any error of a model or its data fails one cell only
         return [_failed(task, setup, error) for setup in task.cell.setups]
     return [_measured(task, setup, fitted) for setup in task.cell.setups]
 
 
 @cache
 def _threads() -> ThreadpoolController:
-    """Return the versions of loaded libraries, looked up once per process."""
+    """Return a controller of the loaded libraries' threads, created once per process."""
     return ThreadpoolController()
 
 
 def _fit(cell: Cell, data: Dataset) -> Fitted:
-    """The model fit that all setups of the cell share."""
+    """Fit the model that all setups of the cell share."""
     setup = cell.setups[0]
     recipe, splits = setup.recipe.replace(seed=cell.seed), cell.splits
     estimator = placement = None
@@ -167,7 +167,7 @@ def _measured(task: Task, setup: Setup, fitted: Fitted) -> Result:
         answers = {rule: _answer(setup, fitted, rule) for rule in rules(setup)}
         posterior = None if task.data.posterior is None else task.data.posterior[fitted.parts[0].test]
         values = measure(setup, answers, task.metrics, posterior)
-    except Exception as error:  # one calibrator or metric that fails leaves the others of the cell
+    except Exception as error:  # a failing calibrator or metric does not affect the others of the cell
         return _failed(task, setup, error)
     part = fitted.parts[0]
     sizes = (len(part.train), len(part.placed.index), len(part.test))
@@ -178,7 +178,7 @@ def _measured(task: Task, setup: Setup, fitted: Fitted) -> Result:
 
 
 def _answer(setup: Setup, fitted: Fitted, rule: str) -> Predictions:
-    """The setup's predictions, merged by a rule or as its Recipe says."""
+    """Return the setup's predictions, merged by a rule or as its Recipe specifies."""
     recipe = setup.recipe.replace(merge=rule) if rule else setup.recipe
     evaluation = calibrate(recipe, fitted)
     if setup.calibrator in evaluation.refused:
@@ -189,7 +189,7 @@ def _answer(setup: Setup, fitted: Fitted, rule: str) -> Predictions:
 
 
 def rules(setup: Setup) -> list[str]:
-    """The merge rules that a setup's metrics ask for; "" is that of its Recipe."""
+    """Return the merge rules that a setup's metrics need; "" is that of its Recipe."""
     return ["", *dict.fromkeys(dict(setup.merges).values())]
 
 
@@ -199,7 +199,7 @@ def measure(
     metrics: Iterable[str],
     posterior: np.ndarray | None = None,
 ) -> dict[str, float]:
-    """Metrics of a setup's predictions by merge rule."""
+    """Return the metrics of a setup's predictions by merge rule."""
     bins, strategy, merges = setup.recipe.bins, setup.recipe.binning, dict(setup.merges)
     known = measures()
     return {
@@ -230,7 +230,7 @@ def _named(task: Task, setup: Setup) -> dict[str, Any]:
 
 
 def pack(answers: Mapping[str, Predictions]) -> bytes:
-    """Predictions by merge rule, "" for the Recipe's, as compressed bytes; ``unpack`` reads them."""
+    """Compress predictions by merge rule, "" for the Recipe's; ``unpack`` reads them."""
     first = answers[""]
     arrays = {"y": first.y.astype(np.int8), "p": first.p}  # models are trained on at most 100 classes
     if first.p0 is not None and first.p1 is not None:
@@ -242,7 +242,7 @@ def pack(answers: Mapping[str, Predictions]) -> bytes:
 
 
 def _valid(y: np.ndarray, p: np.ndarray, **more: np.ndarray) -> bool:
-    """Whether these are labels, and numbers in [0, 1]; of K classes labels are columns of p, 0 … K − 1."""
+    """Tell whether these are labels, and numbers in [0, 1]; with K classes, labels are columns of p, 0 … K − 1."""
     last = 1 if p.ndim == 1 else p.shape[1] - 1
     return all(
         bool(((v >= 0) & (v <= top)).all())
@@ -251,7 +251,7 @@ def _valid(y: np.ndarray, p: np.ndarray, **more: np.ndarray) -> bool:
 
 
 def unpack(content: bytes, rule: str = "") -> Predictions:
-    """The predictions of one fold, merged by ``rule``; KeyError where that was not kept.
+    """Return the predictions of one fold, merged by ``rule``; KeyError if they were not stored.
 
     >>> kept = pack({"": Predictions(np.array([0, 1]), np.array([0.25, 0.75]))})
     >>> unpack(kept).y, unpack(kept).p

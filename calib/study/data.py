@@ -1,7 +1,7 @@
-"""The data sets of a study: files whose label is in the column ``target``, OpenML numbers, samples and synthetic sets.
+"""The data sets of a study: files with the label column ``target``, OpenML numbers, samples and synthetic sets.
 
-What the protocol says of them – positive class, columns, scaling, repeated rows – is done here, once, before
-any row is split off: a protocol that scales does so with the test rows.
+The protocol's rules – positive class, columns, scaling, repeated rows – are applied here, once, before
+any split: a protocol that scales does so with the test rows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TARGET = "target"
 
 
 def stem(name: str) -> str:
-    """Return the name of a file in tables: without its ending, and without .gz before that.
+    """Return the name of a file in tables: without its extension, and without .gz.
 
     >>> stem("data/jEdit_4.0_4.2.csv.gz"), stem("openml:40")
     ('jEdit_4.0_4.2', 'openml:40')
@@ -41,21 +41,21 @@ def stem(name: str) -> str:
 def load_sets(
     names: Iterable[str], rules: DataRules, tables: Mapping[str, pd.DataFrame] | None = None
 ) -> dict[str, Dataset]:
-    """Stem → Dataset, in order.
+    """Load data sets by stem, in order.
 
     Parameters
     ----------
     names
         Paths, or openml:NUMBER, sample:KEY, synthetic:KEY.
     rules
-        The protocol's.
+        The protocol's data rules.
     tables
-        File → its table, of files that were read already; they are not looked for on the disk.
+        File → its table, for files that are already read; they are not read from disk.
 
     Raises
     ------
     InputError
-        Naming the file and what is wrong with it; two sets of one name are refused.
+        If a file cannot be used, or two sets have one name; the message names the file and the reason.
 
     Examples
     --------
@@ -102,11 +102,11 @@ def _load(name: str, rules: DataRules, tables: Mapping[str, pd.DataFrame]) -> Da
 def _dataset(table: Table, name: str, rules: DataRules) -> Dataset:
     frame, target, positive = table.frame, sources.labelled(table), table.positive
     counts = class_counts(frame, target)
-    if rules.positive == "later":  # by all rows: dropping some must not change what is predicted
+    if rules.positive == "later":  # over all rows: dropping some must not change the positive class
         positive = list(counts)[-1]
     elif rules.joint:
         positive = None
-    elif len(counts) > 2:  # one against the rest, as every setup of a study of two classes predicts
+    elif len(counts) > 2:  # one against the rest, because setups of this study predict two classes
         positive = choose_classes(counts, positive).positive
     others = [str(column) for column in frame.columns if str(column) != target]
     if name in rules.drop_duplicates:
@@ -116,7 +116,7 @@ def _dataset(table: Table, name: str, rules: DataRules) -> Dataset:
 
 
 def _scaled(data: Dataset, scale: str) -> Dataset:
-    """Numbers to [0, 1] over all rows; a column of one value becomes 0, gaps stay gaps."""
+    """Scale numbers to [0, 1] over all rows; constant columns become 0, missing values stay missing."""
     if scale == "none":
         return data
     X = data.X.copy()

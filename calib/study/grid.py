@@ -1,7 +1,7 @@
-"""The cells of a study: data set × model fit × repeat × fold, each with the rows that train and test.
+"""The cells of a study: data set × model fit × repeat × fold, each with its training and test rows.
 
-Setups that share their model fit share the cell. Everything random in a cell follows from its own seed, so
-that the order of cells and the number of jobs change no number.
+Setups that share their model fit share the cell. All randomness in a cell follows from its own seed, so
+that numbers depend neither on the order of cells nor on the number of jobs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Cell:
     Attributes
     ----------
     seed
-        Of the model and its placement, the splits' seed + the run index (repeat · folds + fold).
+        Seed of the model and its placement: the splits' seed + the run index (repeat · folds + fold).
     """
 
     data: str
@@ -51,18 +51,18 @@ def grid(
     repeats: int | None = None,
     folds: int | None = None,
 ) -> list[Cell]:
-    """The cells in the order they are run: of a data set all setups of the first fold first.
+    """Return the cells in the order of running: for each data set, all setups of the first fold come first.
 
     Parameters
     ----------
     protocol, data
-        The names of the data sets.
+        The protocol, and the names of the data sets.
     setups
         Names; None for the protocol's default.
     repeats
-        At most so many; None for the protocol's.
+        Largest number of repeats; None for the protocol's.
     folds
-        Of the cross-validation; None for the protocol's. Refused for random splits, which have none.
+        Folds of the cross-validation; None for the protocol's. Refused for random splits, which have none.
 
     Examples
     --------
@@ -88,13 +88,13 @@ class Extent:
     Attributes
     ----------
     cells
-        Of the grid.
+        Cells of the grid.
     fits
-        Model fits, those within a placement included.
+        Model fits, including those within a placement.
     results
-        Rows of the store, one per setup and fold.
+        Rows of the results file, one per setup and fold.
     predictions
-        Those of all test rows, which the store keeps.
+        Stored predictions of all test rows.
     """
 
     cells: int
@@ -110,7 +110,7 @@ def extent(
     repeats: int | None = None,
     folds: int | None = None,
 ) -> Extent:
-    """Count what ``grid`` would hand out, without making it; parameters as for ``grid``.
+    """Count the cells of ``grid`` and their fits and results without creating them; parameters as for ``grid``.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def extent(
 def _fits(
     protocol: Protocol, setups: Iterable[str] | None, repeats: int | None, folds: int | None
 ) -> list[tuple[Setup, ...]]:
-    """The setups by model fit, each with the splits that are asked for."""
+    """Return the setups by model fit, each with the requested splits."""
     if folds is not None and protocol.splits.kind != "folds":
         raise InputError(
             "--folds: this protocol uses random splits, not folds. Set their number with --repeats."
@@ -155,7 +155,7 @@ def _fits(
 
 
 def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
-    """A setup with a number of repeats of its own (16 of full Venn–Abers beside 100) is repeated no more often."""
+    """Return a setup's repeats; one with its own number (16 of full Venn–Abers beside 100) keeps at most that."""
     own = setup.splits.repeats
     return min(repeats, own) if own != protocol.splits.repeats else repeats
 
@@ -185,7 +185,7 @@ def rows_of(cell: Cell, data: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _check_rows_within(cell: Cell, data: Dataset, train: np.ndarray) -> None:
-    """Refuse more folds within the training rows than these allow, in words that are one for all cells of a set."""
+    """Refuse more inner folds than the training rows allow, with the same message for all cells of a set."""
     recipe, splits = cell.setups[0].recipe, cell.splits
     if recipe.placement == "cv":
         name, needed = "cv", recipe.cv

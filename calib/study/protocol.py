@@ -1,7 +1,7 @@
-"""A protocol says what a study runs: data rules, splits, setups and metrics, in one TOML file that is checked by name.
+"""A protocol describes a study: data rules, splits, setups and metrics, in one TOML file that is checked by name.
 
-A setup is overrides of a Recipe with one calibrator, under the paper's name. What a paper did and a Recipe
-does not offer is said beside them (``paper_model``, ``calibration``, ``scale``), so that the file alone tells
+A setup overrides fields of a Recipe with one calibrator, under the paper's name. Settings of a paper that a Recipe
+does not offer are keys beside them (``paper_model``, ``calibration``, ``scale``), so that the file alone states
 what is run.
 """
 
@@ -22,7 +22,7 @@ from calib.study.rows import measures
 
 FIT = ("model", "params", "placement", "calibration_size", "cv")
 RECIPE = (*FIT, "options", "merge", "bins", "binning")
-"""The fields of a Recipe that a protocol may set; data, splits and seeds have tables of their own."""
+"""The fields of a Recipe that a protocol may set; data, splits and seeds have their own tables."""
 
 ELSEWHERE = ("openml", "sample", "synthetic")
 """Kinds of data other than files, such as openml:40."""
@@ -35,16 +35,16 @@ class DataRules:
     Attributes
     ----------
     positive
-        "later", the later label in sorted order; "rarer", as a Recipe has it; or "all", three or more classes
+        "later", the later label in sorted order; "rarer", as in a Recipe; or "all", three or more classes
         together.
     columns
         "usable", without those that ``prepare`` leaves out (constant, identifiers, free text), or "all".
     scale
-        "none", or "min_max": every number to [0, 1] over *all* rows, test rows included.
+        "none", or "min_max": every number to [0, 1] over *all* rows, including test rows.
     drop_duplicates
-        Names of the sets of which only the first of rows with equal features stays.
+        Names of the sets that keep only the first of rows with equal features.
     sets
-        What is run where --data names nothing.
+        The data sets to run if --data names none.
     """
 
     positive: str = "rarer"
@@ -61,13 +61,14 @@ class DataRules:
 
 @dataclass(frozen=True)
 class Splits:
-    """Rules for training, calibration and test rows; repeat r splits with seed + r, and its fold k runs with seed +
-    run index.
+    """Rules for training, calibration and test rows.
+
+    Repeat r splits with seed + r, and its fold k runs with seed + run index.
 
     Attributes
     ----------
     kind
-        "folds" of a shuffled cross-validation, or "random" training and test parts, one a repeat.
+        "folds" of a shuffled cross-validation, or "random" training and test sets, one per repeat.
     calibration
         "share", as the placement draws it, or "first_fold" of ``calibration_folds`` shuffled stratified
         folds.
@@ -95,14 +96,14 @@ class Splits:
 
 @dataclass(frozen=True)
 class Setup:
-    """One line of a paper's table: a name, a Recipe with one calibrator, and how it departs from Recipes.
+    """One line of a paper's table: a name, a Recipe with one calibrator, and its departures from Recipes.
 
     Attributes
     ----------
     paper_model
         Key of PAPER_MODELS that replaces the Recipe's model, or None.
     merges
-        Metric → merge rule, if it is another than the Recipe's.
+        Metric → merge rule, if it differs from the Recipe's.
     """
 
     name: str
@@ -121,7 +122,7 @@ class Setup:
 
     @cached_property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits over all that its results depend on, but for data, repeat, fold and seed."""
+        """Sixteen hexadecimal digits of all that its results depend on, except data, repeat, fold and seed."""
         of = [self._values(RECIPE), self.calibrator, self.paper_model, self.splits.meaning(), self.merges]
         return hashlib.blake2b(json.dumps(of).encode(), digest_size=8).hexdigest()
 
@@ -150,7 +151,7 @@ class Protocol:
     key
         The file's stem.
     default
-        Names of the setups that are run if none are asked for, empty for all.
+        Names of the setups that run by default, empty for all.
     """
 
     key: str
@@ -164,7 +165,7 @@ class Protocol:
     merges: Mapping[str, str] = field(default_factory=dict)
 
     def measuring(self, metrics: Iterable[str] | None) -> Self:
-        """The protocol with these metrics in place of its own; with its own for None or none."""
+        """Return the protocol with these metrics instead of its own; with its own for None or no metric."""
         known = measures(self.data.joint)
         keys = tuple(checks.one_of(key, known, "--metrics") for key in metrics or self.metrics)
         check_measurable(keys, self.setups, "--metrics")

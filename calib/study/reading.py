@@ -1,4 +1,4 @@
-"""Protocols come from TOML files: read completely, or refused by file, table and key."""
+"""Reading of protocols from TOML files: completely, or refused by file, table and key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Check = Callable[[Any, str], Any]
 
 
 class Shared(NamedTuple):
-    """What all setups of a protocol share: fields of their Recipes, splits, merge rules, and the number of classes."""
+    """Settings of all setups of a protocol: fields of their Recipes, splits, merge rules, and the number of classes."""
 
     recipe: Mapping[str, Any]
     splits: Splits
@@ -40,7 +40,7 @@ class Shared(NamedTuple):
 
     @property
     def methods(self) -> Mapping[str, Any]:
-        """The calibrators; of three or more classes their own, and those of two for one against the rest."""
+        """The calibrators; for three or more classes, joint ones and those for one class against the rest."""
         if not self.joint:
             return CALIBRATORS
         return {key: one for key, one in CALIBRATORS.everything().items() if one.input not in TABLES}
@@ -60,7 +60,7 @@ def _table(value: Any, name: str) -> dict[str, Any]:
     return dict(value)
 
 
-MOST_DOTS = 1000  # in a line: the time for a key of so many parts grows with their square
+MOST_DOTS = 1000  # per line, because the time for a key grows with the square of its parts
 SHIPPED = (
     *("venn_forests_2019", "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014"),
     *("arena", "arena_multiclass"),
@@ -69,7 +69,7 @@ SHIPPED = (
 
 
 def load_protocol(name: str | Path) -> Protocol:
-    """A shipped protocol by its name, or one of your own by its file.
+    """Load a shipped protocol by its name, or your own by its file.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def load_protocol(name: str | Path) -> Protocol:
     Raises
     ------
     InputError
-        Naming file, table and key of what is wrong.
+        If it cannot be used; the message names file, table and key.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def load_protocol(name: str | Path) -> Protocol:
 
 
 def _beside(path: Path, protocol: Protocol) -> Protocol:
-    """The protocol with its own data files looked for beside it."""
+    """Return the protocol with paths of data files relative to its own folder."""
     sets = [
         name if name.partition(":")[0] in ELSEWHERE else str(path.parent / name)
         for name in protocol.data.sets
@@ -109,19 +109,19 @@ def _beside(path: Path, protocol: Protocol) -> Protocol:
 
 
 def read_protocol(text: str, file: str) -> Protocol:
-    """The protocol of a TOML text; ``file`` is its name, for messages and for the protocol's key.
+    """Read the protocol of a TOML text.
 
     Parameters
     ----------
     text : str
         TOML, as in ``calib/study/papers``.
     file : str
-        What messages call it; without its ending, the protocol's key.
+        Its name in messages; without the extension, the protocol's key.
 
     Raises
     ------
     InputError
-        Naming file, table and key of what is wrong.
+        If it cannot be used; the message names file, table and key.
     """
     if max(line.count(".") for line in text.split("\n")) > MOST_DOTS:
         raise InputError(f"{file}: a line has more than {MOST_DOTS:,} dots. Break the line.")
@@ -202,13 +202,13 @@ SPLIT_CHECKS: dict[str, Check] = {
     "calibration": _one_of("share", "first_fold"),
     "calibration_folds": _whole(2, 100),
 }
-# Keys of [splits] that need another to have this value
+# Key of [splits] → (another key, the value that it needs)
 NEEDED = (
     ("folds", "kind", "folds"),
     ("test_size", "kind", "random"),
     ("calibration_folds", "calibration", "first_fold"),
 )
-RECIPE_CHECKS: dict[str, Check] = {  # whose values are checked when the Recipe is made
+RECIPE_CHECKS: dict[str, Check] = {  # the Recipe checks their values itself
     **dict.fromkeys(RECIPE, lambda value, name: value),
     **dict.fromkeys(("params", "options"), _table),
 }
@@ -227,7 +227,7 @@ def _checked(
     also: Iterable[str] = (),
     required: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """The values of a table, each checked; an unknown or a missing key is refused by its name."""
+    """Return the values of a table, each checked; an unknown or a missing key is refused by name."""
     if not isinstance(values, Mapping):
         raise InputError(f"{where or 'the file '}must be a table of keys and values, but is {values!r}.")
     for key in values:
@@ -262,10 +262,10 @@ def _merges(value: Any, name: str) -> dict[str, str]:
 
 
 def _common(values: Any, where: str) -> dict[str, Any]:
-    """What all setups share."""
+    """Return the checked settings that all setups share."""
     fields = _checked(values, where, RECIPE_CHECKS)
     try:
-        Recipe(**fields, calibrators=tuple(CALIBRATORS))  # the setups choose among them
+        Recipe(**fields, calibrators=tuple(CALIBRATORS))  # setups choose one of them
     except InputError as error:
         raise InputError(f"{where}{error}") from None
     return fields
@@ -283,7 +283,7 @@ def _splits(values: Any, where: str) -> Splits:
 
 
 def _written(values: Any, where: str, shared: Shared) -> Setup:
-    """A setup in whose own table every key has an effect; what all share has one where it can."""
+    """Return a setup, and refuse keys of its own table that have no effect."""
     setup = _setup(values, where, shared)
     placement, calibrator = setup.recipe.placement, setup.calibrator
     used = {"calibration_size": placement == "split", "cv": placement == "cv", "merge": merged(setup.recipe)}
@@ -320,8 +320,10 @@ def _setup(values: Any, where: str, shared: Shared) -> Setup:
 def _recipe(
     common: Mapping[str, Any], overrides: Mapping[str, Any], calibrator: str, paper_model: bool
 ) -> Recipe:
-    """The setup's Recipe. Of options for all setups those of its calibrator count; a setup with another model
-    than theirs starts from its own defaults, as a Recipe does.
+    """Return the setup's Recipe from the shared settings and its overrides.
+
+    Of the shared options, those of its calibrator count. A setup with another model than the shared one starts from
+    that model's defaults, like a Recipe.
     """
     joined = {**common, **overrides}
     same_model = overrides.get("model", common.get("model")) == common.get("model")
@@ -333,7 +335,7 @@ def _recipe(
     if paper_model:
         joined.pop("model", None)
         joined["params"] = {}
-    Recipe(**joined, calibrators=tuple(CALIBRATORS))  # refuses a misspelt option of whichever calibrator
+    Recipe(**joined, calibrators=tuple(CALIBRATORS))  # refuses misspelt options of all calibrators
     joined["options"] = {k: v for k, v in joined["options"].items() if k.split(".")[0] == calibrator}
     if not CALIBRATORS[calibrator].gives_interval:
         joined.pop("merge", None)
@@ -341,7 +343,7 @@ def _recipe(
 
 
 def merged(recipe: Recipe) -> bool:
-    """Whether the setup has a pair to merge."""
+    """Tell whether the setup has an interval to merge."""
     return CALIBRATORS[recipe.calibrators[0]].gives_interval
 
 
@@ -355,7 +357,7 @@ GRID: dict[str, Check] = {
 
 
 def _grid(values: Any, where: str, shared: Shared) -> list[Setup]:
-    """Every calibrator × model × placement that can be; "*" stands for all that are registered."""
+    """Return a setup for every possible calibrator × model × placement; "*" means all that are registered."""
     required = ("name", "models", "placements", "calibrators")
     own = _checked(values, where, GRID, required=required)
     _checked_name(own["name"], where)
@@ -395,7 +397,7 @@ def _checked_name(name: str, where: str) -> None:
 
 
 def possible(model: str, placement: str, calibrator: str) -> bool:
-    """Whether a calibrator can answer for a model in a placement.
+    """Tell whether a calibrator can answer for a model in a placement.
 
     >>> possible("svm", "split", "beta"), possible("svm", "split", "platt"), possible("svm", "oob", "platt")
     (False, True, False)
@@ -410,7 +412,7 @@ def possible(model: str, placement: str, calibrator: str) -> bool:
 def check_possible(model: str, placement: str, calibrator: str, paper_model: str | None = None) -> None:
     """Refuse, before anything is run, a calibrator that cannot answer for a model in a placement.
 
-    Decided by what the three declare; ``paper_model`` replaces the model.
+    The decision follows from the declarations of the three; ``paper_model`` replaces the model.
 
     >>> check_possible("svm", "split", "platt")
     >>> check_possible("svm", "split", "beta")

@@ -1,4 +1,4 @@
-"""A study's results as rows: one per fold, with setup, data set and fold, then one column per metric."""
+"""Results of a study as rows: one per fold, with data set, setup and fold, then one column per metric."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ JOINT_ONLY = {
     for key, one in SCORES.items()
     if key not in METRICS.shipped
 }
-"""Scores of three or more classes together that are not those of two, too."""
+"""Scores that exist only for three or more classes together."""
 
 
 def measures(joint: bool = False) -> Mapping[str, Metric]:
-    """Key → what a study can measure: all metrics, or only those of three or more classes together.
+    """Return the metrics that a study can measure by key, or only those of three or more classes together.
 
     >>> "slope" in measures(), "slope" in measures(joint=True), "classwise_ece" in measures(joint=True)
     (True, False, True)
@@ -73,7 +73,7 @@ def measure(key: str) -> Metric:
 
 
 def measured(rows: pd.DataFrame) -> list[str]:
-    """The metrics that have a value in some row, in the order of ``measures``, the time last.
+    """Return the metrics that have a value in some row, in the order of ``measures``, with the time last.
 
     Parameters
     ----------
@@ -89,14 +89,14 @@ def measured(rows: pd.DataFrame) -> list[str]:
 
 
 def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
-    """Rows of a study with their names as texts and their metrics as numbers; other columns are left out.
+    """Return rows of a study with names as texts and metrics as numbers; other columns are left out.
 
     Parameters
     ----------
     frame : DataFrame
-        As ``python -m calib study --csv`` writes them.
+        A table like that of ``python -m calib study --csv``.
     name : str
-        What messages call it.
+        Its name in messages.
 
     Raises
     ------
@@ -135,14 +135,14 @@ def check_rows(frame: pd.DataFrame, name: str = "The table") -> pd.DataFrame:
 
 
 def _texts(names: pd.Series) -> pd.Series:
-    """Names as texts: a set called 31 is read as a number, and must not become 31.0."""
+    """Return names as texts: a set called 31 is read as a number, and must not become 31.0."""
     if pd.api.types.is_float_dtype(names) and (names.dropna() % 1 == 0).all():
         names = names.astype("Int64")
     return names.astype("object").where(names.notna()).map(str, na_action="ignore").astype("object")
 
 
 def _numbers(values: pd.Series, key: str, name: str) -> pd.Series:
-    """A metric's values as float64; ∞ may be spelt inf."""
+    """Return a metric's values as float64; ∞ may be spelt inf."""
     numbers = pd.to_numeric(values, errors="coerce").astype("float64")
     wrong = numbers.isna() & values.notna()
     if wrong.any():

@@ -1,8 +1,8 @@
-"""A study is run cell by cell, here or on a cluster; each result goes to the store as soon as it is there.
+"""Run a study cell by cell, here or on a cluster; each result is stored as soon as it arrives.
 
-What the store holds is not computed again, so that a run that was stopped in any way goes on where it was.
-Cells are handed out one at a time, by joblib or to a Dask cluster; a worker that dies costs the cells that it had
-under way.
+Stored results are not computed again, so that a run that was stopped in any way continues where it was.
+Cells are distributed one at a time, by joblib or to a Dask cluster; a worker that dies costs only the cells that it
+was computing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from calib.study.rows import measures
 from calib.study.store import Key, Store
 
 BACKENDS = ("loky", "dask")
-MOST_DEATHS = 3  # workers lost in a row without one result
-IDLE = 10  # seconds until a worker without work ends, as one must whose study was killed
+MOST_DEATHS = 3  # workers lost in a row without a result
+IDLE = 10  # seconds until an idle worker ends, such as one whose study was killed
 WAIT = 20  # seconds for a Dask scheduler to answer, and for its first worker
-HOSTLESS = ("inproc", "ucx")  # kinds of a Dask address without HOST:PORT to be read
+HOSTLESS = ("inproc", "ucx")  # kinds of Dask addresses without HOST:PORT
 
 Numbered = tuple[int, list[Result]]
 Runs = Callable[[Sequence[Task]], Generator[Numbered]]
@@ -46,13 +46,13 @@ class Summary:
     Attributes
     ----------
     cells
-        Those of the study.
+        Number of cells in the study.
     computed
-        Those of this run.
+        Number of cells in this run.
     failed
         Rows without a result.
     keys
-        Those of all rows of the study in the store.
+        Keys of all rows of the study in the store.
     """
 
     cells: int
@@ -81,14 +81,14 @@ def run_study(
     shared: bool = False,
     watch: Watch | None = None,
 ) -> Summary:
-    """Compute what the store lacks of a study, and keep it there.
+    """Compute the results of a study that the store lacks, and store them.
 
     Parameters
     ----------
     protocol, sets
-        What to run on which data, by name.
+        The protocol, and the data sets by name.
     store
-        Open for writing.
+        A store open for writing.
     setups, repeats, folds
         See ``grid``.
     jobs
@@ -98,18 +98,18 @@ def run_study(
     retry_failed
         Whether cells that failed before are tried again.
     breadth_first
-        Whether the first fold of every set and model comes before the second of any: their time then tells
-        how long the rest takes.
+        Whether the first fold of every set and model comes before the second of any: their time then shows
+        how long the others take.
     shared
         Whether this process does other work at the same time, as a server does: cells of several studies then
-        take turns, and warnings of models are not noted.
+        take turns, and warnings of models are not recorded.
     watch
-        Reports progress and can call the run off between cells.
+        Reports progress and can cancel the run between cells.
 
     Raises
     ------
     InputError
-        If the study cannot be run, before anything is run; Cancelled if cancelled, with all finished cells kept.
+        If the study cannot be run, before anything is run; Cancelled if cancelled, with all finished cells stored.
     """
     cells = grid(protocol, sets, setups, repeats, folds)
     _check_sets(cells, sets, protocol.metrics)
@@ -128,7 +128,7 @@ def run_study(
 
 
 def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Iterable[str]) -> None:
-    """Refuse what no data set allows. What only some of them lack costs their cells, and the others are run."""
+    """Refuse a study that no data set allows; if only some do not, their cells fail and the others run."""
     for key in metrics:
         if measures()[key].needs == "posterior" and all(data.posterior is None for data in sets.values()):
             raise InputError(
@@ -146,7 +146,7 @@ def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Ite
 
 
 def _wanted(cells: Sequence[Cell], sets: Mapping[str, Dataset], store: Store) -> dict[Key, Setup]:
-    """The rows of the study, if this machine and this store can take them."""
+    """Return the rows of the study, if this machine and this store can take them."""
     for setup in {setup for cell in cells for setup in cell.setups}:
         check_installed(setup.paper_model)
     wanted = {key_of(cell, setup, sets): setup for cell in cells for setup in cell.setups}
@@ -155,19 +155,19 @@ def _wanted(cells: Sequence[Cell], sets: Mapping[str, Dataset], store: Store) ->
 
 
 @dataclass(frozen=True)
-class Standing:
+class StudyProgress:
     """Progress of a study.
 
     Attributes
     ----------
     cells
-        Those of the study.
+        Number of cells in the study.
     done
-        Those with all results, failed ones too.
+        Cells with all results, including failed ones.
     failed
         Results that failed.
     keys
-        Those of all rows of the study, whether they are there or not.
+        Keys of all rows of the study, stored or not.
     """
 
     cells: int
@@ -176,14 +176,14 @@ class Standing:
     keys: frozenset[Key]
 
 
-def standing(
+def study_progress(
     protocol: Protocol,
     sets: Mapping[str, Dataset],
     store: Store,
     setups: Iterable[str] | None = None,
     repeats: int | None = None,
     folds: int | None = None,
-) -> Standing:
+) -> StudyProgress:
     """Return how much of a study a store already contains; parameters as for ``run_study``.
 
     Parameters
@@ -194,21 +194,21 @@ def standing(
     there, cells = store.held(), grid(protocol, sets, setups, repeats, folds)
     keys = frozenset(key_of(cell, setup, sets) for cell in cells for setup in cell.setups)
     done = sum(not _rest(cell, sets, there).setups for cell in cells)
-    return Standing(len(cells), done, len(keys & store.held(failed=True)), keys)
+    return StudyProgress(len(cells), done, len(keys & store.held(failed=True)), keys)
 
 
 def key_of(cell: Cell, setup: Setup, sets: Mapping[str, Dataset]) -> Key:
-    """Under which the store keeps a setup's result in a cell."""
+    """Return the key of a setup's result in a cell."""
     return (cell.data, setup.name, sets[cell.data].digest, setup.digest, cell.repeat, cell.fold, cell.seed)
 
 
 def _rest(cell: Cell, sets: Mapping[str, Dataset], there: set[Key]) -> Cell:
-    """The cell with those of its setups that the store lacks."""
+    """Return the cell with the setups that the store lacks."""
     return replace(cell, setups=tuple(s for s in cell.setups if key_of(cell, s, sets) not in there))
 
 
 def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
-    """Refuse to mix results of one name that come from other data or other settings."""
+    """Refuse to mix results of one name from different data or settings."""
     asked = {key[:2]: key[2:4] for key in wanted}
     for data, setup, *digests in sorted({key[:4] for key in store.held()}):
         if asked.get((data, setup), tuple(digests)) != tuple(digests):
@@ -222,7 +222,7 @@ def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
 
 
 class Progress:
-    """Says after each cell how many are done, how fast, and how long the rest takes."""
+    """Report after each cell how many are done, how fast, and how much time remains."""
 
     def __init__(self, watch: Watch, cells: int, missing: int) -> None:
         self.watch, self.cells, self.missing = watch, cells, missing
@@ -241,7 +241,7 @@ class Progress:
 def _compute(
     tasks: Sequence[Task], store: Store, pool: contextlib.AbstractContextManager[Runs], progress: Progress
 ) -> None:
-    """Run the tasks and keep their results; what a dead worker had under way is handed out again."""
+    """Run the tasks and store their results; tasks of a dead worker are distributed again."""
     left, deaths = {id(task): task for task in tasks}, 0
     with pool as runs:
         progress.step(0)
@@ -266,7 +266,7 @@ def _compute(
 
 @contextlib.contextmanager
 def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[Runs]:
-    """What runs tasks, for one run of the study."""
+    """Yield a function that runs tasks, for one run of the study."""
     checks.one_of(backend, BACKENDS, "--backend")
     if backend == "loky":
         if scheduler is not None:
@@ -282,7 +282,7 @@ def _pool(jobs: int, backend: str, scheduler: str | None) -> Iterator[Runs]:
 
 
 def _here(tasks: Sequence[Task]) -> Any:
-    """(id of the task, its results) as they come, in any order."""
+    """Return (id of the task, its results) as they arrive, in any order, from processes on this machine."""
     parallel = joblib.Parallel(batch_size=1, return_as="generator_unordered")
     return parallel(joblib.delayed(_numbered)(id(task), task) for task in tasks)
 
@@ -311,7 +311,7 @@ def _numbered(number: int, task: Task) -> Numbered:
 
 
 def _client(scheduler: str | None) -> Any:
-    """A connection to the Dask scheduler at an address."""
+    """Return a connection to the Dask scheduler at an address."""
     if not scheduler:
         raise InputError(
             "--backend dask needs the address of the scheduler. Add --scheduler tcp://HOST:8786."
@@ -326,12 +326,12 @@ def _client(scheduler: str | None) -> Any:
         ) from None
     try:
         if parse_address(scheduler)[0] not in HOSTLESS:
-            get_address_host_port(scheduler)  # refused by Client itself, it ends in its traceback 40 s later
+            get_address_host_port(scheduler)  # Client itself would fail with a traceback only 40 s later
         client = Client(scheduler, timeout=WAIT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"No Dask scheduler answers at {scheduler} ({error}). Check the address.") from None
     try:
-        # By which an adaptive cluster starts its first worker
+        # So that an adaptive cluster starts its first worker
         client.submit(int, pure=False).result(timeout=WAIT)
     except TimeoutError:
         client.close()
@@ -342,7 +342,7 @@ def _client(scheduler: str | None) -> Any:
 
 
 def _died() -> tuple[type[BaseException], ...]:
-    """What is raised here when a worker of either kind is killed."""
+    """Return the exceptions raised when a worker of either kind is killed."""
     from joblib.externals.loky.process_executor import BrokenProcessPool, TerminatedWorkerError
 
     kinds: tuple[type[BaseException], ...] = (TerminatedWorkerError, BrokenProcessPool)

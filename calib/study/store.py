@@ -1,8 +1,8 @@
-"""The results of a study in one SQLite file, which a run can leave at any moment and find again.
+"""The results of a study in one SQLite file; a run can stop at any moment and continue later.
 
-One process writes, any number read. A row is one setup in one fold, by data digest, Recipe digest, repeat,
-fold and seed; metrics are float64 as they were computed (infinite losses too), with the fold's predictions
-compressed beside them. A file of another making or another schema is refused and left as it is.
+One process writes, any number read. A row is one setup in one fold, identified by data digest, Recipe digest, repeat,
+fold and seed; metrics are stored as computed, as float64 (infinite losses too), with the fold's predictions
+compressed beside them. A file of another program or another schema is refused and not changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from calib.study.cell import Result, measure, rules, unpack
 from calib.study.protocol import Setup
 from calib.study.rows import measures
 
-APPLICATION = 0x43414C53  # "CALS", by which SQLite files say whose they are
+APPLICATION = 0x43414C53  # "CALS", the application ID of the SQLite file
 SCHEMA = 1
 ANOTHER = "Choose a file written by calib study --store or by the Run page."
 
@@ -47,11 +47,11 @@ COLUMNS = ("data", "setup", "repeat", "fold", "seed")
 SIZES = ("n_train", "n_calibration", "n_test")
 KEY = "data, setup, data_digest, recipe_digest, repeat, fold, seed"
 Key = tuple[str, str, str, str, int, int, int]
-"""data, setup, data digest, Recipe digest, repeat, fold, seed."""
+"""(data, setup, data digest, Recipe digest, repeat, fold, seed)."""
 
 
 class Store:
-    """A store that is open for reading, or with ``write`` for the one process that adds to it.
+    """A results file, open for reading or, with ``write``, for the one process that adds to it.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Store:
     0
     """
 
-    _lock: sqlite3.Connection | None  # that no other process writes
+    _lock: sqlite3.Connection | None  # keeps other processes from writing
 
     def __init__(self, path: Path | str, write: bool = False) -> None:
         self._begin(path)
@@ -92,11 +92,11 @@ class Store:
         self.path = Path(path)
         self._lock = None
         self._known: dict[str, int] = {}  # metric sets by their keys
-        # Held while rows are added, so that no thread takes half a cell along
+        # Held while rows are added, so that no thread reads half a cell
         self._whole = threading.RLock()
 
     def _check(self) -> None:
-        """Refuse a file that is not a store, before anything in it is changed."""
+        """Refuse a file that is not a store, before changing anything in it."""
         if not self.path.exists() or not self.path.stat().st_size:
             return
         with contextlib.closing(_read_only(self.path)) as db:
@@ -104,7 +104,7 @@ class Store:
 
     @classmethod
     def in_memory(cls, name: str = "results.sqlite") -> Self:
-        """A new store for writing that is in no file; ``content`` is what its file would hold.
+        """Create a store for writing without a file; ``content`` returns the bytes of its file.
 
         >>> store = Store.in_memory()
         >>> store.note_order(["VAP"])
@@ -119,7 +119,7 @@ class Store:
 
     @classmethod
     def of_bytes(cls, content: bytes, name: str) -> Self:
-        """A store of a file's content as a browser uploads it: what is added stays in memory, no file is written.
+        """Open the content of an uploaded file as a store; additions stay in memory, no file is written.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Store:
         store = cls.__new__(cls)
         store._begin(name)
         store._db = _in_memory()
-        # Bytes 18 and 19 say that a write-ahead log exists beside the file, which a database in memory does not have.
+        # Bytes 18 and 19 state that a write-ahead log exists, which a database in memory does not have.
         store._db.deserialize(content[:18] + b"\1\1" + content[20:])
         _check_marks(store._db, name)
         with _readable(name):
@@ -139,7 +139,7 @@ class Store:
         return store
 
     def content(self) -> bytes:
-        """The bytes of a file with all that is in the store; it can be opened anywhere, and added to."""
+        """Return the bytes of a file with everything in the store; it can be opened anywhere, and added to."""
         with self._whole:
             return self._db.serialize()
 
@@ -152,7 +152,7 @@ class Store:
         return db
 
     def _make(self) -> None:
-        """The tables of a new store."""
+        """Create the tables of a new store."""
         self._db.execute("PRAGMA foreign_keys = ON")
         if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'results'").fetchone():
             marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA};"
@@ -170,7 +170,7 @@ class Store:
                 db.close()
 
     def held(self, failed: bool | None = None) -> set[Key]:
-        """Keys of the rows that are there: all, only the failed ones, or only those with a result."""
+        """Return the keys of stored rows: all, only the failed ones, or only those with a result."""
         where = {None: "", True: "WHERE error != ''", False: "WHERE error = ''"}[failed]
         with self._whole:
             return set(self._db.execute(f"SELECT {KEY} FROM results {where}"))
@@ -183,7 +183,7 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        """All or nothing."""
+        """Commit everything done in this context, or nothing."""
         with self._whole:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -220,9 +220,9 @@ class Store:
         return self._known[text]
 
     def complete(self, wanted: Mapping[Key, Setup], metrics: Sequence[str]) -> None:
-        """Take metrics that rows lack from the predictions kept, so that asking for one more fits nothing again.
+        """Compute metrics that rows lack from the stored predictions, so that a further metric needs no new fit.
 
-        A row that lacks one on the true probability, which is not kept, is dropped: it has to be computed
+        A row that lacks a metric of the true probability, which is not stored, is dropped: it has to be computed
         again.
         """
         for number, text in self._metric_sets():
@@ -247,7 +247,7 @@ class Store:
         self._db.execute("UPDATE results SET metrics = ?, metric_set = ? WHERE id = ?", (values, number, row))
 
     def note_order(self, setups: Iterable[str]) -> None:
-        """Remember the order of setups, in which rows are given; new ones come after those that are known."""
+        """Store the order of setups, in which rows are returned; new setups come after known ones."""
         with self._transaction():
             for name in setups:
                 self._db.execute("INSERT OR IGNORE INTO setups SELECT ?, COUNT(*) FROM setups", (name,))
@@ -255,15 +255,14 @@ class Store:
     def rows(self, sizes: bool = False, of: Collection[Key] | None = None) -> pd.DataFrame:
         """Return one row per fold with a result: data, setup, repeat, fold, seed, one column per metric, fit_seconds.
 
-        Sorted by data set, setup as in the protocol, repeat and fold. A metric that was not taken of a row is
-        NaN.
+        Sorted by data set, setup as in the protocol, repeat and fold. A metric that was not computed is NaN.
 
         Parameters
         ----------
         sizes
             Whether n_train, n_calibration and n_test follow.
         of
-            Only rows with these keys, as ``Summary.keys`` has them; None for all.
+            Only rows with these keys, such as ``Summary.keys``; None for all.
         """
         with _readable(self.path):
             return self._all_rows((*COLUMNS, "fit_seconds", *(SIZES if sizes else ())), of)
@@ -287,7 +286,7 @@ class Store:
     def _rows(
         self, number: int, keys: list[str], columns: Sequence[str], of: Collection[Key] | None
     ) -> pd.DataFrame:
-        """The rows that have exactly these metrics."""
+        """Return the rows that have exactly these metrics."""
         found = self._found(", ".join((*columns, "metrics")), f"metric_set = {number} AND error = ''", of)
         if not found:
             return _empty(columns, keys)
@@ -301,12 +300,12 @@ class Store:
         return pd.DataFrame(self._found(", ".join(columns), "error != ''", of), columns=list(columns))
 
     def notes(self, of: Collection[Key] | None = None) -> pd.Series:
-        """Warnings that models gave → in how many rows, the most frequent first."""
+        """Return warning of a model → number of rows, the most frequent first."""
         texts = [str(text) for (text,) in self._found("notes", "notes != ''", of)]
         return pd.Series([note for text in texts for note in text.split("\n")], dtype="str").value_counts()
 
     def _found(self, columns: str, where: str, of: Collection[Key] | None) -> list[tuple]:
-        """Columns of the results for which a condition holds, in the order they came."""
+        """Return columns of the results that meet a condition, in the order of arrival."""
         text = f"FROM results WHERE {where} ORDER BY id"
         with self._whole, _readable(self.path):
             if of is None:
@@ -321,9 +320,9 @@ class Store:
         Parameters
         ----------
         repeat
-            That alone; None: all.
+            Only this repeat; None for all.
         merge
-            A rule that the protocol asks for.
+            A merge rule of the protocol.
         """
         with _readable(self.path):
             found = self._db.execute(
@@ -335,7 +334,7 @@ class Store:
                 yield number, fold, unpack(content, merge)
 
     def repeats(self) -> StoredPredictions:
-        """All predictions by data set, setup and repeat; none is read before it is asked for."""
+        """Return all predictions by data set, setup and repeat, each read on demand."""
         with _readable(self.path):
             found = self._db.execute(
                 "SELECT DISTINCT data, setup, repeat FROM results JOIN predictions USING (id) LEFT JOIN setups ON "
@@ -344,7 +343,7 @@ class Store:
         return StoredPredictions(self, found)
 
     def pooled(self, data: str, setup: str, repeat: int | None = None, merge: str = "") -> Predictions:
-        """Predictions of all folds (of one repeat) as one, for what needs many rows, such as reliability."""
+        """Return predictions of all folds (of one repeat) together, for measures that need many rows."""
         parts = [one for *_, one in self.predictions(data, setup, repeat, merge)]
         if not parts:
             raise InputError(
@@ -394,7 +393,7 @@ def _check_marks(db: sqlite3.Connection, name: str) -> None:
 
 @contextlib.contextmanager
 def _readable(name: Path | str) -> Iterator[None]:
-    """What cannot be read in a store, as after a download that broke off, is not our bug: report it."""
+    """Report a store that cannot be read, as after an incomplete download, as damaged."""
     try:
         yield
     except InputError:
@@ -410,7 +409,7 @@ def _check_whole(db: sqlite3.Connection) -> None:
 
 
 def _check_tables(db: sqlite3.Connection, name: str) -> None:
-    """Refuse an upload whose tables are not ours: a trigger or a view in it would run with every row that is added."""
+    """Refuse an upload with other tables than ours: a trigger or view in it would run with every added row."""
     with contextlib.closing(sqlite3.connect(":memory:")) as own:
         own.executescript(TABLES)
         listed = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
@@ -432,7 +431,7 @@ def _in_memory() -> sqlite3.Connection:
 
 
 def _locked(path: Path) -> sqlite3.Connection:
-    """A lock beside the store for as long as this connection lives; the system frees it when the process dies."""
+    """Lock the store for as long as this connection lives; the system frees the lock when the process dies."""
     with contextlib.ExitStack() as opened:
         try:
             lock = sqlite3.connect(f"{path}-lock", timeout=0, isolation_level=None, check_same_thread=False)
@@ -450,7 +449,7 @@ def _locked(path: Path) -> sqlite3.Connection:
     return lock
 
 
-def kinds_of(failures: pd.DataFrame) -> pd.DataFrame:
-    """The first of the failures that have data set and error in common, and in ``results`` how many these are."""
+def distinct_failures(failures: pd.DataFrame) -> pd.DataFrame:
+    """Return the first failure of each data set and error, with the number of such failures in ``results``."""
     alike = failures.groupby(["data", "error"], sort=False)
     return failures.assign(results=alike["error"].transform("size")).drop_duplicates(["data", "error"])

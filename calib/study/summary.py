@@ -1,8 +1,8 @@
-"""What the rows of a study say: means of every setup on every data set, and whether their differences are chance.
+"""Summary of a study for one metric: means of every setup on every data set, and tests of their differences.
 
-Everything is about one metric. Means over folds and repeats make a table, data sets × setups; ranks, tests,
-win-rates and regret are those of ``calib.comparison`` over the data sets that every setup has a value for
-(Demšar 2006; García and Herrera 2008). What is missing is said by name, infinite losses stay infinite.
+Means over folds and repeats form a table, data sets × setups; ranks, tests,
+win rates and regret come from ``calib.comparison``, over the data sets for which every setup has a value
+(Demšar 2006; García and Herrera 2008). Missing values are named, infinite losses stay infinite.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from calib.metrics import METRICS, Metric
 from calib.study.rows import measure
 
 POOLED = ("reliability", "resolution", "within")
-"""Metrics of Murphy's 100 bins: of one fold's rows they measure little but the noise of the bins."""
+"""Metrics of Murphy's 100 bins: within one fold they measure mainly noise."""
 
 ALPHA = 0.05
-MOST_NAMED = 12  # setups in a sentence on what is missing; the table of means shows them all
+MOST_NAMED = 12  # most setups named in a sentence on missing values; the table of means shows all
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class MetricSummary:
     Attributes
     ----------
     metric
-        Which end is best is known from it.
+        The metric, with its better end.
     means
         Data sets × setups, the mean over folds and repeats; NaN if there is none.
     alpha
@@ -45,9 +45,9 @@ class MetricSummary:
     pooled
         Whether each value is that of a data set's pooled folds.
     over_folds
-        Whether it is a mean over folds of what only their pooled predictions tell (``POOLED``).
+        Whether it is a mean over folds although only pooled predictions are meaningful (``POOLED``).
     notes
-        Sentences on what is missing.
+        Sentences on missing values.
     """
 
     metric: Metric
@@ -63,18 +63,18 @@ class MetricSummary:
 
     @cached_property
     def compared(self) -> pd.DataFrame:
-        """The data sets for which every setup has a value: what ranks and tests rest on."""
+        """The data sets for which every setup has a value; ranks and tests use them."""
         return self.means.dropna()
 
     @property
     def left_out(self) -> dict[str, list[str]]:
-        """Data set → the setups that it lacks, for those that are left out of ranks and tests."""
+        """Data set → the setups that it lacks, for data sets excluded from ranks and tests."""
         gaps = self.means[self.means.isna().any(axis=1)]
         return {str(name): gaps.columns[row.isna()].tolist() for name, row in gaps.iterrows()}
 
     @cached_property
     def uncompared(self) -> str | None:
-        """Why there are no ranks, or None where there are."""
+        """The reason why there are no ranks, or None."""
         metric = self.metric
         if metric.higher_is_better is None and metric.target is None:
             return f"{metric.label} has no best value, so there are means but no ranks or tests."
@@ -86,14 +86,14 @@ class MetricSummary:
 
     @property
     def mean(self) -> pd.Series:
-        """The mean of each setup over the compared data sets; infinite where one of them is."""
+        """The mean of each setup over the compared data sets; infinite if one value is."""
         return self.compared.mean()
 
     @cached_property
     def _direction(self) -> tuple[pd.DataFrame, bool]:
-        """The compared table with its direction: of a metric with a target the distance from it.
+        """The compared table with its direction; a metric with a target becomes the distance from it.
 
-        Means that are equal but for the order in which their folds were added up are equal in it.
+        Means that differ only by the order in which their folds were summed are equal in it.
         """
         if self.uncompared is not None:
             raise InputError(self.uncompared)
@@ -118,7 +118,7 @@ class MetricSummary:
 
     @cached_property
     def critical_difference(self) -> float:
-        """Nemenyi's: average ranks farther apart differ significantly."""
+        """Nemenyi's critical difference; average ranks that differ by more differ significantly."""
         return comparison.nemenyi_critical_difference(len(self.setups), len(self.ranks), self.alpha)
 
     @cached_property
@@ -130,10 +130,9 @@ class MetricSummary:
 
     @property
     def significant(self) -> pd.DataFrame | None:
-        """Return where the row's setup is significantly better than the column's (Bergmann–Hommel): bool, setups ×
-        setups.
+        """Whether the row's setup is significantly better than the column's (Bergmann–Hommel), setups × setups.
 
-        The matrices of Johansson et al. (2019), Tables 3 and 5, have a "v" there.
+        These are the cells with "v" in the matrices of Johansson et al. (2019), Tables 3 and 5.
         """
         if self.adjusted is None:
             return None
@@ -159,12 +158,12 @@ class MetricSummary:
 
     @cached_property
     def regret(self) -> pd.DataFrame:
-        """Setups by mean distance from the best of each data set in hindsight; no interval of it would cover."""
+        """Setups by mean distance from each data set's best in hindsight, without intervals, which would not cover."""
         return pd.DataFrame({"mean": comparison.regrets(*self._direction).mean(axis=0)}, index=self.setups)
 
     @property
     def infinite(self) -> dict[str, list[str]]:
-        """Setup → the compared data sets on which it is infinite, for those that are anywhere."""
+        """Setup → the compared data sets with infinite values, for setups that have any."""
         found = np.isinf(self.compared)
         return {name: found.index[found[name]].tolist() for name in self.setups if found[name].any()}
 
@@ -185,7 +184,7 @@ def summarise(
     predictions: Mapping[tuple[str, str, object], Predictions] | None = None,
     alpha: float = ALPHA,
 ) -> MetricSummary:
-    """The summary of one metric of a study's rows.
+    """Summarise one metric of a study's rows.
 
     Parameters
     ----------
@@ -194,10 +193,9 @@ def summarise(
     metric
         A key of METRICS, or fit_seconds.
     setups
-        Those compared, in this order; all by default, in the order of the rows.
+        Setups to compare, in this order; by default all, in the order of the rows.
     predictions
-        (data, setup, repeat) → Predictions: of Murphy's terms those of a data set's pooled folds are then
-        taken.
+        (data, setup, repeat) → Predictions; Murphy's terms are then computed from a data set's pooled folds.
     alpha
         Level of significance.
 
@@ -240,9 +238,9 @@ def summarise(
 def _means_and_counts(
     rows: pd.DataFrame, metric: str, setups: Sequence[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Means over the rows that have a value, and their number, data sets × setups.
+    """Return means over the rows that have a value, and their number, data sets × setups.
 
-    By plain sums: those of pandas' groups make NaN of two infinite values.
+    These are plain sums, because pandas' grouped sums turn two infinite values into NaN.
     """
     known = rows[metric].notna().to_numpy()
     data, names = pd.factorize(rows["data"])
@@ -260,9 +258,9 @@ def _means_and_counts(
 def pooled_values(
     predictions: Mapping[tuple[str, str, object], Predictions], metric: str = "reliability"
 ) -> pd.DataFrame:
-    """A metric of all predictions of a data set and a setup together, whatever folds and repeats they are from.
+    """Return a metric of all predictions of a data set and a setup together, over all folds and repeats.
 
-    So the papers' reliability comes out: on haberman (10 × 10 folds, trees, Venn–Abers) it is .025 as a mean
+    This reproduces the papers' reliability: on haberman (10 × 10 folds, trees, Venn–Abers) it is .025 as a mean
     over folds, .018 over repeats and .0044 pooled, where .0058 is printed.
 
     Parameters
@@ -283,9 +281,9 @@ def pooled_values(
 def pooled_predictions(
     predictions: Mapping[tuple[str, str, object], Predictions], data: str, setups: Sequence[str]
 ) -> dict[str, Predictions]:
-    """Setup → all its predictions of one data set, for those of these setups that have some.
+    """Return setup → all its predictions of one data set, for the setups that have some.
 
-    Of three or more classes they are each row's highest probability and whether its class came.
+    For three or more classes they are each row's highest probability and whether its class is right.
 
     Parameters
     ----------
@@ -307,7 +305,7 @@ def _confidence(one: Predictions) -> Predictions:
 def _cells(
     predictions: Iterable[tuple[str, str, object]],
 ) -> dict[tuple[str, str], list[tuple[str, str, object]]]:
-    """(data, setup) → the keys of its repeats; of a store's predictions none is read for it."""
+    """Return (data, setup) → the keys of its repeats, without reading predictions from a store."""
     cells: dict[tuple[str, str], list[tuple[str, str, object]]] = {}
     for key in predictions:
         cells.setdefault(key[:2], []).append(key)
@@ -315,7 +313,7 @@ def _cells(
 
 
 def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:
-    """Who has no value at all, as the setups without intervals of their width."""
+    """Name the setups without any value, such as the width of setups without intervals."""
     if not setups:
         return []
     have, are = ("has", "is") if len(setups) == 1 else ("have", "are")
@@ -324,7 +322,7 @@ def _nowhere(setups: Sequence[str], metric: Metric) -> list[str]:
 
 
 def _missing(means: pd.DataFrame) -> list[str]:
-    """Which setups have no value on which data sets."""
+    """Name the setups without a value on some data sets."""
     gaps = means.isna()
     by_gap: dict[tuple[str, ...], list[str]] = {}
     for name, row in gaps[gaps.any(axis=1)].iterrows():
@@ -337,7 +335,7 @@ def _missing(means: pd.DataFrame) -> list[str]:
 
 
 def _fewer_folds(count: pd.DataFrame) -> list[str]:
-    """Whose means rest on fewer folds than others' on the same data set."""
+    """Name the setups whose means use fewer folds than others' on the same data set."""
     most = count.max(axis=1)
     missing_in: dict[tuple[str, int, int], list[str]] = {}
     for name, row in count.iterrows():
@@ -353,14 +351,14 @@ def _fewer_folds(count: pd.DataFrame) -> list[str]:
 
 
 def _in_digits(values: pd.Series, digits: int = 12) -> pd.Series:
-    """Values rounded to so many significant digits: sums of the same numbers differ in the last of sixteen."""
+    """Round values to this many significant digits, because sums of the same numbers differ in the sixteenth."""
     known = np.isfinite(values) & (values != 0)
     unit = 10.0 ** (np.floor(np.log10(values.abs().where(known, 1.0))) - digits + 1)
     return (values / unit).round().mul(unit).where(known, values)
 
 
 def friedman_line(summary: MetricSummary) -> str:
-    """Friedman's test and the critical difference in one sentence."""
+    """State Friedman's test and the critical difference in one sentence."""
     found, n = summary.friedman, len(summary.ranks)
     if found is None:
         return "Tests need at least 2 data sets."

@@ -1,4 +1,4 @@
-"""A summary as tables, one a question, each with its numbers as they are and what is best in it."""
+"""A summary as tables, one per question, with the numbers and the best of them marked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from calib.kernel.checks import Array
 from calib.kernel.wording import counted, listed, number, within_a_sentence
 from calib.metrics import Metric
-from calib.study.papers.printed import PAPERS, beside
+from calib.study.papers.printed import PAPERS, with_published
 from calib.study.summary import MetricSummary
 
 MEAN, MEAN_RANK = "Mean", "Mean rank"
@@ -26,13 +26,13 @@ class StudyTable:
     key
         Part of file names.
     title
-        What it shows.
+        The content of the table.
     frame
-        Numbers and texts, named rows.
+        Numbers and texts, with named rows.
     note
         How to read it.
     marked
-        Bool, of the frame's shape: what is best or significant in it; None if nothing is.
+        Bool, of the frame's shape: the best or significant cells; None if there are none.
     """
 
     key: str
@@ -43,7 +43,7 @@ class StudyTable:
 
 
 def tables(summary: MetricSummary, paper: str | None = None) -> list[StudyTable]:
-    """Every table of a summary, with the published values of a paper (a key of PAPERS) at the end."""
+    """Return every table of a summary, with the published values of a paper (a key of PAPERS) at the end."""
     found = [means_table(summary)]
     if summary.uncompared is None:
         found += [ranks_table(summary), overall_table(summary)]
@@ -72,7 +72,7 @@ def best_of_rows(values: pd.DataFrame, metric: Metric) -> pd.DataFrame:
 
 
 def means_table(summary: MetricSummary) -> StudyTable:
-    """Data sets × setups, then their means and mean ranks over the data sets that are compared."""
+    """Return data sets × setups, then their means and mean ranks over the compared data sets."""
     frame = pd.concat([summary.means, summary.mean.rename(MEAN).to_frame().T])
     marked = best_of_rows(frame, summary.metric)
     note = f"{summary.metric.help} The mean is over {counted(len(summary.compared), 'data set')}."
@@ -102,7 +102,7 @@ def ranks_table(summary: MetricSummary) -> StudyTable:
 
 
 def overall_table(summary: MetricSummary) -> StudyTable:
-    """Friedman's test, Iman and Davenport's F, and Nemenyi's critical difference."""
+    """Return Friedman's test, Iman and Davenport's F, and Nemenyi's critical difference."""
     found, k, n = summary.friedman, len(summary.setups), len(summary.ranks)
     lines: list[tuple[str, object, float, float]] = []
     if found is not None:
@@ -120,7 +120,7 @@ def overall_table(summary: MetricSummary) -> StudyTable:
 
 
 def adjusted_table(summary: MetricSummary) -> StudyTable:
-    """Bergmann–Hommel's p-values of every pair."""
+    """Return Bergmann–Hommel's p-values of every pair."""
     assert summary.adjusted is not None
     frame = _without_diagonal(summary.adjusted)
     note = f"Bold or ★ marks pairs that differ significantly (p at most {summary.alpha:g})."
@@ -131,7 +131,7 @@ def adjusted_table(summary: MetricSummary) -> StudyTable:
 
 
 def significance_table(summary: MetricSummary) -> StudyTable:
-    """The matrix of Johansson et al. (2019), Tables 3 and 5."""
+    """Return the matrix of Johansson et al. (2019), Tables 3 and 5."""
     assert summary.significant is not None
     frame = summary.significant.map(lambda sure: "v" if sure else "").rename_axis("setup")
     title = f"Statistically significant differences at α = {summary.alpha:g}"
@@ -145,7 +145,7 @@ def significance_table(summary: MetricSummary) -> StudyTable:
 
 
 def t_table(summary: MetricSummary) -> StudyTable:
-    """One-sided p-values, and a word if a value is infinite."""
+    """Return one-sided p-values, and a word if a value is infinite."""
     infinite, n = np.isin(summary.setups, list(summary.infinite)), len(summary.compared)
     frame = _without_diagonal(summary.t_tests.astype(object).mask(infinite[:, None] | infinite, INFINITE))
     note = (
@@ -201,8 +201,8 @@ def regret_table(summary: MetricSummary) -> StudyTable:
 
 
 def published_table(summary: MetricSummary, paper: str) -> StudyTable:
-    """Your values beside the published ones, pair by pair."""
-    frame = beside(summary.means, summary.metric.key, paper).set_index("data")
+    """Return your values beside the published ones, pair by pair."""
+    frame = with_published(summary.means, summary.metric.key, paper).set_index("data")
     if summary.over_folds:
         why = "The published value uses pooled folds; your value is a mean over folds."
         frame = frame.assign(
@@ -219,7 +219,7 @@ def _without_diagonal(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def shown(value: object) -> str:
-    """A cell as people read it: numbers in three digits, ∞ as ∞, nothing as a dash.
+    """Format a cell for readers: numbers in three digits, ∞ as ∞, NaN as –, None as "".
 
     >>> shown(0.08772), shown(float("inf")), shown("v"), shown(True), shown(12)
     ('0.0877', '∞', 'v', 'yes', '12')
@@ -233,7 +233,7 @@ def shown(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def as_read(frame: pd.DataFrame) -> Array:
-    """Every cell as text, (rows, columns)."""
+def as_texts(frame: pd.DataFrame) -> Array:
+    """Return every cell as text, (rows, columns)."""
     cells = [[shown(value) for value in row] for row in frame.itertuples(index=False, name=None)]
     return np.array(cells, dtype=object).reshape(frame.shape)

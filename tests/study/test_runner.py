@@ -12,7 +12,7 @@ from calib.calibrators import CALIBRATORS, Platt
 from calib.kernel.checks import InputError
 from calib.kernel.progress import Cancelled, Watch
 from calib.metrics import METRICS
-from calib.study import Store, load_sets, read_protocol, run_study, standing
+from calib.study import Store, load_sets, read_protocol, run_study, study_progress
 from calib.study import cell as cell_module
 from calib.study import runner as runner_module
 
@@ -294,8 +294,11 @@ def test_breadth_first_takes_the_first_fold_of_every_set_and_model_first_and_cha
 def test_how_far_a_study_is_is_told_from_its_store(path, sets):
     study(path, sets, setups=["Raw"], repeats=1)
     with Store(path) as store:
-        assert [standing(SMALL, sets, store, **asked).done for asked in ({}, {"setups": ["Raw"]})] == [0, 6]
-        now = standing(SMALL, sets, store, setups=["Raw", "Forest"], repeats=1)
+        assert [study_progress(SMALL, sets, store, **asked).done for asked in ({}, {"setups": ["Raw"]})] == [
+            0,
+            6,
+        ]
+        now = study_progress(SMALL, sets, store, setups=["Raw", "Forest"], repeats=1)
     assert (now.cells, now.done, now.failed, len(now.keys)) == (12, 6, 0, 12)
 
 

@@ -18,7 +18,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
 from calib.study import Store
 from calib.study.cell import Result, pack
-from calib.study.store import SCHEMA, kinds_of
+from calib.study.store import SCHEMA, distinct_failures
 
 
 def result(data="one", setup="VAP", repeat=0, fold=0, seed=0, metrics=None, **more):
@@ -323,7 +323,7 @@ def test_failures_of_one_set_and_reason_are_one_kind():
         ("two", "A", 0, 0, "few"),
         ("one", "A", 0, 2, "none"),
     ]
-    kinds = kinds_of(pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "error"]))
+    kinds = distinct_failures(pd.DataFrame(lines, columns=["data", "setup", "repeat", "fold", "error"]))
     assert kinds["results"].tolist() == [2, 1, 1]
     assert kinds["setup"].tolist() == ["A", "A", "A"]
-    assert kinds_of(pd.DataFrame(columns=["data", "error"])).empty
+    assert distinct_failures(pd.DataFrame(columns=["data", "error"])).empty

@@ -9,7 +9,7 @@ from calib.figures import FIGURES
 from calib.figures.metrics import best
 from calib.metrics import METRICS
 from calib.study import as_rows, summarise
-from calib.study.tables import INFINITE, MEAN, MEAN_RANK, as_read, best_of_rows, shown, tables
+from calib.study.tables import INFINITE, MEAN, MEAN_RANK, as_texts, best_of_rows, shown, tables
 from tests.study.test_summary import RANDOM
 from tests.study.test_summary import as_rows as rows_of
 
@@ -84,7 +84,7 @@ def test_infinite_results_are_said_in_the_t_tests_and_the_regret():
     assert "DIR (LR) and W (LR) are infinite" in found["t_tests"].note
     assert "DIR (LR) is infinite on 9 data sets" in found["regret"].note
     assert found["regret"].frame.loc["DIR (LR)", "regret"] == np.inf
-    assert "nan" not in " ".join(as_read(found["regret"].frame).ravel())
+    assert "nan" not in " ".join(as_texts(found["regret"].frame).ravel())
 
 
 def test_one_data_set_alone_has_no_interval_no_t_test_and_no_word_of_sampling_variability():

@@ -1,1 +1,1 @@
-"""What serves a paper alone: its protocol (TOML), its printed tables (CSV), its models, and setups on one data set."""
+"""Files that serve one paper: its protocol (TOML), printed tables (CSV), models, and setups on one data set."""

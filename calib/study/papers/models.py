@@ -1,8 +1,8 @@
-"""What the papers did and a Recipe does not offer: their searches and learners, and the rows that calibrate in 2025.
+"""Models and calibration rows of the papers that a Recipe does not offer.
 
 Named as in the papers and reached only through a protocol's ``paper_model`` and ``calibration``: nothing here
 is a default anywhere. Search spaces: Tables 2 and 11–16 of Shaker and Hüllermeier, *Random forest
-calibration* (2025): 50 draws, 5 folds that are not shuffled, Brier score.
+calibration* (2025): 50 draws, 5 unshuffled folds, Brier score.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ GNB = {"var_smoothing": [10.0**power for power in range(-9, 1)]}
 
 
 class Search(RandomizedSearchCV):
-    """scikit-learn's randomised search, at most as many draws as there are settings (GNB has ten)."""
+    """scikit-learn's randomised search with at most as many draws as there are settings (GNB has ten)."""
 
     chooses_a_forest = False
 
@@ -110,10 +110,10 @@ def _forest(seed: int, **fixed: Any) -> ForestSearch:
 
 
 class CurtailedSearch(CurtailedForest):
-    """CT: the best of 50 thresholds drawn from 1…99, on folds that are not shuffled.
+    """CT: the best of 50 thresholds drawn from 1…99, on unshuffled folds.
 
-    Where neighbouring rows are alike, as of one person in parkinsons, such folds ask for more than shuffled ones
-    do, and the threshold comes out higher.
+    If neighbouring rows are alike, such as those of one person in parkinsons, unshuffled folds are harder than shuffled
+    ones, and the selected threshold is higher.
     """
 
     def _splitter(self) -> StratifiedKFold:
@@ -125,7 +125,7 @@ class CurtailedSearch(CurtailedForest):
 
 
 def _svm(seed: int) -> Search:
-    """``probability=True`` of the paper, which scikit-learn gives up: Platt's sigmoid by cross-validation."""
+    """Return the paper's ``probability=True``, deprecated in scikit-learn: Platt's sigmoid by cross-validation."""
     return _search(CalibratedClassifierCV(SVC(random_state=seed), cv=FOLDS, ensemble=False), SVM, seed)
 
 
@@ -136,18 +136,18 @@ def _boosting(seed: int) -> Any:
 
 
 def _j48(seed: int) -> ProbabilityTree:
-    """A pruned tree for Weka's J48: entropy, two rows per leaf; cost-complexity for error-based pruning."""
+    """Return a pruned tree for Weka's J48: entropy, two rows per leaf; cost-complexity for error-based pruning."""
     return ProbabilityTree(criterion="entropy", min_samples_leaf=2, ccp_alpha=0.01, random_state=seed)
 
 
 def _svm_platt(seed: int) -> Pipeline:
-    """Weka's SMO with logistic outputs: a linear kernel, Platt's sigmoid on cross-validated margins."""
+    """Return Weka's SMO with logistic outputs: a linear kernel, Platt's sigmoid on cross-validated margins."""
     platt = CalibratedClassifierCV(SVC(kernel="linear", random_state=seed), cv=3, ensemble=False)
     return Pipeline([("scale", StandardScaler()), ("model", platt)])
 
 
 def _named(makes: Mapping[str, Callable[[int], Any]], **declared: Any) -> dict[str, ModelEntry]:
-    """Entries of functions from a seed to an unfitted classifier."""
+    """Return registry entries of functions from a seed to an unfitted classifier."""
     return {
         name: ModelEntry(name, name, lambda random_state, make=make: make(random_state), (), **declared)
         for name, make in makes.items()
@@ -182,14 +182,14 @@ PAPER_MODELS: Mapping[str, ModelEntry] = MappingProxyType(
         }
     )
 )
-"""Name in a protocol's ``paper_model`` → the model, as those of the registry declare themselves."""
+"""Name in a protocol's ``paper_model`` → the model, declared like those of the registry."""
 
 EXTRAS = {"XGB_d": "xgboost", "XGB_opt": "xgboost"}
-"""List the models that need an optional package."""
+"""Model → the optional package that it needs."""
 
 
 def check_installed(paper_model: str | None) -> None:
-    """Refuse, before any work, a model whose package is not installed."""
+    """Refuse, before anything runs, a model whose package is not installed."""
     package = EXTRAS.get(paper_model or "")
     if package is not None and find_spec(package) is None:
         raise InputError(
@@ -199,7 +199,7 @@ def check_installed(paper_model: str | None) -> None:
 
 
 class FirstFold(Split):
-    """The rows that calibrate are the first of ``folds`` shuffled stratified folds of the training rows (2025)."""
+    """Calibration rows are the first of ``folds`` shuffled stratified folds of the training rows (2025)."""
 
     def __init__(self, folds: int, seed: int) -> None:
         self.folds, self.fold_seed = folds, seed

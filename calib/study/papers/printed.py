@@ -1,7 +1,7 @@
-"""The tables that papers print, beside one's own numbers: what differs by how much, and what cannot be compared.
+"""Published tables of papers beside computed numbers: the differences, and which numbers are not comparable.
 
-One CSV file a paper, a line a printed number: table, metric, data, setup, value, names as
-printed. Vovk & Petej (2014), Tables 1–3 (of the last, places from 1 to 3); Johansson, Löfström & Boström
+One CSV file per paper, one line per printed number: table, metric, data, setup, value, with names as
+printed. Vovk & Petej (2014), Tables 1–3 (from the last, places 1 to 3); Johansson, Löfström & Boström
 (trees, 2019), Tables 1–7; Shaker & Hüllermeier (2025), Tables 5–8 and 17–21.
 """
 
@@ -29,12 +29,12 @@ SUMMARY_ROWS = ("Mean", "Mean rank", "Rank", "Runtime")
 
 @dataclass(frozen=True)
 class Rule:
-    """Rule about published numbers that cannot be compared, or only with a remark; None matches everything.
+    """A remark on published numbers, which may be incomparable; None matches everything.
 
     Attributes
     ----------
     comparable
-        False if the difference means nothing.
+        False if the difference is meaningless.
     result
         False if the printed value is not a result of that setup.
     why
@@ -49,7 +49,7 @@ class Rule:
     result: bool = True
 
     def holds(self, table: pd.DataFrame) -> pd.Series:
-        """Lines to which the remark applies."""
+        """Return the lines to which the remark applies."""
         given = {"setup": self.setups, "data": self.data, "metric": self.metrics}
         found = pd.Series(True, index=table.index)
         for column, allowed in given.items():
@@ -65,9 +65,9 @@ class Paper:
     Attributes
     ----------
     sets
-        Printed name of a data set → names of files that hold it, if these are not spelt alike.
+        Printed name of a data set → names of its files, if they are spelt differently.
     instead
-        Metric → the one to choose where the paper's numbers under that name are something else, and why.
+        Metric → (the metric to choose, why), if the paper's numbers under that name are something else.
     """
 
     key: str
@@ -173,7 +173,7 @@ PAPERS = {paper.key: paper for paper in (FORESTS, TREES, VENN_ABERS)}
 
 @dataclass(frozen=True)
 class Comparison:
-    """Setups that a paper ranks together, best opened as one study."""
+    """Setups that a paper ranks together, to be opened as one study."""
 
     key: str
     paper: str
@@ -223,7 +223,7 @@ COMPARISONS = {
         ),
     )
 }
-"""What can be opened without a file of one's own."""
+"""Published comparisons that can be opened without a file."""
 
 
 @cache
@@ -234,7 +234,7 @@ def _file(paper: str) -> pd.DataFrame:
 
 
 def printed(paper: str) -> pd.DataFrame:
-    """Every printed number of a paper, with the lines of means and ranks: table, metric, data, setup, value.
+    """Return every printed number of a paper, with the lines of means and ranks: table, metric, data, setup, value.
 
     >>> lines = printed("rf_calibration_2025")
     >>> lines[(lines.table == "6") & (lines.data == "spect") & (lines.setup == "RF_d")].value.item()
@@ -244,9 +244,9 @@ def printed(paper: str) -> pd.DataFrame:
 
 
 def published_values(paper: str) -> pd.DataFrame:
-    """The printed numbers of single data sets, with whether they are comparable, and the remark beside them.
+    """Return the printed numbers of single data sets, whether they are comparable, and the remark beside them.
 
-    Of a number that several tables print ``table`` names them all. Columns table, metric, data, setup, value,
+    If several tables print a number, ``table`` names all of them. Columns table, metric, data, setup, value,
     comparable, result, remark.
 
     Parameters
@@ -273,7 +273,7 @@ def _with_remarks(paper: str) -> pd.DataFrame:
 
 
 def as_rows(comparison: str) -> pd.DataFrame:
-    """The printed results of setups that a paper ranks together, as the rows of a study with one fold.
+    """Return the printed results of setups that a paper ranks together, as the rows of a study with one fold.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def as_rows(comparison: str) -> pd.DataFrame:
 
 
 def plain_name(name: str) -> str:
-    """A data set's name as files spell it in different ways.
+    """Return a data set's name in lower-case letters and digits, because files spell it differently.
 
     >>> plain_name("jEdit_4.0_4.2"), plain_name("Heart-Statlog")
     ('jedit4042', 'heartstatlog')
@@ -309,14 +309,14 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
+def with_published(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
     """Return your means with the published value of the same metric, data set and setup, if there is one.
 
     Parameters
     ----------
     means : data sets × setups
     metric
-        The key that the means are of.
+        The key of the metric.
     paper
         A key of PAPERS.
 
@@ -328,7 +328,7 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
     Examples
     --------
     >>> own = pd.DataFrame({"RF_d": [0.1310], "XGB_d": [0.1]}, index=["spect"])
-    >>> beside(own, "brier", "rf_calibration_2025")[["setup", "own", "published", "table", "comparable"]]
+    >>> with_published(own, "brier", "rf_calibration_2025")[["setup", "own", "published", "table", "comparable"]]
        setup    own  published table  comparable
     0   RF_d  0.131    0.13076  6, 18        True
     1  XGB_d  0.100    0.24668     18       False
@@ -351,7 +351,7 @@ def beside(means: pd.DataFrame, metric: str, paper: str) -> pd.DataFrame:
 
 
 def _printed_names(paper: str, printed_sets: tuple[str, ...], sets: Iterable[str]) -> dict[str, str]:
-    """File of a data set → the printed name of the set that it holds, if there is one."""
+    """Return file of a data set → its printed name, if there is one."""
     spelt = PAPERS[paper].sets
     alike = {plain_name(other): name for name in printed_sets for other in spelt.get(name, (name,))}
     return {
@@ -362,7 +362,7 @@ def _printed_names(paper: str, printed_sets: tuple[str, ...], sets: Iterable[str
 
 
 def likely_paper(rows: pd.DataFrame) -> str | None:
-    """The paper whose names of setups occur most in these rows, or None if no paper's do.
+    """Return the paper whose names of setups occur most in these rows, or None if no paper's do.
 
     Parameters
     ----------
@@ -380,10 +380,10 @@ def likely_paper(rows: pd.DataFrame) -> str | None:
     return best if shared[best] else None
 
 
-def nothing_beside(metric: str, paper: str) -> str:
+def why_not_published(metric: str, paper: str) -> str:
     """Explain why there is no published value of this metric, and what to choose instead.
 
-    >>> nothing_beside("brier", "venn_abers_2014")
+    >>> why_not_published("brier", "venn_abers_2014")
     'Vovk and Petej 2014: The paper prints the square root of the Brier score. Choose RMSE to compare them.'
     """
     label, name = PAPERS[paper].label, measure(metric).label

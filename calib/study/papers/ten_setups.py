@@ -1,4 +1,4 @@
-"""Ten setups side by side: five ways to a probability, each with a held-out share and out of bag, on one data set.
+"""Ten setups on one data set: five methods, each with a held-out share and with out-of-bag scores.
 
 Johansson, Löfström, Linusson, Boström, *Efficient Venn predictors using random forests* (2019), §4–5. Two
 fits serve all ten: a setup is one calibrator in one placement.
@@ -30,7 +30,7 @@ from calib.study.reading import load_protocol
 PROTOCOL = load_protocol("venn_forests_2019")
 NAMES = {(setup.calibrator, setup.recipe.placement): setup.name for setup in PROTOCOL.setups}
 METHODS, PLACED = (tuple(dict.fromkeys(names)) for names in zip(*NAMES, strict=True))
-# Each the mean of one number per row
+# Each is the mean of one number per row
 MEANS = {"accuracy_gap": overconfidence, "brier": squared_errors, "accuracy": hits}
 GAPS = ("brier_above_lowest", "accuracy_gained")
 GAP_COLUMNS = tuple(f"{gap}{end}" for gap in GAPS for end in ("", "_low", "_high"))
@@ -48,25 +48,24 @@ AS_PUBLISHED: dict[str, Any] = {
 
 
 def as_in_the_paper(recipe: Recipe) -> dict[str, Any]:
-    """Return the fields of a Recipe that change if it is set as in the paper's study."""
+    """Return the fields of a Recipe that change it to the settings of the paper's study."""
     return AS_PUBLISHED | {"calibrators": tuple(dict.fromkeys((*recipe.calibrators, "isotonic")))}
 
 
 def bagged(recipe: Recipe) -> bool:
-    """Return whether the Recipe's model has out-of-bag scores."""
+    """Tell whether the Recipe's model has out-of-bag scores."""
     return MODELS[recipe.model].bagged
 
 
 def no_bags(recipe: Recipe, dataset: Dataset | None = None) -> str | None:
-    """Explain in a sentence why the Recipe's split leaves no rows out of bag; None if it does."""
+    """Explain in a sentence why the Recipe's split allows no out-of-bag rows; None if it does."""
     return SPLITS[recipe.split].refuses("oob", dataset is not None and dataset.fixes_calibration)
 
 
 def setup_recipes(recipe: Recipe, dataset: Dataset | None = None) -> dict[str, Recipe]:
-    """Map placements to the Recipes that evaluate their five setups; no out-of-bag setups if the model or split has no
-    such rows.
+    """Return placement → the Recipe of its five setups; out of bag only if the model and split allow it.
 
-    Platt is fitted on the forest's probabilities themselves, as in the paper, unless the Recipe asks for
+    Platt is fitted on the forest's probabilities themselves, as in the paper, unless the Recipe sets
     log-odds.
 
     >>> [r.placement for r in setup_recipes(Recipe(model="svm")).values()]
@@ -134,7 +133,7 @@ def departures(recipe: Recipe) -> list[str]:
 
 
 def _from_the_forest(recipe: Recipe) -> list[str]:
-    """In what the model differs from the paper's forest."""
+    """List the differences between the model and the paper's forest."""
     if recipe.model != AS_PUBLISHED["model"]:
         return [f"{MODELS[recipe.model].label.lower()} instead of a random forest of 300 trees"]
     changed = dict(recipe.params)
@@ -144,7 +143,7 @@ def _from_the_forest(recipe: Recipe) -> list[str]:
 
 
 def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """One row per setup under the paper's name, in its order.
+    """Return one row per setup under the paper's name, in its order.
 
     Parameters
     ----------
@@ -156,11 +155,11 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
     DataFrame
         Columns calibrator, placement, accuracy_gap, reliability, brier, accuracy; those of ``MEANS`` also with
         ``_low`` and ``_high``, the ends of its 95 % interval; and for Venn and Venn–Abers low, high, size – means of
-        the predicted label's interval (eq. 5–6) – and valid, whether the accuracy lies in it but for sampling error
+        the predicted label's interval (eq. 5–6) – and valid, whether the accuracy lies in it within sampling error
         (Table 4).
         Those of ``GAPS`` each with ``_low`` and ``_high``, the ends of its 95 % interval: the Brier score above that of
-        the setup with the lowest (an interval for all setups together), and of out of bag the accuracy above the
-        same method's with a held-out share.
+        the setup with the lowest (an interval for all setups together), and for out of bag the accuracy above that of
+        the same method with a held-out share.
     """
     rows = {}
     for (key, placement), name in NAMES.items():
@@ -172,7 +171,7 @@ def setup_table(evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
 
 
 def _with_gaps(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> pd.DataFrame:
-    """The paired differences of setups that are judged on the same rows."""
+    """Add the paired differences of setups that are evaluated on the same rows."""
     if table.empty or not same_rows(evaluations.values()):
         return table
     first, p = next(iter(evaluations.values())), {}
@@ -184,12 +183,12 @@ def _with_gaps(table: pd.DataFrame, evaluations: Mapping[str, Evaluation]) -> pd
         found = [*difference_interval("brier", first.sample, own, p[lowest], view_of_all(len(p)))]
         if held_out in p and held_out != name:
             found += difference_interval("accuracy", first.sample, own, p[held_out])
-        lines[name] = dict(zip(GAP_COLUMNS, found, strict=False))  # accuracy for oob only
+        lines[name] = dict(zip(GAP_COLUMNS, found, strict=False))  # zip stops early: accuracy is for oob only
     return table.assign(**pd.DataFrame.from_dict(lines, orient="index").reindex(columns=[*GAP_COLUMNS]))
 
 
 def _setup(evaluation: Evaluation, key: str) -> dict[str, Any]:
-    """The numbers of one setup."""
+    """Return the numbers of one setup."""
     predictions, y, weight = evaluation.predictions[key], evaluation.y, evaluation.weight
     row = {"reliability": METRICS["reliability"].function(y, predictions.p, sample_weight=weight)}
     for metric, loss in MEANS.items():
@@ -229,7 +228,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class PaperFinding:
-    """Result of the paper over 22 data sets, and the result on these data.
+    """A result of the paper over 22 data sets, and the result on these data.
 
     Attributes
     ----------

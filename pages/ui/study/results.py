@@ -36,14 +36,14 @@ from calib.study import (
     Store,
     as_rows,
     check_rows,
-    kinds_of,
+    distinct_failures,
     likely_paper,
     measure,
     measured,
     pooled_predictions,
     summarise,
 )
-from calib.study.papers.printed import nothing_beside
+from calib.study.papers.printed import why_not_published
 from calib.study.summary import friedman_line
 from calib.study.tables import MEAN, MEAN_RANK, StudyTable, published_table, tables
 from pages.ui import chart, current, headings, jobs, session_cache, state
@@ -321,7 +321,7 @@ def say_failed(failures: pd.DataFrame) -> None:
 def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
     """List failed results with reasons, one line per data set and reason."""
     with st.expander(f"Failed results ({len(failures):,})", expanded=expanded, key="failed"):
-        kinds = kinds_of(failures)
+        kinds = distinct_failures(failures)
         for kind in kinds.head(WRITTEN_OUT).to_dict("records"):  # the table cuts long reasons off
             st.markdown(plain(f"{kind['data']}: {kind['error']}"))
         first = ["data", "error", "results", "setup", "repeat", "fold"]
@@ -415,7 +415,7 @@ def beside_the_paper(summary: MetricSummary, paper: str | None, found: Opened) -
         return
     headings.part("Comparison with published values")
     if table.frame.empty:
-        st.info(plain(nothing_beside(summary.metric.key, paper)))
+        st.info(plain(why_not_published(summary.metric.key, paper)))
         return
     compared = table.frame[table.frame["comparable"]]
     with st.container(horizontal=True, key="published_headline"):

@@ -22,11 +22,11 @@ from calib.kernel.wording import counted, duration
 from calib.recipe import Recipe
 from calib.study import (
     Extent,
-    Standing,
     Store,
+    StudyProgress,
     Summary,
     run_study,
-    standing,
+    study_progress,
 )
 from pages.ui import headings, jobs, state
 from pages.ui.downloads import button
@@ -128,8 +128,8 @@ def _cost(study: Study, missing: int) -> str:
     return f"{before}{rest} about {about}, estimated from {counted(int(cells), 'run')} in this session."
 
 
-def _standing(study: Study) -> Standing:
-    return standing(study.protocol, study.sets, running().store, **study.chosen)
+def _standing(study: Study) -> StudyProgress:
+    return study_progress(study.protocol, study.sets, running().store, **study.chosen)
 
 
 def compute(run: Running, study: Study, watch: Watch) -> Summary:

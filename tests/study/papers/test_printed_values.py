@@ -12,13 +12,13 @@ from calib.study import (
     COMPARISONS,
     PAPERS,
     as_rows,
-    beside,
     likely_paper,
     measured,
     published_values,
     summarise,
+    with_published,
 )
-from calib.study.papers.printed import nothing_beside, plain_name, printed
+from calib.study.papers.printed import plain_name, printed, why_not_published
 from tests import shared
 
 TREES, FORESTS, VENN = "probability_trees_2019", "rf_calibration_2025", "venn_abers_2014"
@@ -242,14 +242,14 @@ def test_ones_own_values_stand_beside_the_printed_ones_under_the_names_of_files(
         {"RF-VAP": [0.20, 0.3, np.inf], "mine": [0.1, 0.1, 0.1]},
         index=["haberman", "jEdit_4.2_4.3", "nowhere"],
     )
-    found = beside(own, "brier", TREES)
+    found = with_published(own, "brier", TREES)
     assert found[["data", "setup", "table"]].to_numpy().tolist() == [
         ["haberman", "RF-VAP", "5"],
         ["jEdit_4.2_4.3", "RF-VAP", "5"],
     ]
     assert found["published"].tolist() == [0.203, 0.236]
     assert found["difference"].tolist() == pytest.approx([-0.003, 0.064])
-    infinite = beside(
+    infinite = with_published(
         pd.DataFrame({"RF-Tree": [np.inf, 0.7]}, index=["colic", "iono"]), "log_loss_base2", TREES
     )
     assert infinite["difference"].tolist() == [0.0, -np.inf]
@@ -257,18 +257,18 @@ def test_ones_own_values_stand_beside_the_printed_ones_under_the_names_of_files(
 
 def test_what_cannot_be_compared_carries_its_reason_and_no_difference():
     own = pd.DataFrame({"RF_d": [0.13], "XGB_d": [0.2], "Rank": [0.17]}, index=["spect"])
-    found = beside(own, "brier", FORESTS).set_index("setup")
+    found = with_published(own, "brier", FORESTS).set_index("setup")
     assert found["comparable"].to_dict() == {"RF_d": True, "XGB_d": False, "Rank": False}
     assert "repeats GNB_opt" in found.loc["XGB_d", "remark"]
     assert found["difference"].isna().tolist() == [False, True, True]
-    ece = beside(own, "squared_ece", FORESTS)
+    ece = with_published(own, "squared_ece", FORESTS)
     assert ece["remark"].str.contains("not show equation 8").all()
-    assert beside(own, "ece", FORESTS).empty
-    assert "Choose Squared ECE, unweighted to" in nothing_beside("ece", FORESTS)
-    assert "Choose Log loss, clipped to" in nothing_beside("log_loss", FORESTS)
-    assert nothing_beside("width", VENN).endswith("no table of Mean width. Choose Log loss or RMSE.")
+    assert with_published(own, "ece", FORESTS).empty
+    assert "Choose Squared ECE, unweighted to" in why_not_published("ece", FORESTS)
+    assert "Choose Log loss, clipped to" in why_not_published("log_loss", FORESTS)
+    assert why_not_published("width", VENN).endswith("no table of Mean width. Choose Log loss or RMSE.")
     sets = pd.DataFrame({"RF-Tree": [0.2] * 4}, index=["spect", "vote", "german_credit", "kc1"])
-    trees = beside(sets, "brier", TREES).set_index("data")
+    trees = with_published(sets, "brier", TREES).set_index("data")
     assert trees["comparable"].to_dict() == {
         "spect": False,
         "vote": False,
@@ -281,14 +281,14 @@ def test_what_cannot_be_compared_carries_its_reason_and_no_difference():
 def test_sets_of_one_name_that_are_others_are_not_mistaken():
     """The 2014 Breast is Ljubljana's; breast.csv of 2025 is Wisconsin's."""
     own = pd.DataFrame({"W (JB)": [0.4, 0.4]}, index=["breast", "breast-cancer_ljubljana"])
-    assert beside(own, "rmse", VENN)["data"].tolist() == ["breast-cancer_ljubljana"]
+    assert with_published(own, "rmse", VENN)["data"].tolist() == ["breast-cancer_ljubljana"]
 
 
 @pytest.mark.soak
 def test_every_file_of_the_sets_at_hand_has_at_most_one_printed_name():
     files = [name for name in shared.data_sets() if name != "sources"]
     found = {
-        paper: {name for name in files if not beside(_any(paper, [name]), *_metric(paper)).empty}
+        paper: {name for name in files if not with_published(_any(paper, [name]), *_metric(paper)).empty}
         for paper in PAPERS
     }
     if files:
