@@ -108,7 +108,7 @@ class Clusters:
 
     @property
     def few(self) -> float:
-        """Return the factor (t / z)² by which few clusters widen squared intervals."""
+        """Factor (t / z)² by which few clusters widen squared intervals."""
         if self.count < 2:
             return math.inf
         return float((stdtrit(self.count - 1, 0.975) / ndtri(0.975)) ** 2)

@@ -55,8 +55,12 @@ def limits(
     'Training and test rows come from one table'
     """
     parts = (_source, _fits, _choice, _events, _rows, _clusters, _weights, _base_rate)
-    told = [*(part(evaluation) for part in parts), _groups(group, searched), "" if costs_chosen else NO_COSTS]
-    return list(filter(None, told))
+    lines = [
+        *(part(evaluation) for part in parts),
+        _groups(group, searched),
+        "" if costs_chosen else NO_COSTS,
+    ]
+    return list(filter(None, lines))
 
 
 def trained_here(evaluation: Evaluation) -> bool:
@@ -67,17 +71,17 @@ def trained_here(evaluation: Evaluation) -> bool:
 def _source(evaluation: Evaluation) -> str:
     """Name the source of the test rows: external, temporal or internal validation."""
     data = evaluation.dataset
-    told = [] if trained_here(evaluation) else [FROM_ELSEWHERE]
+    lines = [] if trained_here(evaluation) else [FROM_ELSEWHERE]
     if data.posterior is not None:
-        told.append("The data are simulated.")
+        lines.append("The data are simulated.")
     if data.judged_on:
-        told.append(
+        lines.append(
             f"The test rows are from “{data.judged_on}”. The program cannot know whether they come from another "
             "place or time."
         )
-    elif not told or data.posterior is not None:
-        told.append(SAME_TABLE.get(evaluation.recipe.split, SAME_TABLE["random"]))
-    return " ".join(told)
+    elif not lines or data.posterior is not None:
+        lines.append(SAME_TABLE.get(evaluation.recipe.split, SAME_TABLE["random"]))
+    return " ".join(lines)
 
 
 def _fits(evaluation: Evaluation) -> str:
@@ -104,17 +108,17 @@ def _fits(evaluation: Evaluation) -> str:
 def _choice(evaluation: Evaluation) -> str:
     """Warn if the recommended method was selected on the rows that it is evaluated on, or fitted on training scores."""
     choice, count = recommend(evaluation).choice, len(evaluation.predictions)
-    told = ""
+    lines = ""
     if choice is not None and count > 1:
         what = "To leave the probabilities as they are" if choice == "none" else f"To use {name_of(choice)}"
-        told = (
+        lines = (
             f"{what} is recommended from the results of {count} methods on these same test rows. The numbers of this "
             "method may therefore be too good: confirm them on new rows."
         )
     if evaluation.recipe.placement == "train" and trained_here(evaluation):
         label = within_a_sentence(PLACEMENTS["train"].label)
-        told += f" The calibrators were fitted on {label}, which are more extreme than scores of new rows."
-    return told.strip()
+        lines += f" The calibrators were fitted on {label}, which are more extreme than scores of new rows."
+    return lines.strip()
 
 
 def _events(evaluation: Evaluation) -> str:
@@ -129,10 +133,10 @@ def _events(evaluation: Evaluation) -> str:
 
 def _rows(evaluation: Evaluation) -> str:
     """State how many rows were excluded, and how many have missing values."""
-    data, told = evaluation.dataset, []
+    data, lines = evaluation.dataset, []
     if data.read is not None and data.read > data.n:
         excluded = data.read - data.n
-        told.append(
+        lines.append(
             f"{excluded:,} of {counted(data.read, 'row')} ({percent(excluded / data.read)}) "
             f"{'was' if excluded == 1 else 'were'} excluded. The results apply to rows like the ones kept."
         )
@@ -140,11 +144,11 @@ def _rows(evaluation: Evaluation) -> str:
         gaps = int(data.X.iloc[evaluation.rows].isna().any(axis=1).sum())
         if gaps:
             share = percent(gaps / len(evaluation.rows))
-            told.append(
+            lines.append(
                 f"{counted(gaps, 'test row')} ({share}) {'has' if gaps == 1 else 'have'} missing values, which were "
                 "imputed. The results hold if values are missing in deployment in the same way."
             )
-    return " ".join(told)
+    return " ".join(lines)
 
 
 def _clusters(evaluation: Evaluation) -> str:
@@ -152,12 +156,12 @@ def _clusters(evaluation: Evaluation) -> str:
     cluster = evaluation.cluster
     if cluster is None:
         return "No cluster column was chosen, so all rows count as independent."
-    told = f"The intervals rest on {counted(len(set(cluster.tolist())), 'cluster')} among the test rows."
+    lines = f"The intervals rest on {counted(len(set(cluster.tolist())), 'cluster')} among the test rows."
     if evaluation.calibrators and evaluation.recipe.split != "cluster":
-        told += (
+        lines += (
             " The split does not keep clusters together, so a cluster can be in both training and test set."
         )
-    return told
+    return lines
 
 
 def _weights(evaluation: Evaluation) -> str:

@@ -46,13 +46,13 @@ class Optimism:
             return ""
         line = lines.iloc[0]
         gap = with_interval(line.value, line.lower, line.upper)
-        told = f"a Brier score of {number(line.random)} instead of {number(line.honest)}"
+        scores = f"a Brier score of {number(line.random)} instead of {number(line.honest)}"
         verdict = f"no clear difference ({gap})"
         if line.lower > 0:
             verdict = f"too optimistic by {gap}"
         if line.upper < 0:
             verdict = f"too pessimistic ({gap})"
-        return f"For {label_of(calibrator)} a random split would have given {told}: {verdict}."
+        return f"For {label_of(calibrator)} a random split would have given {scores}: {verdict}."
 
     def formatted(self) -> pd.DataFrame:
         """Format for readers, one line per calibrator and metric."""
@@ -90,7 +90,7 @@ def random_recipe(recipe: Recipe) -> Recipe:
 
 
 def optimism(honest: Evaluation, random: Evaluation) -> Optimism:
-    """Return how optimistic a random split is, for every calibrator that both evaluations contain.
+    """Compute the optimism of a random split, for every calibrator in both evaluations.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def view_of_all(methods: int) -> View:
 
 
 def same_rows(evaluations: Iterable[Evaluation]) -> bool:
-    """Return whether the numbers of these evaluations are comparable."""
+    """Tell whether the numbers of these evaluations are comparable."""
     first, *others = evaluations
     return all(
         e.dataset.digest == first.dataset.digest and np.array_equal(e.rows, first.rows) for e in others

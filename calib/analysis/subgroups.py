@@ -57,7 +57,7 @@ class Grouping:
         return np.bincount(self.index, minlength=len(self.names))
 
     def largest(self, most: int) -> dict[str, np.ndarray]:
-        """Name → positions of the rows of the ``most`` largest groups, in the groups' order.
+        """Return name → positions of the rows of the ``most`` largest groups, in the groups' order.
 
         >>> list(Grouping(("a", "b", "c"), np.array([0, 1, 1, 2, 2])).largest(2))
         ['b', 'c']

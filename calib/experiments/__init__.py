@@ -39,7 +39,7 @@ EXPERIMENTS: dict[str, Experiment] = {key: import_module(f"{__name__}.{key}").EX
 
 
 def _declare() -> None:
-    """Declare to lower floors what a Recipe may hold and where the pictures are."""
+    """Declare the settings of experiments and the modules of their figures to the lower floors."""
     for key, experiment in EXPERIMENTS.items():
         declare_settings(key, (*experiment.parameters, experiment.guess))
         figures = (figure for run in experiment.runs.values() for figure in run)

@@ -106,7 +106,7 @@ class Experiment:
         return Parameter("guess", "Your prediction", "choice", ASK, choices=(ASK, SKIP, COVER, *numbers))
 
     def usual(self, values: Mapping[str, Any]) -> bool:
-        """Whether these settings are the ones that the question is about."""
+        """Tell whether these settings are the ones that the question is about."""
         return self.numbers(values) == self.numbers(self.values({}))
 
     def simulate(

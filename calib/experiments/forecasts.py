@@ -39,7 +39,7 @@ class Forecast:
 
 @dataclass(frozen=True, eq=False)
 class OwnCalibration(Finding):
-    """How often the reader was right at each level of certainty.
+    """Share of right answers of the reader at each level of certainty.
 
     Attributes
     ----------

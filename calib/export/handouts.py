@@ -36,8 +36,8 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
         drawing["square"] = _is_square(figure)
         drawing["narrow"] = bool(drawing["before"]) and drawing["before"].layout.width <= NARROW
         parts.append(words | drawing | _asked(step))
-    told: dict[str, Any] = {"parts": parts, "questions": lesson.questions, "printed": PRINTED}
-    return page("handout.html", lesson.title, theme, summary=lesson.summary, **told)
+    values: dict[str, Any] = {"parts": parts, "questions": lesson.questions, "printed": PRINTED}
+    return page("handout.html", lesson.title, theme, summary=lesson.summary, **values)
 
 
 def handout_pdf(lesson: Lesson, watch: Watch | None = None) -> bytes:
@@ -98,7 +98,7 @@ def _asked(step: Step) -> dict[str, Any]:
     if asked is None:
         return {"question": "", "answers": (), "solution": ""}
     right = asked.right - 1
-    why, told = asked.why[right] if asked.why else "", getattr(asked, "told", "")
-    solution = f"{LETTERS[right]}, {asked.answers[right]}: {why} {told}".strip()
+    why, remark = asked.why[right] if asked.why else "", getattr(asked, "told", "")
+    solution = f"{LETTERS[right]}, {asked.answers[right]}: {why} {remark}".strip()
     question = asked.text if isinstance(asked, Question) else asked.question
     return {"question": question, "answers": asked.answers, "solution": solution}

@@ -123,15 +123,17 @@ def finding(made: Audited) -> str:
             for column, group in found.conditions[line]
         )
     )
-    told = f"{name}, predicted {100 * worst['predicted']:.0f} %, observed {100 * worst['observed']:.0f} %"
+    deviation = (
+        f"{name}, predicted {100 * worst['predicted']:.0f} %, observed {100 * worst['observed']:.0f} %"
+    )
     how = {"slope": "the slope is off", "shape": "errors in opposite directions"}
     if (look := look_of(found, line)) in how:
-        told = f"{name} ({how[look]})"
+        deviation = f"{name} ({how[look]})"
     if made.nearly_all_rows:
-        return f"Wrong for nearly all rows: {told}"
+        return f"Wrong for nearly all rows: {deviation}"
     if len(causes) == 1:
-        return f"Wrong for one group: {told}"
-    return f"Wrong for {len(causes)} groups, most clearly for {told}"
+        return f"Wrong for one group: {deviation}"
+    return f"Wrong for {len(causes)} groups, most clearly for {deviation}"
 
 
 def draw(record: SegmentLanes, theme: Theme = LIGHT) -> go.Figure:
@@ -193,10 +195,10 @@ def _name(conditions: Conditions, line: Any) -> str:
     """Return the conditions on one or two lines, then rows and p-value; a projector shows them on one line."""
     most = LONGEST if len(conditions) < 3 else LONGEST // 2
     first, *rest = (_condition(*each, most) for each in conditions)
-    told = f"{line.rows:,} rows, p = {line.p_value:.2g}" + {"level": ""}.get(
+    numbers = f"{line.rows:,} rows, p = {line.p_value:.2g}" + {"level": ""}.get(
         line.look, f", {LOOKS[line.look]}"
     )
-    return ",<br>".join(filter(None, [first, ", ".join(rest), told]))
+    return ",<br>".join(filter(None, [first, ", ".join(rest), numbers]))
 
 
 def _condition(column: str, group: str, most: int) -> str:
@@ -223,7 +225,7 @@ class SegmentSizes(TableRecord):
 
 
 def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
-    """Take all segments, and how small a gap could be found by size."""
+    """Take all segments, and the smallest gap that could be found by size."""
     made = _audited(source)
     table = made.to_frame()
     table = table.assign(gap=table["observed"] - table["predicted"])
@@ -236,20 +238,20 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         }
     )
     few, middle = int(table["rows"].min()), int(table["rows"].median())
-    told = " or ".join(detectable(made.found, size) for size in dict.fromkeys((few, middle)))
+    gap = " or ".join(detectable(made.found, size) for size in dict.fromkeys((few, middle)))
     drawn = min(MOST_DOTS, len(table))
     return SegmentSizes(
         curves,
         drawn,
         table=table,
-        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {told} would "
+        title=f"{made.found.found or 'None'} of {counted(len(table), 'segment')} beyond chance; a gap of {gap} would "
         "usually be found",
         caption="Each dot is a segment: its number of rows, and its observed frequency minus its mean prediction. "
         "Dashed: the threshold of the search for the average row. Dotted: the smallest gap that is found in 80 of 100 "
         "cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. If such a diamond is inside "
         "the dashed lines, its slope deviates, errors in opposite directions cancel, or its variance is smaller."
         + ("" if drawn == len(table) else f" Drawn are the {drawn:,} segments that deviate most."),
-        alt=f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {told}.",
+        alt=f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {gap}.",
     )
 
 
@@ -322,7 +324,7 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
     """Compute the cumulative differences of a segment, given in words; by default of the one that deviates most."""
     made = _audited(source)
     line = made.line_of(segment)
-    found, told = made.found, made.found.segments.iloc[line]
+    found, chosen = made.found, made.found.segments.iloc[line]
     mine = found.members(line)[found.places]
     p, w, y = found.p[mine], found.rows.weights[mine], found.rows.y[mine]
     values, place = np.unique(p, return_inverse=True)
@@ -339,12 +341,12 @@ def prepare_walk(source: Audited | Evaluation, segment: str | None = None) -> Se
         (low, high),
         made.calibrator,
         table=walk,
-        title=f"Observed − predicted is {number(100 * (told['observed'] - told['predicted']))} points",
+        title=f"Observed − predicted is {number(100 * (chosen['observed'] - chosen['predicted']))} points",
         caption="The line shows the cumulative sum of label minus probability over the segment’s rows, sorted by "
         "probability. It climbs where probabilities are too low, and falls where they are too high; its end is "
         "observed minus predicted. Dashed: the end must be beyond these lines for the level of this segment to be "
         "significant.",
-        alt=f"Cumulative differences of {told['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the "
+        alt=f"Cumulative differences of {chosen['segment']}: the end is {number(walk['cumulative'].iloc[-1])}, the "
         f"threshold {number(low)} and {number(high)}.",
     )
 

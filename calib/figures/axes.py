@@ -103,7 +103,7 @@ class LogOddsAxis:
 
 
 def percent_ticks(shares: Iterable[float]) -> dict[str, list]:
-    """Place ticks at these shares as percentages with a space, which Plotly's own format leaves out.
+    """Return ticks at these shares as percentages with a space, which Plotly's own format leaves out.
 
     >>> percent_ticks([0, 0.5])
     {'tickvals': [0, 0.5], 'ticktext': ['0 %', '50 %']}
@@ -113,7 +113,7 @@ def percent_ticks(shares: Iterable[float]) -> dict[str, list]:
 
 
 def two_line_ticks(at: Iterable[Any], names: Sequence[str]) -> dict[str, Any]:
-    """Place ticks whose labels are narrow enough for a phone: two words are on two lines.
+    """Return ticks with labels narrow enough for a phone: two words are on two lines.
 
     Labels are horizontal if only the last has more than two letters; otherwise Plotly may rotate them to save space.
 

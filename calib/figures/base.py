@@ -90,7 +90,7 @@ def of_intervals(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
 
 
 def of_intervals_on_axes(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
-    """Take a method with intervals, on the axes that the Recipe asks for."""
+    """Choose the interval method and the axes of a report's figure, as in the Recipe."""
     source, options = of_intervals(evaluation)
     return source, options | evaluation.recipe.given("reliability", "axes")
 

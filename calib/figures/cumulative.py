@@ -88,11 +88,11 @@ def _of_clusters(evaluation: Evaluation) -> str:
     if evaluation.cluster is None:
         return ""
     few = len(np.unique(evaluation.cluster))
-    told = " The bar and the test keep the rows of one cluster together."
+    text = " The bar and the test keep the rows of one cluster together."
     if few >= MANY:
-        return told
+        return text
     return (
-        f"{told} With only {counted(few, 'cluster')} the test rejects correct probabilities too often: "
+        f"{text} With only {counted(few, 'cluster')} the test rejects correct probabilities too often: "
         "in simulations with 20 clusters, 4 to 12 % of the time instead of 5 %."
     )
 

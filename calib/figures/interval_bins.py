@@ -77,11 +77,11 @@ def prepare(
     )
     curve = curve_of(evaluation, calibrator)
     lower, upper = curve.lower, curve.upper
-    told = found.count >= FEW
-    met = told & (upper >= found.lower) & (lower <= found.upper)
-    few = int(((found.count > 0) & ~told).sum())
+    enough = found.count >= FEW
+    met = enough & (upper >= found.lower) & (lower <= found.upper)
+    few = int(((found.count > 0) & ~enough).sum())
     named = class_named(evaluation.dataset.classes[1])
-    agreed = f"{some_of(int(met.sum()), int(told.sum()), 'bin')} with at least {FEW} rows"
+    agreed = f"{some_of(int(met.sum()), int(enough.sum()), 'bin')} with at least {FEW} rows"
     ends = (found.center, found.lower, found.upper, upper)
     axis = (
         LogOddsAxis.around([end[found.count > 0] for end in ends]) if in_log_odds(axes, evaluation) else None
@@ -93,7 +93,7 @@ def prepare(
         upper,
         axis,
         f"The observed frequency agrees with the mean interval in {agreed}"
-        if told.any()
+        if enough.any()
         else "There are too few rows to compare bins",
         f"Bars run from mean p0 to mean p1 in each bin of p. Marks show how often {named} occurred, with its 95 % "
         "Wilson interval. This is a description only: validity is guaranteed in expectation and over all rows, not "

@@ -64,7 +64,7 @@ def prepare(
     if not values:
         raise InputError(f"No calibrator has a finite {label} here.")
     levels = dict(levels or {})
-    told = [*((label_of(key), value) for key, value in values.items()), *levels.items()]
+    lines = [*((label_of(key), value) for key, value in values.items()), *levels.items()]
     higher = METRICS[metric].higher_is_better
     best = (max if higher else min)(values, key=values.__getitem__)
     better = "Higher" if higher else "Lower"
@@ -75,8 +75,8 @@ def prepare(
         f"{label}: {label_of(best)} has {number(values[best])}",
         f"Marks show the {label} of each calibrator on {evaluation.judged_by}. {better} is better. "
         "Upright lines are values to compare with.",
-        f"{label}. " + "; ".join(f"{name} {number(value)}" for name, value in told) + ".",
-        pd.DataFrame(told, columns=["name", metric]),
+        f"{label}. " + "; ".join(f"{name} {number(value)}" for name, value in lines) + ".",
+        pd.DataFrame(lines, columns=["name", metric]),
     )
 
 

@@ -57,7 +57,7 @@ def _names_findings(axis: Any) -> bool:
 
 
 def _is_level(shape: dict[str, Any]) -> bool:
-    """Tell whether a shape is a level line over all of the plot, or the upright line at 0: no data."""
+    """Tell whether a shape is a level line over all of the plot, or the vertical line at 0, which are not data."""
     across = str(shape.get("xref", "x")).endswith(("paper", "domain"))
     return (across and shape.get("y0") == shape.get("y1")) or shape.get("x0") == shape.get("x1") == 0
 

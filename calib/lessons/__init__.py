@@ -65,7 +65,7 @@ class Step:
     question
         What the reader guesses before the picture shows its data; None: the experiment of its page asks, if any.
     controls
-        Names of fields or settings whose controls stand in the step, such as bins or decide.cost_miss.
+        Names of fields or settings whose controls are in the step, such as bins or decide.cost_miss.
     picture
         What its picture shows beyond the page's own: the ``metric`` of scores, ``levels`` by name to compare them with,
         ``pins``, single rows that move with the marks, as (name, prediction, label), and the range of predictions that

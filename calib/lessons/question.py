@@ -47,7 +47,7 @@ class Question:
         Values that sort a guess in the picture into the answers: the first answer is below the first value. Days are
         milliseconds since 1970.
     at
-        Where the mark moves up and down; None: it moves sideways over the whole picture.
+        Horizontal position of a mark that moves up and down; None: the mark moves sideways over the whole picture.
     over
         The part of the horizontal axis on which the curve is drawn, and its distance from the diagonal averaged.
     truth

@@ -211,9 +211,9 @@ def measure(
 
 
 def _failed(task: Task, setup: Setup, error: Exception) -> Result:
-    told = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    message = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
     trace = "".join(traceback.format_exception(error))
-    return Result(**_named(task, setup), metrics={}, error=told or type(error).__name__, traceback=trace)
+    return Result(**_named(task, setup), metrics={}, error=message or type(error).__name__, traceback=trace)
 
 
 def _named(task: Task, setup: Setup) -> dict[str, Any]:

@@ -161,7 +161,7 @@ def _at_most(setup: Setup, protocol: Protocol, repeats: int) -> int:
 
 
 def check_rows_for(splits: Splits, data: Dataset) -> None:
-    """Refuse more folds than there are rows to lie in each; of three or more classes the smaller may be missing."""
+    """Refuse more folds than rows of the second largest class (than all rows, if not stratified)."""
     rarest = RowInfo(data.coded).rarest
     rows, whose = (rarest, "The minority class") if splits.stratified else (data.n, "The data set")
     if splits.kind == "folds" and rows < splits.folds:

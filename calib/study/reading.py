@@ -30,7 +30,7 @@ from calib.study.rows import measures
 Check = Callable[[Any, str], Any]
 
 
-class Shared(NamedTuple):
+class SharedSettings(NamedTuple):
     """Settings of all setups of a protocol: fields of their Recipes, splits, merge rules, and the number of classes."""
 
     recipe: Mapping[str, Any]
@@ -147,7 +147,7 @@ def _protocol(values: Mapping[str, Any], key: str) -> Protocol:
     measured = _checked(values.get("metrics", {}), "[metrics] ", allowed, required=("keys",))
     common = _common(values.get("recipe", {}), "[recipe] ")
     merges = measured.get("merge", {})
-    shared = Shared(common, splits, merges, data.joint)
+    shared = SharedSettings(common, splits, merges, data.joint)
     setups = [
         _written(one, f"[[setups]] number {i}: ", shared)
         for i, one in enumerate(_tables(values.get("setups", []), "setups"), start=1)
@@ -282,7 +282,7 @@ def _splits(values: Any, where: str) -> Splits:
     return splits
 
 
-def _written(values: Any, where: str, shared: Shared) -> Setup:
+def _written(values: Any, where: str, shared: SharedSettings) -> Setup:
     """Return a setup, and refuse keys of its own table that have no effect."""
     setup = _setup(values, where, shared)
     placement, calibrator = setup.recipe.placement, setup.calibrator
@@ -297,7 +297,7 @@ def _written(values: Any, where: str, shared: Shared) -> Setup:
     return setup
 
 
-def _setup(values: Any, where: str, shared: Shared) -> Setup:
+def _setup(values: Any, where: str, shared: SharedSettings) -> Setup:
     known = OWN | RECIPE_CHECKS | {"calibrator": _one_of(*shared.methods)}
     own = _checked(values, where, known, required=("name", "calibrator"))
     where = f"{where}{own['name']!r}: "
@@ -356,7 +356,7 @@ GRID: dict[str, Check] = {
 }
 
 
-def _grid(values: Any, where: str, shared: Shared) -> list[Setup]:
+def _grid(values: Any, where: str, shared: SharedSettings) -> list[Setup]:
     """Return a setup for every possible calibrator × model × placement; "*" means all that are registered."""
     required = ("name", "models", "placements", "calibrators")
     own = _checked(values, where, GRID, required=required)

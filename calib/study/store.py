@@ -176,7 +176,7 @@ class Store:
             return set(self._db.execute(f"SELECT {KEY} FROM results {where}"))
 
     def add(self, results: Iterable[Result]) -> None:
-        """Keep results in one transaction; one that failed before gives way to its repetition."""
+        """Store results in one transaction; a repetition replaces a failed result."""
         with self._transaction():
             for result in results:
                 self._add(result)

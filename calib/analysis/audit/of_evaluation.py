@@ -134,7 +134,7 @@ class Audited:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the columns that make segments."""
+        """Columns that define segments."""
         return tuple(self.found.groupings)
 
     @property
@@ -144,12 +144,12 @@ class Audited:
 
     @property
     def predicted(self) -> float:
-        """Return the mean probability of all audited rows."""
+        """Mean probability of all audited rows."""
         return float(np.average(self.found.p, weights=self.found.rows.weights))
 
     @property
     def observed(self) -> float:
-        """Return the frequency of class 1 in all audited rows."""
+        """Frequency of class 1 in all audited rows."""
         return float(np.average(self.found.rows.y, weights=self.found.rows.weights))
 
     @property
@@ -250,7 +250,7 @@ class Cause:
 
 
 def causes(found: Audit) -> tuple[Cause, ...]:
-    """Group significant segments that overlap, worst first, so that one cause is one line.
+    """Group overlapping significant segments, worst first, so that each cause is reported once.
 
     A segment belongs to an earlier line if its rows outside earlier lines deviate in their level by less than the
     threshold, and are either fewer than half of its rows or have a mean gap of less than half of the segment's. It
@@ -297,7 +297,7 @@ def detectable_gap(found: Audit, size: float) -> float:
 
 
 def detectable(found: Audit, size: int) -> str:
-    """Write the detectable gap of ``size`` rows."""
+    """Format the detectable gap of ``size`` rows."""
     return f"{number(100 * detectable_gap(found, size), 2)} points in {size:,} rows"
 
 
@@ -353,8 +353,8 @@ def sentences(found: Audit) -> list[str]:
     for cause in together:
         lines.append(segment_sentence(found, cause.line) + _also(cause))
     sizes = sorted({int(found.segments["rows"].min()), int(found.segments["rows"].median())})
-    told = " and ".join(detectable(found, size) for size in sizes)
-    lines.append(f"A deviation is found in 80 of 100 cases if it is at least {told}.")
+    gaps = " and ".join(detectable(found, size) for size in sizes)
+    lines.append(f"A deviation is found in 80 of 100 cases if it is at least {gaps}.")
     return lines
 
 

@@ -72,7 +72,7 @@ def unskewed(z: Array, skewness: Array) -> Array:
 
 
 def skewed(normal: Array, skewness: float) -> Array:
-    """Return the standardised numbers that ``unskewed`` reads as these normal numbers.
+    """Return the standardised numbers that ``unskewed`` transforms to these normal numbers.
 
     >>> z = np.array([-2.0, 0.5, 3.0])
     >>> np.allclose(skewed(unskewed(z, np.array(0.4)), 0.4), z)

@@ -171,7 +171,7 @@ def _is_tree(evaluation: Evaluation) -> bool:
 
 
 def start_of(table: pd.DataFrame, order: Sequence[str]) -> str:
-    """Return the first of these, or else the uncalibrated model, that was never certain and wrong; else the lowest."""
+    """Return the first of these, or else "none", with a finite log loss; else the method with the best score."""
     finite = table[~table["infinite"]]
     return next(
         (key for key in (*order, "none") if key in finite.index), _lowest(table if finite.empty else finite)

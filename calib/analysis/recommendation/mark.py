@@ -49,7 +49,7 @@ class MarkedBin:
 
     @property
     def selection(self) -> tuple[str, ...]:
-        """Return the bin as a range of rows, as pages and figures use it."""
+        """The bin as a range of rows, as pages and figures use it."""
         return write_ranges([(self.calibrator, self.low, self.high)])
 
     @property
@@ -110,7 +110,7 @@ def _sure(evaluation: Evaluation, key: str, rows: float, predicted: float, obser
 
 
 def _chance(rows: float, predicted: float, observed: float) -> float:
-    """Two-sided p-value of a frequency whose probability is the mean prediction.
+    """Return the two-sided p-value of a frequency whose probability is the mean prediction.
 
     >>> _chance(2, 0.5, 1.0), _chance(77, 0.0, 2 / 77)     # both rows of two; and events with the prediction 0
     (0.5, 0.0)

@@ -93,7 +93,7 @@ class OverTime:
         return str(later["period"].iloc[int(later["moved"].to_numpy().argmax())])
 
     def shown(self, moment: Any) -> str:
-        """Write a time of the alarm for a person: a date, a number, or the number of the row in the table."""
+        """Write a time of the alarm for people: a date, a number, or the number of the row in the table."""
         return shown_moment(moment - 1 if self.kind == "row" else moment, self.kind)
 
     def fit(self) -> Any:

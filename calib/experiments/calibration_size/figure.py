@@ -153,7 +153,7 @@ def draw(record: Sizes, theme: Theme = LIGHT) -> go.Figure:
         layout=layout(
             theme,
             height=640,
-            legend={"y": -0.2},  # on a phone too it is below the title of the axis
+            legend={"y": -0.2},  # below the title of the axis, on a phone too
             xaxis={
                 "title": {"text": "Calibration rows (% of the number of training rows)"},
                 **percent_ticks(np.linspace(0, 1, 6)),
@@ -182,7 +182,7 @@ class Entropies(Finding):
 
 
 def prepare_entropy(found: LongResult, base: str = "tuned") -> Entropies:
-    """Compute the mean entropies over all sizes beside those of the paper."""
+    """Compare the mean entropies over all sizes with those of the paper."""
     rows = (
         of_base(found.table, base)
         .groupby("method", sort=False)[["group_entropy", "bin_entropy"]]

@@ -1,4 +1,4 @@
-"""How many calibration rows a method needs, for calibration sets from 2 % to 100 % of the training set.
+"""Calibration rows that a method needs, for calibration sets from 2 % to 100 % of the training set.
 
 Shaker and Hüllermeier (2025), appendix C.3.2, Figures 11 and 12 and Table 3. A repetition draws a mixture of
 four Gaussians per class, and from it training rows, a pool whose first rows calibrate, and test rows.

@@ -19,7 +19,7 @@ from calib.figures.panels import band
 from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.wording import briefly, number
 
-SAID = 5  # places at which words describe the bands
+SAID = 5  # places at which the alternative text describes the bands
 NAMES = {"constant": "Constant Venn predictor", "full": "Venn–Abers"}
 
 

@@ -1,4 +1,4 @@
-"""Fair on average: what a search through all groups finds by chance, and when it finds a group that is hidden."""
+"""Fair on average: findings of a search of all groups by chance, and the rows that reveal a hidden group."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A model that is calibrated on average: what a search of all groups finds by chance, and when it finds a hidden group.
+"""A model that is calibrated on average: chance findings of a search of all groups, and the power to find a hidden one.
 
 Columns are categories of equally frequent values, and every value and conjunction is a group. A naive search tests each
 group alone. The audit redraws all labels as if the probabilities were right and takes the largest deviation of any
-group (single-step maxT, Westfall & Young 1993), as ``calib.analysis.audit`` does; here a group is only looked at on
-average.
+group (single-step maxT, Westfall & Young 1993), like ``calib.analysis.audit``; here only the level of a group is
+tested.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ COLUMNS, VALUES, DEEPEST = 4, 4, 3
 SIZES = (500, 1000, 2000, 4000, 8000)
 CALM_ROWS = 2000
 REDRAWS = 99
-LEAST = 5.0  # variance of the number of events in a group, at least: about 20 rows
+LEAST = 5.0  # smallest variance of the number of events in a group, which is about 20 rows
 STREAM = 19  # experiments with the same seed use different random streams
 METHODS = {"naive": "each group tested alone", "audit": "audit"}
-OUTSIDE = 0.15  # how far predictions are from 0 and 1, and twice that
+OUTSIDE = 0.15  # predictions are at least twice this distance from 0 and 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,9 @@ class FairOnAverage:
 
 
 def groups(values: Array, depth: int) -> Array:
-    """Rows of every group of up to ``depth`` columns, float32 (groups, n); values (n, columns) count from 0.
+    """Return the rows of every group of up to ``depth`` columns, float32 (groups, n).
+
+    Values (n, columns) count from 0.
 
     >>> groups(np.array([[0, 1], [1, 1]]), 1).shape
     (8, 2)
@@ -79,7 +81,7 @@ def groups(values: Array, depth: int) -> Array:
 
 
 def deviations(members: Array, y: Array, p: Array) -> Array:
-    """|Σ (y − p)| / √Σ p(1 − p) of groups (k, n) for labels y (n, r): (k, r). Groups of few rows get 0."""
+    """Return |Σ (y − p)| / √Σ p(1 − p), (k, r), of groups (k, n) for labels y (n, r); 0 for groups of few rows."""
     variance = members @ (p * (1 - p)).astype(np.float32)
     sums = members @ (y - p[:, None]).astype(np.float32)
     enough = variance >= LEAST
@@ -132,7 +134,7 @@ def fair_on_average(
 def _searched(
     rng: np.random.Generator, rows: int, depth: int, shift: float, conditions: int, counts: tuple[int, ...]
 ) -> list[tuple[bool, dict[str, bool]]]:
-    """(whether the worst group is the hidden one or in it, alarm by method) of a table, for each number of groups."""
+    """Return for each number of groups (whether the worst group is the hidden one or in it, alarm by method)."""
     values = rng.integers(0, VALUES, (rows, COLUMNS))
     p = rng.uniform(2 * OUTSIDE, 1 - 2 * OUTSIDE, rows)
     hidden = (values[:, :conditions] == 0).all(axis=1)

@@ -1,4 +1,4 @@
-"""Looking every week: how often an ordinary test and evidence raise a false alarm, and how late the evidence is."""
+"""Looking every week: false alarms of an ordinary test and of the evidence, and the delay of the evidence."""
 
 from __future__ import annotations
 

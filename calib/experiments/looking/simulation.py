@@ -47,7 +47,7 @@ class Looks:
     shift: float
 
     def share(self, kind: str, method: str) -> Array:
-        """Share of runs with an alarm so far, by week; after a change, of the runs without an earlier alarm."""
+        """Return the share of runs with an alarm so far, by week; after a change, of runs without an earlier alarm."""
         if kind == "calm":
             first, begin, weeks = self.calm[method], 0, self.looks
         else:
@@ -58,7 +58,7 @@ class Looks:
         return np.array([np.mean((first > 0) & (first <= week)) for week in range(1, weeks + 1)])
 
     def delay(self, method: str) -> float:
-        """Median number of weeks until a change is found, infinite if it is not found."""
+        """Return the median number of weeks until a change is found; infinite if it is not found."""
         first = self.changed[method]
         kept = first[(first == 0) | (first > self.before)]
         return float(np.median(np.where(kept == 0, np.inf, kept - self.before))) if len(kept) else np.nan
@@ -102,7 +102,7 @@ def looking(settings: Mapping[str, Any], random_state: int = 0, watch: Watch | N
 
 
 def hosmer_lemeshow(y: Array, x: Array, rows: int) -> Array:
-    """The p-value after each week, from all rows so far; ``x`` are log-odds, drawn from N(0, 1)."""
+    """Return the p-value after each week, from all rows so far; ``x`` are log-odds, drawn from N(0, 1)."""
     group = np.minimum((norm.cdf(x) * GROUPS).astype(int), GROUPS - 1)
     place = np.arange(len(x)) // rows * GROUPS + group
     p = expit(x)

@@ -1,4 +1,4 @@
-"""Overlap: from two identical classes to two that hardly overlap, and where calibrating a forest helps."""
+"""Overlap: from two identical classes to two that hardly overlap, and where calibration of a forest helps."""
 
 from __future__ import annotations
 

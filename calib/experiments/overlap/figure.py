@@ -51,7 +51,7 @@ XAXIS = {
 }
 THIRD = ("venn_abers", "rf_opt", "rf_d")
 """Coloured beside the uncalibrated forest if the headline names no other method."""
-LEGEND = -0.2  # of the height of two rows, from them to the legend; a window may make the rows lower
+LEGEND = -0.2  # distance from two rows to the legend, relative to their height; a window may reduce it
 SHOWN = ("tce", "ece", "brier", "excess", "irreducible", "accuracy")
 
 
@@ -126,7 +126,7 @@ def prepare_measures(
 
 
 def _of_all(steps: int) -> str:
-    """Say that the headline is about all steps if only some are shown."""
+    """State that the headline covers all steps if only some are shown."""
     return (
         f" The picture shows the first {steps} of {STEPS} steps; the headline covers all of them."
         if steps < STEPS

@@ -161,7 +161,7 @@ def _pools(record: Pooling, theme: Theme) -> list[go.Scatter]:
     span = float(scores[-1] - scores[0]) or 1.0
     middle = (scores[1:] + scores[:-1]) / 2
     ends = np.concatenate([[scores[0] - 0.03 * span], middle, [scores[-1] + 0.03 * span]])
-    gap = 0.004 * span  # so that two pools on one level look like two
+    gap = 0.004 * span  # so that two pools at one level look separate
     traces = []
     for b in range(len(bounds) - 1):
         thick = record.pair is not None and bounds[b] in record.pair[:2]

@@ -16,7 +16,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import Array
 from calib.kernel.wording import brief, number
 
-SAID = 6  # places at which words describe the curves
+SAID = 6  # places at which the alternative text describes the curves
 LOSSES = {"log": "log loss", "square": "square loss"}
 
 

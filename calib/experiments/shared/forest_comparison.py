@@ -78,7 +78,7 @@ class Calibrated:
         for base in self.scores:
             for key, method in CALIBRATORS.shipped.items():
                 if method.input == "features":
-                    continue  # its aim is another: segments of the features
+                    continue  # multicalibration calibrates segments of the features
                 pool, test = (self.votes if method.input == "tree_scores" else self.scores)[base]
                 calibrator = method(**OPTIONS.get(key, {})).fit(pool[:size], self.pool.y[:size])
                 rows.append((key, base, measured(self.test, calibrator.predict(test))))

@@ -120,7 +120,7 @@ def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = DRAWN) ->
 
 
 def how_made(found: LongResult) -> str:
-    """Say where the numbers come from: stored results, or repetitions computed here."""
+    """State the source of the numbers: stored results, or repetitions computed here."""
     if found.made is not None:
         return found.made.sentence()
     runs = found.table["runs"]

@@ -31,7 +31,7 @@ Chunk = Callable[..., pd.DataFrame]
 
 @dataclass(frozen=True)
 class HowMade:
-    """When and how stored results were computed.
+    """Date and conditions of the computation of stored results.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class LongResult:
     table
         One row per value of the run's ``by``, method and base, with means over repetitions and standard errors.
     made
-        When and how stored results were computed.
+        Date and conditions of stored results, or None.
     """
 
     table: pd.DataFrame

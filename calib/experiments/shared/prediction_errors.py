@@ -1,4 +1,4 @@
-"""Predictions compared with true probabilities: total error, bias and scatter.
+"""Comparison of predictions with true probabilities: total error, bias and scatter.
 
 True calibration error: Shaker and Hüllermeier (2025), eq. 4. In bins of the true probability, the mean of p −
 π is the bias there and its variance the scatter, so that TCE = bias² + scatter exactly.

@@ -58,10 +58,10 @@ def by_level(y: Array, p: Array, groups: int = LEVELS) -> pd.DataFrame:
     rank = np.empty(len(p))
     rank[order] = np.arange(len(p))
     _, value = np.unique(p, return_inverse=True)
-    middle = np.bincount(value, weights=rank) / np.bincount(value)  # for the draws that share a value
+    middle = np.bincount(value, weights=rank) / np.bincount(value)  # mean rank per value
     group = np.unique(np.floor(groups * middle / len(p)).astype(int)[value], return_inverse=True)[1]
     n = np.bincount(group)
     mean_p, observed = (np.bincount(group, weights=values) / n for values in (p, y))
-    variance = np.clip(p * (1 - p), 0, None)  # a mean of ones may round to above 1
+    variance = np.clip(p * (1 - p), 0, None)  # a mean of ones may exceed 1 by rounding
     error = np.sqrt(np.bincount(group, weights=variance)) / n
     return pd.DataFrame({"p": mean_p, "observed": observed, "error": error, "draws": n})

@@ -1,4 +1,4 @@
-"""Shares by two methods, a line each: the one to compare with is grey and dashed."""
+"""Shares by two methods, a line each; the line for comparison is grey and dashed."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def share_lines(
     Parameters
     ----------
     places : (m,)
-        On the x axis.
+        Positions on the x axis.
     shares
-        By method, (m,) each.
+        Method → (m,).
     names
-        Of the methods, in the order of the lines.
+        Method → its name, in the order of the lines.
     compared
         Method that the others are compared with.
     hover
-        What a place is called.
+        Name of a position.
     """
     x, y = axes(panel)
     return [

@@ -19,8 +19,8 @@ from calib.figures.theme import LIGHT, Theme, diagonal, rgba
 from calib.kernel.wording import brief, number
 
 MOST_POINTS = 1500  # most test rows drawn as points; a density shows all rows
-CELLS = 50  # of a density, along each axis
-TALL, LOW = 220, 148  # pixels of a panel in one row, and in one of several rows, which share a window
+CELLS = 50  # cells of a density along each axis
+TALL, LOW = 220, 148  # height in pixels of a panel in a single row, and in one of several rows
 FEW = 30  # the line of means skips bins of the true probability with fewer rows
 
 
@@ -36,7 +36,7 @@ class TruthPanels(Finding):
         "points" or "density".
     rows
         Number of rows of panels; those of one row are higher.
-    told
+    with_errors
         Whether the errors are written above the panels.
     """
 
@@ -44,12 +44,12 @@ class TruthPanels(Finding):
     columns: int
     cloud: str
     rows: int
-    told: bool = True
+    with_errors: bool = True
 
     def covered(self) -> TruthPanels:
         """Leave out the errors, which give the answer away."""
         names = ", ".join(errors.name for errors in self.shown)
-        return replace(self, told=False, drawn=f"Predicted against true probability for {names}.")
+        return replace(self, with_errors=False, drawn=f"Predicted against true probability for {names}.")
 
 
 def against_truth(
@@ -105,7 +105,7 @@ def panels_of(record: TruthPanels) -> list[TruthPanels]:
             shown=(j,),
             columns=1,
             alt=f"{j.name}, predicted against true probability: {_note(j)}.",
-            drawn="" if record.told else f"{j.name}, predicted against true probability.",
+            drawn="" if record.with_errors else f"{j.name}, predicted against true probability.",
         )
         for j in record.shown
     ]
@@ -115,10 +115,10 @@ def _note(errors: PredictionErrors) -> str:
     return f"TCE {number(errors.tce)} = {number(errors.bias)} bias² + {number(errors.scatter)} scatter"
 
 
-def _heading(errors: PredictionErrors, told: bool) -> tuple[str, ...]:
+def _heading(errors: PredictionErrors, with_errors: bool) -> tuple[str, ...]:
     """Write a panel's name and note in three lines, since panels may be narrow and their type large."""
     name = errors.name.split(", ")
-    if not told:  # as high as with the note, so that nothing moves when it comes
+    if not with_errors:  # as high as with the note, so that nothing moves when it appears
         return (*name, *("\u00a0",) * (2 if len(name) == 1 else 1))
     tce, bias = f"TCE {brief(errors.tce)}", f"{100 * errors.bias / (errors.tce or 1):.0f} % from bias"
     return (*name, tce, bias) if len(name) == 1 else (*name, f"{tce}, {bias}")
@@ -129,7 +129,7 @@ def draw(record: TruthPanels, theme: Theme = LIGHT) -> go.Figure:
     axis = {"range": [-0.02, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "showgrid": False}
     figure = panels(
         theme,
-        [_heading(errors, record.told) for errors in record.shown],
+        [_heading(errors, record.with_errors) for errors in record.shown],
         record.columns,
         height=TALL if record.rows == 1 else LOW,
         xaxis={"title": {"text": "True probability"}, **axis, "tickvals": [0, 0.5, 1], "tickangle": 0},

@@ -20,7 +20,7 @@ from calib.figures.panels import band, heading
 from calib.figures.theme import LIGHT, Theme, diagonal, layout
 from calib.kernel.wording import brief, number
 
-EARLY = 100  # draws, after which chance still hides the result
+EARLY = 100  # draws; so few still leave the result to chance
 NAMES = {"selected": "P_Y, for the true label", "p0": "p0", "p1": "p1", "merged": "p, merged"}
 
 

@@ -1,4 +1,4 @@
-"""Three classes: a confidence that is right while the classes are wrong, and what dividing by the sum breaks."""
+"""Three classes: a right confidence with wrong class probabilities, and the effect of dividing by the sum."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Errors(Finding):
 
 
 def prepare(found: ThreeClasses, shown: str = "all") -> Errors:
-    """Tabulate both errors of each method shown, in percentage points."""
+    """Tabulate both errors of each selected method, in percentage points."""
     names = {key: METHODS[key] for key in SHOWN[shown]}
     table = pd.DataFrame(
         {kind: {name: 100 * getattr(found, kind)[key] for key, name in names.items()} for kind in KINDS}

@@ -1,8 +1,9 @@
-"""Three Gaussians with a known posterior: what is calibrated of a model's probabilities, and what calibrators repair.
+"""Calibration of three Gaussian classes with a known posterior: which probabilities are off, and what calibrators
+correct.
 
 The model weights the classes wrongly, or is overconfident: P_k ∝ w_k q_k^s, with q the true posterior, w = (t, 1, 1/t)
 and s the sharpness. Its confidence is its highest probability. Errors are expected calibration errors in 15 bins, with
-the true posterior in the place of labels, so that no label adds noise.
+the true posterior instead of labels, so that no label adds noise.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from calib.kernel.progress import Watch
 
 STREAM = 20  # experiments with the same seed use different random streams
 TEST, BINS = 40_000, 15
-ANGLES = np.pi / 2 + 2 * np.pi * np.arange(3) / 3  # of the classes' centres, seen from the middle
+ANGLES = np.pi / 2 + 2 * np.pi * np.arange(3) / 3  # angles of the classes' centres, seen from the middle
 METHODS = {
     "none": "uncalibrated",
     "temperature": "temperature scaling",
@@ -34,7 +35,7 @@ SHOWN = {
     "one against the rest": ("none", "rest", "divided"),
     "all": tuple(METHODS),
 }
-"""What a picture compares."""
+"""Picture → the methods that it compares."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class ThreeClasses:
     classes
         Method → mean over the classes of the error of each against the rest.
     sums
-        Standard deviation of the sums of one against the rest before they are divided.
+        Standard deviation of the sums of one against the rest before normalisation.
     """
 
     confidence: dict[str, float]
@@ -60,7 +61,7 @@ class ThreeClasses:
 
 
 def posterior(X: Array, centres: Array) -> Array:
-    """P(class | x) of Gaussians with unit covariance and equal shares, (n, K), by Bayes' rule.
+    """Return P(class | x) of Gaussians with unit covariance and equal shares, (n, K), by Bayes' rule.
 
     >>> posterior(np.array([[0.0, 0.0]]), np.array([[1.0, 0.0], [-1.0, 0.0]]))
     array([[0.5, 0.5]])
@@ -69,7 +70,7 @@ def posterior(X: Array, centres: Array) -> Array:
 
 
 def model(q: Array, tilt: float, sharpness: float) -> Array:
-    """P_k ∝ w_k q_k^s, rows that sum to 1.
+    """Return P_k ∝ w_k q_k^s, normalised to rows that sum to 1.
 
     >>> model(np.array([[0.5, 0.25, 0.25]]), 2.0, 1.0).round(3)     # 1, 1/4 and 1/8
     array([[0.727, 0.182, 0.091]])
@@ -78,7 +79,7 @@ def model(q: Array, tilt: float, sharpness: float) -> Array:
 
 
 def error(q: Array, p: Array) -> float:
-    """Expected calibration error of p (n,), with true probabilities q (n,) in the place of labels.
+    """Return the expected calibration error of p (n,), with true probabilities q (n,) instead of labels.
 
     >>> error(np.array([0.5, 0.7, 0.1]), np.array([0.61, 0.61, 0.11]))
     0.01

@@ -22,8 +22,8 @@ def prepare(found: SideBySide, cloud: str = "points") -> TruthPanels:
     tce = {errors.name.split()[0]: errors.tce for errors in found.shown}
     few, some, many = (tce[f"{count:,}"] for count in COUNTS)
     first, second = few - some, some - many
-    told = [f"{brief(each)} with {count}" for each, count in zip((few, some, many), COUNTS, strict=True)]
-    title = f"TCE is {told[0]} trees, {told[1]} and {told[2]}"
+    values = [f"{brief(each)} with {count}" for each, count in zip((few, some, many), COUNTS, strict=True)]
+    title = f"TCE is {values[0]} trees, {values[1]} and {values[2]}"
     answer = 2 if second < FAR_LESS * first else 3 if second > first / FAR_LESS else 1
     return against_truth(found.shown, found.columns, cloud, title, answer if first > 0 else None)
 

@@ -1,4 +1,4 @@
-"""Tree depth: how deep trees can grow before their probabilities get worse."""
+"""Tree depth: the depth beyond which probabilities get worse."""
 
 from __future__ import annotations
 

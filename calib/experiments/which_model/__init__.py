@@ -1,4 +1,4 @@
-"""Model comparison: whose probabilities are right if its assumption holds, and if it does not."""
+"""Model comparison: which probabilities are right if a model's assumption holds, and which if it fails."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ def before_and_after(evaluation: Evaluation, mark: MarkedBin, key: str) -> dict[
     key
         The calibrator.
     """
-    told = marks_of(evaluation, [mark.calibrator, key], mark.selection)
-    return told | {"calibrates": "Calibrate", "words": ["", sentence_after(evaluation, mark, key)]}
+    data = marks_of(evaluation, [mark.calibrator, key], mark.selection)
+    return data | {"calibrates": "Calibrate", "words": ["", sentence_after(evaluation, mark, key)]}
 
 
 def marks_of(
@@ -167,9 +167,9 @@ def playground_html(settings: Mapping[str, Any] | None = None) -> bytes:
         name: checks.setting(value, PLAYGROUND_SETTINGS[name], name)
         for name, value in (settings or {}).items()
     }
-    told = json.dumps(described() | {"begin": begin}).replace("<", "\\u003c")
+    data = json.dumps(described() | {"begin": begin}).replace("<", "\\u003c")
     page = (HERE / "page.html").read_text(encoding="utf-8")
-    parts = {"STYLE": STYLE.read_text(encoding="utf-8"), "SCRIPT": script(), "TOLD": told}
+    parts = {"STYLE": STYLE.read_text(encoding="utf-8"), "SCRIPT": script(), "DATA": data}
     parts["VERSION"] = escape(__version__)
     for name, text in parts.items():
         page = page.replace(f"[[{name}]]", text)

@@ -234,6 +234,6 @@ def _comments(formulas: Formulas, mark: str) -> str:
 
 
 def number(value: float) -> str:
-    """Write a double with the fewest digits that give it again; a negative number in brackets."""
+    """Write a double with the fewest digits that reproduce it; negative numbers are in brackets."""
     written = repr(float(value) + 0.0)
     return f"({written})" if value < 0 else written

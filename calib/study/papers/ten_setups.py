@@ -81,7 +81,7 @@ TOGETHER = ("log_loss", "brier", "accuracy")
 
 
 def together_placements(recipe: Recipe, dataset: Dataset) -> tuple[str, ...]:
-    """Return the placements of K classes together: a held-out share, and out of bag if the model and split allow it."""
+    """Return the placements of K classes together: a held-out share, and out of bag if model and split allow it."""
     allowed = bagged(recipe) and SPLITS[recipe.split].refuses("oob_whole", dataset.fixes_calibration) is None
     return ("split", "oob_whole") if allowed else ("split",)
 
