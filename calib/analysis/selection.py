@@ -83,9 +83,6 @@ def rows_frame(evaluation: Evaluation, rows: np.ndarray) -> pd.DataFrame:
         {"row": evaluation.dataset.row_numbers[evaluation.rows[rows]], "class": names, **predicted},
         index=features.index,
     )
-    return pd.concat([known, features.rename(columns=lambda name: _apart(str(name), known))], axis=1)
-
-
-def _apart(name: str, known: pd.DataFrame) -> str:
-    """Return a feature's name, with a suffix if it equals the name of a column of ours."""
-    return f"{name} (feature)" if name in known else name
+    # A feature called like one of these columns gets a suffix
+    named = features.rename(columns=lambda name: f"{name} (feature)" if str(name) in known else str(name))
+    return pd.concat([known, named], axis=1)

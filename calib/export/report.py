@@ -342,12 +342,8 @@ def _search(made: Audited) -> dict[str, Any]:
         + (" Every row counts once, whatever its weight." if made.unweighted else "")
     )
     table = formatted_segments(made).set_index("Segment").rename_axis(None) if made.causes else None
-    return {"sentences": [f"{capital(what)}", *_ends(sentences(made.found))], "table": table}
-
-
-def _ends(lines: Sequence[str]) -> list[str]:
-    """Return the sentences, each with its full stop."""
-    return [line if line.endswith(".") else f"{line}." for line in lines]
+    ended = [f"{line.removesuffix('.')}." for line in sentences(made.found)]
+    return {"sentences": [capital(what), *ended], "table": table}
 
 
 def _no_groups(evaluation: Evaluation) -> str:

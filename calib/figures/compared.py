@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import unescape
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -229,7 +228,10 @@ def _marks(own: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: The
         y=lanes.tolist(),
         mode="markers",
         name=label_of(key),
-        customdata=[_hover(line) for line in own.itertuples()],
+        customdata=[
+            with_clipped(with_interval(line.value, line.lower, line.upper), line.clipped)
+            for line in own.itertuples()
+        ],
         hovertemplate="%{customdata}",
         cliponaxis=False,
         error_x={
@@ -241,10 +243,6 @@ def _marks(own: pd.DataFrame, key: str, lanes: pd.Series, end: float, theme: The
             mark.color, 12, theme, symbol=[mark.symbol if here else "triangle-right" for here in finite]
         ),
     )
-
-
-def _hover(line: Any) -> str:
-    return with_clipped(with_interval(line.value, line.lower, line.upper), line.clipped)
 
 
 def _ring(x: float, y: float, theme: Theme) -> go.Scatter:

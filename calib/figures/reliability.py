@@ -153,7 +153,7 @@ def prepare(
     axis = _axis(in_bins or curves, predictions.values(), weight) if log_odds else None
     faint = faint or not all((each.count >= FEW).any() for each in in_bins.values())
     edges = None if axis is None else axis.edges(recipe.bins)
-    rows = selected_rows(evaluation, selection) if picked is None else _found(evaluation, picked)
+    rows = selected_rows(evaluation, selection) if picked is None else _positions(evaluation, picked)
     return Reliability(
         curves,
         in_bins,
@@ -177,7 +177,7 @@ def prepare(
     )
 
 
-def _found(evaluation: Evaluation, picked: np.ndarray) -> np.ndarray:
+def _positions(evaluation: Evaluation, picked: np.ndarray) -> np.ndarray:
     """Return the positions of these rows of the dataset among the test rows."""
     return np.flatnonzero(np.isin(evaluation.rows, picked))
 
