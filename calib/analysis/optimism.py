@@ -60,8 +60,8 @@ class Optimism:
             {
                 "Calibrator": [label_of(key) for key in self.table["calibrator"]],
                 "Metric": [METRICS[key].label for key in self.table["metric"]],
-                "Honest split": self._beside("honest"),
-                "Random split": self._beside("random"),
+                "Honest split": self._losses("honest"),
+                "Random split": self._losses("random"),
                 "Optimism": list(
                     map(
                         change_or_clipped,
@@ -77,7 +77,7 @@ class Optimism:
             }
         )
 
-    def _beside(self, split: str) -> list[str]:
+    def _losses(self, split: str) -> list[str]:
         """Return a column of losses; infinite ones with the clipped loss beside them."""
         values = self.table[split]
         finite = self.table[f"{split}_clipped"].where(np.isinf(values))

@@ -29,7 +29,9 @@ def rounds(key: str) -> tuple[Round, ...]:
     if key in EXPERIMENTS:
         experiment = EXPERIMENTS[key]
         recipe = Recipe(settings=((f"{experiment.page}.experiment", key),))
-        return (_asked(experiment, Step(f"learn_{experiment.page}", experiment.name, "", "", recipe, "")),)
+        return (
+            _of_experiment(experiment, Step(f"learn_{experiment.page}", experiment.name, "", "", recipe, "")),
+        )
     lesson = LESSONS[key]
     return (
         *map(_of_step, lesson.steps),
@@ -46,11 +48,11 @@ def _of_step(step: Step) -> Round:
         experiment = shown(settings, step.page.removeprefix("learn_"))
         skipped = settings.get(f"{experiment.key}.guess") == SKIP
         if not skipped and experiment.usual(experiment.values(settings)):
-            return _asked(experiment, step)
+            return _of_experiment(experiment, step)
     return Round(step.title, f"Look at {step.look}", step=step)
 
 
-def _asked(experiment: Experiment, step: Step) -> Round:
+def _of_experiment(experiment: Experiment, step: Step) -> Round:
     return Round(
         step.title,
         experiment.question,

@@ -35,7 +35,7 @@ def lesson_handout(lesson: Lesson, theme: Theme = LIGHT, watch: Watch | None = N
         drawing = {"figure": _on_paper(figure), "alt": chart.record.alt, "before": _before(step, figure)}
         drawing["square"] = _is_square(figure)
         drawing["narrow"] = bool(drawing["before"]) and drawing["before"].layout.width <= NARROW
-        parts.append(words | drawing | _asked(step))
+        parts.append(words | drawing | _question_of(step))
     values: dict[str, Any] = {"parts": parts, "questions": lesson.questions, "printed": PRINTED}
     return page("handout.html", lesson.title, theme, summary=lesson.summary, **values)
 
@@ -92,7 +92,7 @@ def _experiment(step: Step) -> Experiment | None:
     return experiment if experiment.right and settings.get(f"{experiment.key}.guess") != SKIP else None
 
 
-def _asked(step: Step) -> dict[str, Any]:
+def _question_of(step: Step) -> dict[str, Any]:
     """Return the question of a step, or of its Learn page, with the answers and the solution."""
     asked = step.question or _experiment(step)
     if asked is None:

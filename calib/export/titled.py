@@ -37,11 +37,11 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     width = int(figure.layout.width or (SQUARE if square else WIDTH))
     heads = _wrapped(title, width, LETTER)
     below = _wrapped(subtitle(source, label), width, SMALL)
-    room = 2 * EDGE + LINE * len(heads) + UNDER * len(below) + _names_above(figure)
+    header = 2 * EDGE + LINE * len(heads) + UNDER * len(below) + _names_above(figure)
     small = f'<span style="font-size: 13px">{"<br>".join(below)}</span>'
     text = "<br>".join([*(f"<b>{line}</b>" for line in heads), small])
-    height = (figure.layout.height or HEIGHT) + room + EDGE // 2
-    more = {"t": room, "l": EDGE, "r": EDGE, "b": EDGE // 2}  # words that touch a file's edge look cut off
+    height = (figure.layout.height or HEIGHT) + header + EDGE // 2
+    more = {"t": header, "l": EDGE, "r": EDGE, "b": EDGE // 2}  # words that touch a file's edge look cut off
     figure.update_layout(
         width=width,
         height=height,
@@ -55,7 +55,7 @@ def titled(figure: go.Figure, title: str, source: Any = None, label: str = "") -
     if (
         key.yref == "container" and key.yanchor == "top"
     ):  # at the picture's upper edge, where the title is now
-        figure.update_layout(legend={"y": (key.y or 0) - room / height})
+        figure.update_layout(legend={"y": (key.y or 0) - header / height})
     if square:
         figure.update_layout(legend={"x": 0.5, "xanchor": "center"})
     return figure

@@ -203,8 +203,8 @@ def _name(conditions: Conditions, line: Any) -> str:
 
 def _condition(column: str, group: str, most: int) -> str:
     """Return a condition with at most this many letters; column and group are shortened in their middle."""
-    room = most - 3
-    of_column, of_group = (max(room // 2, room - len(other)) for other in (group, column))
+    letters = most - 3
+    of_column, of_group = (max(letters // 2, letters - len(other)) for other in (group, column))
     return f"{as_text(column, of_column)} = {as_text(group, of_group)}"
 
 

@@ -20,7 +20,7 @@ from calib.kernel.checks import Array
 from calib.recipe import AXES
 
 NEAREST = 1e-6  # smallest distance of an axis from 0 and 1
-ROOM = 0.4  # log-odds between the outermost point and the end of the axis
+PADDING = 0.4  # log-odds between the outermost point and the end of the axis
 EDGE = 0.035  # share of the axis' length beyond its ends, so that marks there are drawn whole
 MOST_TICKS = 6
 DECADES = np.array([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999])
@@ -53,7 +53,7 @@ class LogOddsAxis:
         inside = joined[(joined > 0) & (joined < 1)]  # NaN fails both
         ends = (inside.min(), inside.max()) if inside.size else (0.1, 0.9)
         low, high = logit(np.clip(ends, NEAREST, 1 - NEAREST))
-        return cls(float(expit(low - ROOM)), float(expit(high + ROOM)))
+        return cls(float(expit(low - PADDING)), float(expit(high + PADDING)))
 
     def place(self, p: Any, *, beyond: bool = False) -> Array:
         """Return the positions of probabilities: log-odds, clipped to the ends or to a place beyond them.

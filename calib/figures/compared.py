@@ -207,8 +207,8 @@ def _range(record: Compared) -> list[float]:
     shown = record.table[["value", "lower", "upper"]].to_numpy()
     finite = shown[np.isfinite(shown)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    room = 0.06 * (high - low or abs(high) or 1.0)
-    return [low - room, high + room]
+    padding = 0.06 * (high - low or abs(high) or 1.0)
+    return [low - padding, high + padding]
 
 
 def _lanes(record: Compared) -> pd.Series:

@@ -159,13 +159,13 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     step = 1.5 if any("<br>" in name for name in names) else 1.0
     margin = 22 + SIGN * max(len(html.unescape(line)) for name in names for line in name.split("<br>"))
     deepest = below + step * -(-drawn // 2) + 0.4
-    room = 0.04 * (k - 1)
+    padding = 0.04 * (k - 1)
     figure = go.Figure(
         layout=layout(
             theme,
             height=int(LINE * (deepest + 2.8)) + 40,
             margin={"l": margin, "r": margin, "t": 4, "b": 56},
-            xaxis={"range": [1 - room, k + room], "visible": False},
+            xaxis={"range": [1 - padding, k + padding], "visible": False},
             yaxis={"range": [deepest, -2.8], "visible": False},
             legend={"y": 0, "yanchor": "top", "x": 0.5, "xanchor": "center"},
             uirevision="critical_difference",
@@ -173,7 +173,7 @@ def draw(record: CriticalDifference, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_traces([*_axis(k, theme), _ruler(record.difference, k, theme)])
     figure.add_traces(_bars(bars, values, theme))
-    _names(figure, names, values, (below, step), (1 - room, k + room), theme)
+    _names(figure, names, values, (below, step), (1 - padding, k + padding), theme)
     return figure
 
 

@@ -136,8 +136,8 @@ def _range(found: Differences) -> list[float]:
     if found.runs is not None:
         ends = np.append(ends, found.runs["value"])
     known = np.append(ends[np.isfinite(ends)], 0.0)
-    room = 0.06 * (np.ptp(known) or 1.0)
-    return [float(known.min() - room), float(known.max() + room)]
+    padding = 0.06 * (np.ptp(known) or 1.0)
+    return [float(known.min() - padding), float(known.max() + padding)]
 
 
 def _name(metric: Metric, top: float) -> dict[str, Any]:

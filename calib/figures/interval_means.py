@@ -168,7 +168,7 @@ def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
                 _line(
                     series,
                     record.summaries[i][panel],
-                    share_interval(series.predictions, _came(series.predictions, panel)),
+                    share_interval(series.predictions, _events(series.predictions, panel)),
                     count - 1 - i,
                     place,
                     event,
@@ -178,7 +178,7 @@ def draw(record: IntervalMeans, theme: Theme = LIGHT) -> go.Figure:
     return figure
 
 
-def _came(predictions: Predictions, panel: int) -> np.ndarray:
+def _events(predictions: Predictions, panel: int) -> np.ndarray:
     """Return (m,): 1.0 for a row of class 1, or in the panel below for a row whose predicted label is right."""
     labels = predicted_label_intervals(predictions.pairs)[0] if panel else np.ones(predictions.n)
     return (predictions.y == labels).astype(float)

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 # For a projector of 1920 by 1080: factor of type and margins, smallest type, and largest height of charts
-ROOM, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
+ENLARGED, LEGIBLE, PROJECTED = 4 / 3, 24, 1000
 BELOW, BETWEEN, SCALE = 66, 12, 92  # pixels below a square diagram: histogram, gap above it, scale
 MANY = 10  # more tick labels than this would overlap
 LANES = 0.6  # share of a figure's height between margins, scale and legend
@@ -42,7 +42,9 @@ def for_projector(
             axis.ticktext = ["" if (len(texts) - i) % 2 == 0 else text for i, text in enumerate(texts)]
     height = figure.layout.height
     if height is not None and height <= 2 * PROJECTED:
-        figure.update_layout(height=highest / rows if fills else min(height * ROOM * 1.25, highest / rows))
+        figure.update_layout(
+            height=highest / rows if fills else min(height * ENLARGED * 1.25, highest / rows)
+        )
     # The last label of an axis that ends with the picture needs space
     figure.layout.margin.t = max(figure.layout.margin.t or 0, LEGIBLE)
     # Fewer ticks, because labels are large; the legend goes to the bottom, below the axis' title
@@ -137,7 +139,7 @@ def _have_room(axis: Any, height: float | None, highest: float, fills: bool) -> 
     if not texts or height is None:
         return False
     low, high = axis.domain or (0, 1)
-    shown = highest if fills else min(height * ROOM * 1.25, highest)
+    shown = highest if fills else min(height * ENLARGED * 1.25, highest)
     lines = 1 + max(text.count("<br>") for text in texts)
     return LANES * shown * (high - low) / len(texts) >= 1.3 * LEGIBLE * lines
 
@@ -146,7 +148,7 @@ def _larger(part: Any, sizes: tuple[str, ...] = ()) -> Any:
     """Multiply all sizes of fonts and margins in a figure's nested parts."""
     if isinstance(part, dict):
         return {
-            name: (max(value * ROOM, LEGIBLE) if name == "size" else value * ROOM)
+            name: (max(value * ENLARGED, LEGIBLE) if name == "size" else value * ENLARGED)
             if name in sizes
             else _larger(
                 value, ("size",) if name.endswith("font") else tuple("lrtb") if name == "margin" else ()

@@ -18,7 +18,7 @@ from calib.kernel.checks import InputError
 from calib.kernel.wording import number
 from calib.metrics import METRICS
 
-ROOM = 1.25  # the axis ends at this multiple of the largest value
+HEADROOM = 1.25  # the axis ends at this multiple of the largest value
 HEIGHT = 640
 
 
@@ -91,7 +91,7 @@ def draw(record: ScoreMarks, theme: Theme = LIGHT) -> go.Figure:
             margin={"l": 130, "r": 24, "t": 12 + 24 * len(record.levels), "b": 56},
         )
     )
-    figure.update_xaxes(range=[0, ROOM * most], title={"text": METRICS[record.metric].label}, nticks=7)
+    figure.update_xaxes(range=[0, HEADROOM * most], title={"text": METRICS[record.metric].label}, nticks=7)
     figure.update_yaxes(
         range=[len(keys) - 0.4, -0.6],
         tickvals=list(range(len(keys))),

@@ -28,7 +28,7 @@ from calib.models import TreeNode
 MOST_LEAVES = 16  # most ends of branches drawn at once, open or folded
 LINE = 38  # pixels per node
 # Smallest width of the outline in steps of depth, and steps that the text of the deepest node takes.
-INDENTS, ROOM = 22, 15
+INDENTS, TEXT_STEPS = 22, 15
 SHORTEST = 3  # letters; a label as short is written with the word "class"
 # Letters of a node's condition, and of a class beside it and below the axis
 CONDITION, IN_LINE, BELOW_AXIS = 30, 9, 10
@@ -149,7 +149,7 @@ def draw(record: DrawnTree, theme: Theme = LIGHT) -> go.Figure:
             height=LINE * lines + 120,
             margin={"l": 8, "r": 16, "t": 8, "b": 108},
             legend={"y": -80 / (LINE * lines)},
-            xaxis={"domain": [0, 0.7], "range": [-0.9, max(INDENTS, levels + ROOM)], "visible": False},
+            xaxis={"domain": [0, 0.7], "range": [-0.9, max(INDENTS, levels + TEXT_STEPS)], "visible": False},
             xaxis2={
                 "domain": [0.74, 1],
                 "range": [-0.03, 1.03],

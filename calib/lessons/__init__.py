@@ -190,7 +190,7 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
             raise InputError(f"picture must have {', '.join(PICTURE)}, not {', '.join(sorted(unknown))}.")
         _only(values, ("page", "title", "text", "look", "recipe"))
         recipe = Recipe(**values["recipe"])
-        _known(controls, recipe)
+        _check_controls(controls, recipe)
         own = None if asked is None else question(asked, "question")
         if moving and not (values["page"] == "explore_reliability" and own and own.kind != "panel"):
             raise InputError(
@@ -216,7 +216,7 @@ def _step(key: str, number: int, values: dict[str, Any]) -> Step:
     )
 
 
-def _known(controls: tuple[str, ...], recipe: Recipe) -> None:
+def _check_controls(controls: tuple[str, ...], recipe: Recipe) -> None:
     for name in controls:
         try:
             recipe.value(name)

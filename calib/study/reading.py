@@ -91,7 +91,7 @@ def load_protocol(name: str | Path) -> Protocol:
         return read_protocol(files(papers).joinpath(f"{name}.toml").read_text("utf-8"), f"{name}.toml")
     path = Path(name)
     try:
-        return _beside(path, read_protocol(path.read_text("utf-8"), path.name))
+        return _with_paths(path, read_protocol(path.read_text("utf-8"), path.name))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise InputError(
@@ -99,7 +99,7 @@ def load_protocol(name: str | Path) -> Protocol:
         ) from None
 
 
-def _beside(path: Path, protocol: Protocol) -> Protocol:
+def _with_paths(path: Path, protocol: Protocol) -> Protocol:
     """Return the protocol with paths of data files relative to its own folder."""
     sets = [
         name if name.partition(":")[0] in ELSEWHERE else str(path.parent / name)

@@ -116,15 +116,17 @@ def run_study(
     wanted = _wanted(cells, sets, store)
     store.note_order(setup.name for setup in protocol.setups)
     store.complete(wanted, protocol.metrics)
-    there = store.held(failed=False if retry_failed else None)
-    missing = [todo for cell in cells if (todo := _rest(cell, sets, there)).setups]
+    there = store.stored_keys(failed=False if retry_failed else None)
+    missing = [todo for cell in cells if (todo := _lacking(cell, sets, there)).setups]
     more = outside()
     tasks = [Task(cell, sets[cell.data], protocol.metrics, more, shared) for cell in missing]
     if breadth_first:
         tasks.sort(key=lambda task: (task.cell.repeat, task.cell.fold))
     progress = Progress(watch or Watch(), len(cells), len(tasks))
     _compute(tasks, store, _pool(jobs, backend, scheduler), progress)
-    return Summary(len(cells), len(tasks), len(wanted.keys() - store.held(failed=False)), frozenset(wanted))
+    return Summary(
+        len(cells), len(tasks), len(wanted.keys() - store.stored_keys(failed=False)), frozenset(wanted)
+    )
 
 
 def _check_sets(cells: Sequence[Cell], sets: Mapping[str, Dataset], metrics: Iterable[str]) -> None:
@@ -191,10 +193,10 @@ def study_progress(
     protocol, sets, store, setups, repeats, folds
         See ``run_study``.
     """
-    there, cells = store.held(), grid(protocol, sets, setups, repeats, folds)
+    there, cells = store.stored_keys(), grid(protocol, sets, setups, repeats, folds)
     keys = frozenset(key_of(cell, setup, sets) for cell in cells for setup in cell.setups)
-    done = sum(not _rest(cell, sets, there).setups for cell in cells)
-    return StudyProgress(len(cells), done, len(keys & store.held(failed=True)), keys)
+    done = sum(not _lacking(cell, sets, there).setups for cell in cells)
+    return StudyProgress(len(cells), done, len(keys & store.stored_keys(failed=True)), keys)
 
 
 def key_of(cell: Cell, setup: Setup, sets: Mapping[str, Dataset]) -> Key:
@@ -202,7 +204,7 @@ def key_of(cell: Cell, setup: Setup, sets: Mapping[str, Dataset]) -> Key:
     return (cell.data, setup.name, sets[cell.data].digest, setup.digest, cell.repeat, cell.fold, cell.seed)
 
 
-def _rest(cell: Cell, sets: Mapping[str, Dataset], there: set[Key]) -> Cell:
+def _lacking(cell: Cell, sets: Mapping[str, Dataset], there: set[Key]) -> Cell:
     """Return the cell with the setups that the store lacks."""
     return replace(cell, setups=tuple(s for s in cell.setups if key_of(cell, s, sets) not in there))
 
@@ -210,7 +212,7 @@ def _rest(cell: Cell, sets: Mapping[str, Dataset], there: set[Key]) -> Cell:
 def _refuse_others(store: Store, wanted: Iterable[Key]) -> None:
     """Refuse to mix results of one name from different data or settings."""
     asked = {key[:2]: key[2:4] for key in wanted}
-    for data, setup, *digests in sorted({key[:4] for key in store.held()}):
+    for data, setup, *digests in sorted({key[:4] for key in store.stored_keys()}):
         if asked.get((data, setup), tuple(digests)) != tuple(digests):
             what = (
                 "the data have" if asked[data, setup][0] != digests[0] else "the protocol or the folds have"
@@ -296,9 +298,9 @@ def _on_cluster(client: Any, tasks: Sequence[Task]) -> Generator[Numbered]:
 
     waiting, under_way = iter(tasks), as_completed(loop=client.loop)
     while True:
-        room = 2 * max(1, sum(client.nthreads().values())) - under_way.count()
+        free = 2 * max(1, sum(client.nthreads().values())) - under_way.count()
         more = (
-            client.submit(_numbered, id(task), task, pure=False) for task in islice(waiting, max(0, room))
+            client.submit(_numbered, id(task), task, pure=False) for task in islice(waiting, max(0, free))
         )
         under_way.update(more)
         if under_way.is_empty():

@@ -169,7 +169,7 @@ class Store:
             if db is not None:
                 db.close()
 
-    def held(self, failed: bool | None = None) -> set[Key]:
+    def stored_keys(self, failed: bool | None = None) -> set[Key]:
         """Return the keys of stored rows: all, only the failed ones, or only those with a result."""
         where = {None: "", True: "WHERE error != ''", False: "WHERE error = ''"}[failed]
         with self._whole:

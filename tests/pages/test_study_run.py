@@ -324,7 +324,7 @@ def test_a_set_too_small_for_the_folds_is_refused_before_anything_is_run():
     at = settled(press(bring(at, "run_files", ("few.csv", few)), "start_study"))
     (said,) = [text for text in messages(at) if "The minority class has 2 rows" in text]
     assert "few: The minority class has 2 rows, fewer than the 3 folds. Use fewer folds" in said
-    assert len(store_of(at).held()) == 0
+    assert len(store_of(at).stored_keys()) == 0
 
 
 def test_other_folds_are_not_mixed_with_what_is_there_and_the_remedy_is_at_hand():

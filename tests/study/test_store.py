@@ -81,7 +81,7 @@ def test_a_failure_is_kept_and_gives_way_to_its_repetition(path):
         assert store.failures()[["fold", "error", "traceback"]].to_numpy().tolist() == [
             [0, "no", "Traceback …"]
         ]
-        assert [len(store.held(failed)) for failed in (None, True, False)] == [2, 1, 1]
+        assert [len(store.stored_keys(failed)) for failed in (None, True, False)] == [2, 1, 1]
         store.add([result()])
         assert len(store.failures()) == 0
         assert store.rows()["fold"].tolist() == [0, 1]

@@ -185,7 +185,7 @@ def audit(
     watch.step(0.0, "redrawing labels")
     redraws = redraw(rows, p, resamples, np.random.default_rng([random_state, crc32(p.tobytes())]))
     total = sum(comb(len(held), size) for size in range(1, depth + 1))
-    found: list[_Judged] = []
+    found: list[_Tested] = []
     with ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = partitions(held, depth, least)
         while batch := list(islice(waiting, AT_ONCE)):
@@ -215,7 +215,7 @@ def _refuse_weights_of_labels(rows: Rows) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Judged:
+class _Tested:
     """Segments of one partition with their observed results, and the largest statistic of each redraw (resamples,)."""
 
     conditions: tuple[Conditions, ...]
@@ -227,7 +227,7 @@ class _Judged:
     largest: Array
 
 
-def _judge(partition: DisjointSegments, rows: Rows, p: Array, redraws: Redraws, slope_rows: int) -> _Judged:
+def _judge(partition: DisjointSegments, rows: Rows, p: Array, redraws: Redraws, slope_rows: int) -> _Tested:
     index, k = partition.index, len(partition.conditions)
     held = index >= 0
     count, weight, events, expected = (
@@ -238,7 +238,7 @@ def _judge(partition: DisjointSegments, rows: Rows, p: Array, redraws: Redraws, 
     found = statistics(
         walks(redraws, index, k, p, across), known, count >= slope_rows, rows.whose is not None
     )
-    return _Judged(
+    return _Tested(
         partition.conditions,
         count,
         expected / weight,
@@ -250,7 +250,7 @@ def _judge(partition: DisjointSegments, rows: Rows, p: Array, redraws: Redraws, 
 
 
 def _summed_up(
-    found: list[_Judged],
+    found: list[_Tested],
     rows: Rows,
     p: Array,
     places: Array,

@@ -164,7 +164,7 @@ def _finding(table: pd.DataFrame, measure: str, forest: str) -> tuple[str, int |
     distance = float(table.loc[table["step"] == step, "distance"].iloc[0])
     title = (
         f"Calibrating the {forest} helps most at distance {brief(distance)} ({MEASURES[measure]} "
-        f"from {_told(as_it_is[step])} to {_told(calibrated.loc[step, best])} with {within(best)}); most "
+        f"from {_loss_text(as_it_is[step])} to {_loss_text(calibrated.loc[step, best])} with {within(best)}); most "
         f"methods harm it at {steps}"
     )
     return title, 1 + min(2, 3 * (step - 1) // last), (str(best),)
@@ -175,7 +175,7 @@ def _worse(as_it_is: pd.Series, calibrated: pd.DataFrame) -> int:
     return int((calibrated.gt(as_it_is, axis=0).mean(axis=1) > 0.5).sum())
 
 
-def _told(loss: float) -> str:
+def _loss_text(loss: float) -> str:
     """Write a loss; label noise can make an estimate of CL + GL negative."""
     return brief(loss) if loss > 0 else "no more than noise"
 

@@ -112,7 +112,7 @@ def draw(record: Pooling, theme: Theme = LIGHT) -> go.Figure:
     )
     figure.add_traces(_pools(record, theme))
     figure.add_traces(_points(record, theme))
-    figure.add_trace(_asked(record))
+    figure.add_trace(_new_row(record))
     figure.add_traces(_diagram(record, theme))
     return figure
 
@@ -135,7 +135,7 @@ def _points(record: Pooling, theme: Theme) -> list[go.Scatter]:
     return traces
 
 
-def _asked(record: Pooling) -> go.Scatter:
+def _new_row(record: Pooling) -> go.Scatter:
     """Draw the new row: a bar from p0 to p1, and p."""
     score, p0, p1, p = record.asked
     mark = MARKS["venn_abers"]

@@ -115,8 +115,8 @@ def span(table: pd.DataFrame, measure: str, methods: tuple[str, ...] = DRAWN) ->
     """Return a vertical range for these methods' means, from zero for errors and losses."""
     values = table.loc[table["method"].isin(methods), measure]
     low, high = float(values.min()), float(values.max())
-    room = 0.06 * (high - low or 1.0)
-    return [low - room if low < 0 or measure == "accuracy" else 0.0, high + room]
+    padding = 0.06 * (high - low or 1.0)
+    return [low - padding if low < 0 or measure == "accuracy" else 0.0, high + padding]
 
 
 def how_made(found: LongResult) -> str:

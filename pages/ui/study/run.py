@@ -187,7 +187,7 @@ def so_far(study: Study) -> None:
     if now.failed:
         results.what_failed(store.failures(of=now.keys), expanded=True)
     with st.container(horizontal=True, key="run_rows"):
-        if now.failed < len(store.held() & now.keys) and st.button(
+        if now.failed < len(store.stored_keys() & now.keys) and st.button(
             "Open in Results", key="run_open", type="primary"
         ):
             results.take(store.content(), f"{study.protocol.key}.sqlite")
