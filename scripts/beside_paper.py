@@ -24,7 +24,7 @@ import pandas as pd
 from calib.comparison import average_ranks
 from calib.metrics import murphy_decomposition
 from calib.study import Store, pooled_predictions, summarise
-from calib.study.papers.printed import COMPARISONS, beside, likely_paper, printed
+from calib.study.papers.printed import COMPARISONS, likely_paper, printed, with_published
 
 
 def comparison(rows: pd.DataFrame, metric: str) -> list[str]:
@@ -33,7 +33,7 @@ def comparison(rows: pd.DataFrame, metric: str) -> list[str]:
     if paper is None:
         return ["The names of these setups are in no paper."]
     means = rows.pivot_table(metric, "data", "setup", sort=False)
-    found = beside(means, metric, paper)
+    found = with_published(means, metric, paper)
     cells = found["own"].map(shown) + " (" + found["published"].map(shown) + ")"
     table = found.assign(cell=cells).pivot_table("cell", "setup", "data", aggfunc="first")
     return markdown(table.reindex([name for name in means if name in table.index]).fillna(""), metric)
@@ -44,7 +44,7 @@ def closeness(rows: pd.DataFrame, metric: str, most: float) -> list[str]:
     paper = likely_paper(rows)
     if paper is None:
         return ["The names of these setups are in no paper."]
-    found = beside(rows.pivot_table(metric, "data", "setup", sort=False), metric, paper)
+    found = with_published(rows.pivot_table(metric, "data", "setup", sort=False), metric, paper)
     lines = {}
     for setup, own in found[found["comparable"]].groupby("setup", sort=False):
         distance = own.set_index("data")["difference"].abs()

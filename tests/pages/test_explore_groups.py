@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calib.analysis.audit import told
+from calib.analysis.audit import of_evaluation
 from calib.analysis.grouping_losses import grouping_losses, partition_name
 from calib.data import sample_table
 from calib.figures import FIGURES
@@ -22,12 +22,12 @@ GROUP = ("age=60.0..", "employment=self-employed")
 def test_the_page_says_what_the_search_found():
     at = page("explore_groups", **HIDDEN, **QUICK)
     assert faults(at) == []
-    made = told.audited(evaluated(at.session_state["recipe"]), "none", resamples=99)
+    made = of_evaluation.audited(evaluated(at.session_state["recipe"]), "none", resamples=99)
     assert finding(made) in titles(at)
     assert "age = 60 to 79 and employment = self-employed" in finding(made)
     assert headline(at)["Smallest adjusted p"] == number(made.found.p_value)
     assert headline(at)["Groups beyond chance"] == "1"
-    sentence = told.segment_sentence(made.found, made.causes[0].line)
+    sentence = of_evaluation.segment_sentence(made.found, made.causes[0].line)
     assert any(plain(sentence) == each.value for each in at.markdown)
     assert len(at.get("plotly_chart")) == 4
 
@@ -79,7 +79,7 @@ def test_the_repair_is_one_click_and_its_predictions_are_searched():
     assert faults(at) == []
     recipe = at.session_state["recipe"]
     assert recipe.calibrators == ("none", "multicalibration")
-    made = told.audited(evaluated(recipe), "multicalibration", resamples=99)
+    made = of_evaluation.audited(evaluated(recipe), "multicalibration", resamples=99)
     assert finding(made) in titles(at)
     assert "repair" not in keys(at)
 
@@ -88,7 +88,7 @@ def test_a_segment_of_a_calibrator_with_intervals_has_its_mean_interval():
     chosen = {"calibrators": "none,venn_multicalibration", "groups.calibrator": "venn_multicalibration"}
     at = page("explore_groups", **HIDDEN | QUICK | chosen)
     assert faults(at) == []
-    made = told.audited(evaluated(at.session_state["recipe"]), "venn_multicalibration", resamples=99)
+    made = of_evaluation.audited(evaluated(at.session_state["recipe"]), "venn_multicalibration", resamples=99)
     rows = made.found.members(0)
     predictions = made.evaluation.predictions["venn_multicalibration"]
     low, high = predictions.lower[rows].mean(), predictions.upper[rows].mean()
@@ -101,7 +101,7 @@ def test_a_segment_of_a_calibrator_with_intervals_has_its_mean_interval():
 def test_a_view_does_not_search_again(monkeypatch):
     at = page("explore_groups", **HIDDEN, **QUICK)
     calls = []
-    monkeypatch.setattr(told, "audit", lambda *given, **how: calls.append(given))
+    monkeypatch.setattr(of_evaluation, "audit", lambda *given, **how: calls.append(given))
     at.segmented_control(key="groups.view").set_value("column").run()
     at.segmented_control(key="groups.view").set_value("search").run()
     at.toggle(key="groups.in_report").set_value(True).run()
