@@ -41,6 +41,7 @@ from calib.analysis.watch import Watcher
 from calib.analysis.watch.table import as_record, rows_of, sentences
 from calib.dashboard import show_file
 from calib.data import (
+    LEARN_ROWS,
     TableFile,
     TooLargeError,
     connection,
@@ -76,6 +77,7 @@ from calib.kernel.wording import counted, duration
 from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
 from calib.sources import (
+    Upload,
     counted_rows,
     digest,
     file_digest,
@@ -149,6 +151,13 @@ def _add_evaluate(commands: Any) -> None:
         help="instead of DATA, read from this database in .streamlit/secrets.toml",
     )
     command.add_argument("--query", metavar="NAME", help="its named query or table")
+    command.add_argument(
+        "--learn-rows",
+        type=int,
+        metavar="N",
+        help=f"train on N rows, drawn at random within each class, and evaluate on all others (default for a table "
+        f"too large for memory: {LEARN_ROWS:,})",
+    )
     _add_file(command, "--judge-on", "use the rows of this file as the test set; columns are matched by name")
     _add_file(
         command,
@@ -462,7 +471,7 @@ def _on_file(
         try:
             frame = read_table(_checked(path), name, **reading(recipe))
         except TooLargeError:
-            if recipe.content != "predictions" or whole:
+            if whole:
                 raise
             large = open_large(path, reading(recipe).get("header"))
             frame = large.head
@@ -482,7 +491,7 @@ def _on_file(
         )
     asked, read_so = recipe, () if recipe.data.startswith("synthetic:") else recipe.data_params
     recipe = recipe.replace(data=data, file=recipe.file and name, data_params=read_so, target=target)
-    uploads: dict[str, pd.DataFrame | TableFile | bytes] = {str(file_key(data)): frame}
+    uploads: dict[str, Upload] = {str(file_key(data)): frame if large is None else large}
     if judge_on is not None:
         other = _read(judge_on)
         uploads[digest(other)] = TableFile(judge_on.name, other)
@@ -498,7 +507,7 @@ def _on_file(
         )
     _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     read_as = recipe
-    if large is not None:
+    if large is not None and recipe.content == "predictions":
         read_as, frame = counted_rows(recipe, large)
         uploads = {str(file_key(data)): frame}
     table = load_table(read_as, uploads)
@@ -562,6 +571,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     where = _asked(args)
     _check_folders(args.html, args.pdf, args.csv)
     given = {f"report.{name}": text for name in REPORT if (text := getattr(args, name)) is not None}
+    if args.learn_rows is not None:
+        given["data_params.learn_rows"] = args.learn_rows
     recipe = Recipe.from_json(_read(args.recipe)).replace(**given)
     if not recipe.calibrators:
         raise InputError(

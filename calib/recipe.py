@@ -167,6 +167,17 @@ TABLE: dict[str, Parameter] = {
             },
             help="What scores are that are not probabilities. Logits of all classes are recognised.",
         ),
+        Parameter(
+            "learn_rows",
+            "Rows to learn from",
+            "integer",
+            None,
+            1_000,
+            40_000_000,
+            optional=True,
+            help="The model learns from so many rows, drawn at random within each class, and is evaluated on all "
+            "others. A table too large for memory takes 1,000,000 unless you say otherwise.",
+        ),
         *(parameter for split in SPLITS.values() for parameter in split.parameters),
     )
 }

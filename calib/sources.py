@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -26,8 +26,11 @@ from calib.data import (
     Table,
     TableFile,
     about,
+    blocks_of_file,
+    blocks_of_frame,
     class_counts,
     count_predictions,
+    draw,
     fetch_openml,
     inspect,
     join_tables,
@@ -146,7 +149,8 @@ def _named(data: str, field: str) -> tuple[str, str]:
     return kind, key
 
 
-Uploads = Mapping[str, pd.DataFrame | TableFile | bytes]
+Upload: TypeAlias = pd.DataFrame | TableFile | LargeFile | bytes
+Uploads = Mapping[str, Upload]
 """Digest → the file's table, read with ``read_table``'s defaults or the Recipe's options, or the file itself; for a
 model, the content of its file."""
 
@@ -179,11 +183,59 @@ def load_table(recipe: Recipe, uploads: Uploads) -> Table:
 
 
 def _as_read(recipe: Recipe, uploads: Uploads) -> Table:
-    """Return the table with the labels as the file spells them."""
+    """Return the table with the labels as the file spells them; of a table too large for memory, a sample."""
     table = _table(source(recipe), uploads, recipe.file, reading(recipe))
     if recipe.target is not None and recipe.target != table.target:
-        return Table(table.frame, recipe.target, recipe.positive)
-    return table._replace(positive=recipe.positive or table.positive)
+        table = Table(table.frame, recipe.target, recipe.positive)
+    else:
+        table = table._replace(positive=recipe.positive or table.positive)
+    given = uploads.get(str(file_key(recipe.data)))
+    if is_sampled(recipe, given) and table.target is not None:
+        return table._replace(frame=_sample(recipe, given, table))
+    return table
+
+
+def is_sampled(recipe: Recipe, given: Upload | None) -> bool:
+    """Return whether a Recipe learns from a sample of its table and is evaluated on all other rows.
+
+    >>> is_sampled(Recipe(data_params={"learn_rows": 10_000}), None), is_sampled(Recipe(), None)
+    (True, False)
+    """
+    return isinstance(given, LargeFile) or "learn_rows" in dict(recipe.data_params)
+
+
+def _sample(recipe: Recipe, given: Upload | None, table: Table) -> pd.DataFrame:
+    """Draw what the model learns from; what needs all rows in memory is refused by name."""
+    why = (
+        f"{given.path.name} is too large for memory" if isinstance(given, LargeFile) else "learn_rows is set"
+    )
+    if recipe.content != "features":
+        raise DataError(
+            f"content is 'predictions', but {why}, which is for a model to train.", "Train a model."
+        )
+    for name, value in _needs_all_rows(recipe):
+        raise DataError(
+            f"{name} is {value!r}, but {why}, so rows outside the sample are only counted by score and label.",
+            f"Remove {name}, or use a table of fewer rows.",
+        )
+    target = str(table.target)
+    if target not in map(str, table.frame):
+        known = ", ".join(map(str, table.frame))
+        raise DataError(f"target: there is no column {target!r}.", f"Choose one of {known}.")
+    blocks = blocks_of_file(given) if isinstance(given, LargeFile) else blocks_of_frame(table.frame)
+    rows = dict(recipe.data_params).get("learn_rows")
+    return draw(blocks, target, rows, recipe.seed, table.frame.shape[1], f"{recipe.data} {reading(recipe)}")
+
+
+def _needs_all_rows(recipe: Recipe) -> Iterator[tuple[str, Any]]:
+    """Return (name, value) of what a Recipe states that needs all rows of the table."""
+    options = dict(recipe.data_params)
+    for name in (*BY_ROW, "weight"):
+        if value := getattr(recipe, name):
+            yield name, value
+    for name in ("merge_labels", "drop_labels", "join_labels", "drop_repeated"):
+        if value := options.get(name):
+            yield f"data_params.{name}", value
 
 
 def _table(named: tuple[str, str], uploads: Uploads, file: str | None, asked: Mapping[str, Any]) -> Table:
@@ -461,9 +513,11 @@ def reading(recipe: Recipe) -> dict[str, Any]:
     return {name: value for name, value in recipe.data_params if name in READING}
 
 
-def _uploaded(given: pd.DataFrame | TableFile | bytes, asked: Mapping[str, Any]) -> pd.DataFrame:
+def _uploaded(given: Upload, asked: Mapping[str, Any]) -> pd.DataFrame:
     if isinstance(given, TableFile):
         return given.read(**asked)
+    if isinstance(given, LargeFile):
+        given = given.head
     if isinstance(given, bytes):
         raise DataError("This file is a model, not a table.", "Give the digest of the table.")
     for name, value in asked.items():
@@ -498,9 +552,10 @@ def dataset(recipe: Recipe, table: Table) -> Dataset:
     else:
         made = prepare(frame, target, table.positive, recipe.exclude, recipe.keep, **_as_asked(recipe))
     give_back(made.n)
-    notes = (*about(frame).notes, *made.notes)
+    known = about(frame)
+    notes = (*known.notes, *made.notes)
     beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
-    return replace(made, notes=notes, judged_on=about(frame).judged_on, beside=beside)
+    return replace(made, notes=notes, judged_on=known.judged_on, beside=beside, rest=known.rest)
 
 
 BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")

@@ -25,6 +25,7 @@ with understood:
         data.reading(recipe, more)
         as_brought = data.raw(data.unscored(recipe))
         data.choices(recipe, as_brought, more)
+        data.learn_rows(recipe)
         next_step = st.container()  # above the problems, so that a phone shows it
         data.inputs_of_model(recipe, as_brought)
         below = data.problems(recipe, data.raw(recipe))

@@ -7,6 +7,7 @@ from pages.ui import chart, evaluations, frame, headings
 from pages.ui.explore import watch
 
 recipe = frame.open_page("pages/explore_watch.py")
+evaluations.needs_rows(recipe, "This page watches test rows in their order.")
 evaluation = evaluations.evaluation(watch.whole(recipe))
 
 frame.refusals(evaluation)

@@ -99,7 +99,6 @@ def test_the_report_holds_the_recipe_that_was_given_and_its_numbers_of_rows(tmp_
         ({"weight": "site"}, "weight: 'site' is not a count of rows"),
         ({"score": None}, "several columns of scores, p and q"),
         ({"score": "r"}, "score: there is no column 'r'"),
-        ({"content": "features"}, "expands to more than"),
         ({"target": "labels"}, "target: there is no column 'labels'"),
         ({"data_params": {"drop_repeated": True}}, "drop_repeated"),
     ],
@@ -122,3 +121,33 @@ def test_a_single_score_is_found_and_a_named_class_kept(tmp_path, rows, capsys):
 def test_recipes_of_single_rows_are_unchanged(tmp_path, rows, capsys):
     assert run(tmp_path, rows, score="p", cluster="site") == 0
     assert "counted" not in capsys.readouterr().err
+
+
+@pytest.fixture
+def features() -> pd.DataFrame:
+    X = RNG.normal(size=(4_000, 3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=RNG.choice(["u", "v"], len(X)))
+    return frame.assign(label=(RNG.random(len(X)) < 1 / (1 + np.exp(-X[:, 0]))).astype(int))
+
+
+@pytest.mark.usefixtures("small_memory")
+def test_features_are_learned_from_in_part_and_evaluated_on_all_other_rows(tmp_path, features, capsys):
+    given = {"content": "features", "model": "naive_bayes", "calibrators": ["none"]}
+    assert run(tmp_path, features, "--learn-rows", "1500", "--format", "csv", **given) == 0
+    found, said = printed(capsys)
+    assert "learns from 1,500 of 4,000 rows" in said
+    assert "On these 2,500 test rows" in said
+    recipe = Recipe.from_json((tmp_path / "recipe.json").read_bytes()).replace(
+        **{"data_params.learn_rows": 1_500}
+    )
+    recipe, data, _ = _on_file(recipe, tmp_path / "p.csv")
+    np.testing.assert_allclose(evaluate(recipe, data).metrics["brier"], found["none"]["brier"], rtol=1e-6)
+
+
+@pytest.mark.usefixtures("small_memory")
+def test_without_an_option_half_of_so_few_rows_are_learned_from(tmp_path, features, capsys):
+    given = {"content": "features", "model": "naive_bayes", "placement": "cv"}
+    assert run(tmp_path, features, **given) == 2
+    assert "placement is 'cv', but the model learns from a sample" in capsys.readouterr().err
+    assert run(tmp_path, features, **(given | {"placement": "split"})) == 0
+    assert "learns from 2,000 of 4,000 rows" in capsys.readouterr().err

@@ -380,6 +380,10 @@ def estimate_of_rows(
     whole = evaluation if evaluation.joint is None else evaluation.joint.whole
     calibrator = unadjusted(whole.only_fitted(key, "for new rows"))
     data, placed, weight = fitted.dataset, fitted.parts[0].placed, evaluation.recipe.weight
+    if data.lines_of is not None:
+        raise InputError(
+            "The model was trained on a sample, and its columns are not kept. State the base rate yourself."
+        )
     needed = data.X[_score_columns(evaluation.recipe, data)] if data.predictions else data.X
     weights = None
     if weight in frame.columns:

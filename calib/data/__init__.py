@@ -3,7 +3,7 @@
 from calib.data.about import Table, about
 from calib.data.alike import columns_like
 from calib.data.columns import Column, inspect
-from calib.data.counting import COUNT, LargeFile, count_predictions, open_large
+from calib.data.counting import COUNT, LargeFile, count_predictions, count_scores, open_large
 from calib.data.database import Connection, connection, connections, digest_of
 from calib.data.errors import DataError, TooLargeError
 from calib.data.folder import Folder, Placed
@@ -15,6 +15,7 @@ from calib.data.prepare import prepare
 from calib.data.read import TableFile, read_table
 from calib.data.roles import PARTS, ROLES, WEIGHT_AS, may_count, named_as
 from calib.data.samples import DEFAULT_SAMPLE, SAMPLES, Sample, load_sample, sample_table
+from calib.data.sampling import LEARN_ROWS, Rest, blocks_of_file, blocks_of_frame, draw
 from calib.data.summary import class_shares, summarise
 from calib.data.target import class_counts, guess_target, target_candidates, tidy_labels
 from calib.data.validate import validate
@@ -23,6 +24,7 @@ __all__ = [
     "COUNT",
     "DEFAULT_SAMPLE",
     "FILE_PART",
+    "LEARN_ROWS",
     "PARTS",
     "ROLES",
     "SAMPLES",
@@ -34,18 +36,23 @@ __all__ = [
     "LargeFile",
     "Matrix",
     "Placed",
+    "Rest",
     "Sample",
     "Table",
     "TableFile",
     "TooLargeError",
     "about",
+    "blocks_of_file",
+    "blocks_of_frame",
     "class_counts",
     "class_shares",
     "columns_like",
     "connection",
     "connections",
     "count_predictions",
+    "count_scores",
     "digest_of",
+    "draw",
     "fetch_openml",
     "guess_target",
     "inspect",

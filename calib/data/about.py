@@ -35,6 +35,8 @@ class About(NamedTuple):
         Name of the file with the test rows, if two files were joined.
     model_score
         Column with the output of an existing model.
+    rest
+        Rows outside this sample (``calib.data.Rest``), if the table is a sample.
     """
 
     name: str | None = None
@@ -47,6 +49,7 @@ class About(NamedTuple):
     stated: Mapping[str, Any] = {}
     judged_on: str | None = None
     model_score: str | None = None
+    rest: Any = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> About:
         """Return itself, because pandas copies ``attrs`` with every column that is selected."""

@@ -58,6 +58,8 @@ class LargeFile:
         SQL expression after FROM, and its parameters.
     delimiter
         Delimiter of a text; None for a Parquet file.
+    texts
+        Columns that a Parquet file stores as text.
     """
 
     path: Path
@@ -65,6 +67,16 @@ class LargeFile:
     source: str
     parameters: tuple[Any, ...]
     delimiter: str | None = None
+    texts: frozenset[str] = frozenset()
+
+    def state(self) -> tuple[int, int]:
+        """Return its size and when it was last changed."""
+        now = self.path.stat()
+        return now.st_size, now.st_mtime_ns
+
+    def is_text(self, name: str) -> bool:
+        """Return whether the file holds a column as texts, whatever they say."""
+        return self.delimiter is not None or name in self.texts
 
     def column(self, name: str) -> str:
         """Return the SQL expression of a column; blanks around the cells of a text are removed."""
@@ -112,10 +124,15 @@ def _parquet(path: Path) -> LargeFile:
         with parquet.ParquetFile(path) as file:
             batches = [batch for batch, _ in zip(file.iter_batches(FIRST_ROWS), range(1), strict=False)]
             parquet.write_table(pa.Table.from_batches(batches, file.schema_arrow), first)
+            texts = frozenset(field.name for field in file.schema_arrow if _is_text(field.type))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path.name} is a damaged Parquet file ({error}).", "Save it again.") from None
     head = describe(read_parquet(first.getvalue(), path.name), name=path.name.split(".")[0])
-    return LargeFile(path, head, "read_parquet(?)", (glob.escape(str(path)),))
+    return LargeFile(path, head, "read_parquet(?)", (glob.escape(str(path)),), texts=texts)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
 def _text_file(path: Path, packed: bool, header: int | None) -> LargeFile:
@@ -194,9 +211,9 @@ def count_predictions(
         if name is not None and name not in file.head:
             known = ", ".join(map(str, file.head))
             raise DataError(f"{role}: there is no column {name!r}.", f"Choose one of {known}.")
-    seen = file.path.stat()
-    with _connection(memory, spill) as sql, _read_errors(file):
-        _check_first_scores(sql, file, score)
+    seen = file.state()
+    with opened(file, memory, spill) as sql:
+        check_first_numbers(sql, file, score, "score: ")
         rows = (
             f"SELECT {file.column(target)} AS label, {file.number(score)} AS score, "
             f"{'1' if count is None else _whole(file.number(count), count)} AS n FROM {file.source}"
@@ -204,14 +221,68 @@ def count_predictions(
         note = _group(sql, rows, file.parameters, most)
         # on the counted lines, because doing it per row takes longer than everything else
         if file.delimiter is not None:
-            sql.execute(f"UPDATE lines SET label = NULL WHERE label IN ({_listed(MISSING)})")
+            sql.execute(f"UPDATE lines SET label = NULL WHERE label IN ({sql_list(MISSING)})")
         total, notes = _left_out(sql, file, target, score)
         frame = _fetched(sql, file, target, score)
-    now = file.path.stat()
-    if (seen.st_size, seen.st_mtime_ns) != (now.st_size, now.st_mtime_ns):
+    if file.state() != seen:
         raise DataError(f"{file.path.name} changed while it was read.", "Read it again.")
     lines = f"The file was read in place, and its {total:,} rows counted by score and label: {len(frame):,} lines."
     return describe(frame, name=about(file.head).name, notes=(lines, *notes, *note))
+
+
+def count_scores(
+    scored: Iterable[tuple[np.ndarray, np.ndarray]],
+    most: int = MOST_SCORES,
+    memory: str = MEMORY,
+    spill: bool = True,
+) -> tuple[pd.DataFrame, list[str]]:
+    """Count scores that come some at a time, as ``count_predictions`` counts those of a file.
+
+    Parameters
+    ----------
+    scored
+        Pairs of scores (m,) and labels of 0 and 1 (m,).
+    most, memory, spill
+        As for ``count_predictions``.
+
+    Returns
+    -------
+    DataFrame, list of str
+        label, score and n, in the order of the scores; what is said of scores that were rounded.
+
+    Examples
+    --------
+    >>> count_scores([(np.array([0.5, 0.2]), np.array([1, 0])), (np.array([0.5]), np.array([1]))])[0].values.tolist()
+    [[0.0, 0.2, 1.0], [1.0, 0.5, 2.0]]
+    """
+    rounding, waiting = None, 0
+    with _connection(memory, spill) as sql, _read_errors("the scores"):
+        sql.execute("CREATE TEMP TABLE lines (label UTINYINT, score DOUBLE, n BIGINT)")
+        for scores, y in scored:
+            sql.register(
+                "scored", pa.table({"label": y.astype(np.uint8), "score": scores.astype(np.float64)})
+            )
+            by = (
+                "score" if rounding is None else rounding.by
+            )  # each once: what is rounded twice may move further
+            sql.execute(f"INSERT INTO lines SELECT label, {by}, count(*) FROM scored GROUP BY ALL")
+            sql.unregister("scored")
+            waiting += len(scores)
+            if waiting > 2 * most:
+                _regroup(sql, "lines", "score", ())
+                rounding, waiting = _at_most(sql, most, rounding), 0
+        _regroup(sql, "lines", "score", ())
+        rounding = _at_most(sql, most, rounding)
+        lines = sql.execute("SELECT label, score, n FROM lines ORDER BY score, label").df()
+    return lines, [] if rounding is None else [rounding.note(most)]
+
+
+def _at_most(sql: Any, most: int, rounding: _Rounding | None) -> _Rounding | None:
+    """Leave at most so many scores in ``lines``; return how they are rounded then."""
+    while _one(sql, "SELECT greatest(count(DISTINCT score), ceil(count(*) / 2)) FROM lines")[0] > most:
+        rounding = rounding or _Rounding(sql, "SELECT score FROM lines", ())
+        _regroup(sql, "lines", rounding.next(), ())
+    return rounding
 
 
 def _group(sql: Any, rows: str, parameters: tuple[Any, ...], most: int) -> list[str]:
@@ -220,9 +291,7 @@ def _group(sql: Any, rows: str, parameters: tuple[Any, ...], most: int) -> list[
     rounding = _Rounding(sql, rows, parameters) if _one(sql, probe, parameters)[0] > most else None
     by = "score" if rounding is None else rounding.next()
     _regroup(sql, f"({rows})", by, parameters)
-    while _one(sql, "SELECT greatest(count(DISTINCT score), ceil(count(*) / 2)) FROM lines")[0] > most:
-        rounding = rounding or _Rounding(sql, "SELECT score FROM lines", ())
-        _regroup(sql, "lines", rounding.next(), ())
+    rounding = _at_most(sql, most, rounding)
     return [] if rounding is None else [rounding.note(most)]
 
 
@@ -244,10 +313,15 @@ class _Rounding:
         self._moved = 0.0
 
     def next(self) -> str:
-        """Return the SQL expression of the scores, rounded to one decimal less; no probability becomes 0 or 1."""
+        """Return the SQL expression of the scores, rounded to one decimal less."""
         self._decimals -= 1
+        self._moved += 0.5 * 10.0**-self._decimals
+        return self.by
+
+    @property
+    def by(self) -> str:
+        """The scores in SQL as they are rounded now; no probability becomes 0 or 1."""
         half = 0.5 * 10.0**-self._decimals
-        self._moved += half
         scale = f"{10.0**self._decimals!r}::DOUBLE"
         near = f"round(score * {scale}) / {scale}"
         if not self._unit:
@@ -270,12 +344,15 @@ def _plain(value: float) -> str:
     return f"{value:.12f}".rstrip("0").rstrip(".")
 
 
-def _check_first_scores(sql: Any, file: LargeFile, score: str) -> None:
-    """Refuse scores that DuckDB reads differently from the program's own reader."""
-    own = file.head[score]
+def check_first_numbers(sql: Any, file: LargeFile, name: str, role: str = "") -> None:
+    """Refuse a column of numbers that DuckDB reads differently from the program's own reader.
+
+    ``role`` is the column's role, such as "score: ".
+    """
+    own = file.head[name]
     if not is_number(own):
-        raise DataError(f"score: {score!r} contains values that are not numbers.", "Choose another column.")
-    query = f"SELECT {file.number(score)} AS score FROM {file.source} LIMIT {len(own)}"
+        raise DataError(f"{role}{name!r} contains values that are not numbers.", "Choose another column.")
+    query = f"SELECT {file.number(name)} AS score FROM {file.source} LIMIT {len(own)}"
     sql.execute("SET threads TO 1")  # several threads may change the order of rows if IN becomes a join
     theirs = sql.execute(query, file.parameters).fetchnumpy()["score"]
     sql.execute("RESET threads")
@@ -283,7 +360,7 @@ def _check_first_scores(sql: Any, file: LargeFile, score: str) -> None:
     expected = np.where(np.isfinite(expected), expected, np.nan)
     if not np.allclose(read, expected, rtol=1e-14, atol=0, equal_nan=True):  # decimals differ in the last bit
         raise DataError(
-            f"score: the numbers in {score!r} are not written plainly, such as 0.25.",
+            f"{role}the numbers in {name!r} are not written plainly, such as 0.25.",
             "Save the file as Parquet.",
         )
 
@@ -296,7 +373,7 @@ def _left_out(sql: Any, file: LargeFile, target: str, score: str) -> tuple[int, 
     )
     total, unlabelled, unscored = map(int, _one(sql, query))
     if unscored and file.delimiter is not None:
-        text, known = file.column(score), _listed((*MISSING, *MISSING_NUMBER))
+        text, known = file.column(score), sql_list((*MISSING, *MISSING_NUMBER))
         number = f"TRY_CAST({text} AS DOUBLE) IS NULL OR contains({text}, '_')"
         wrong = f"{file.number(score)} IS NULL AND {text} NOT IN ({known}) AND ({number})"
         found = sql.execute(
@@ -349,7 +426,7 @@ def _labels(names: pa.ChunkedArray, codes: np.ndarray, text: bool) -> Any:
 
 def _whole(value: str, name: str) -> str:
     """Return the SQL expression of a count; a value that is not a whole number ends the query."""
-    wrong = _text(f"weight: {name!r} must contain whole numbers of at least 0.")
+    wrong = sql_text(f"weight: {name!r} must contain whole numbers of at least 0.")
     return f"CASE WHEN {value} >= 0 AND {value} = floor({value}) THEN {value}::BIGINT ELSE error({wrong}) END"
 
 
@@ -357,12 +434,12 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _text(value: str) -> str:
+def sql_text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _listed(values: Iterable[str]) -> str:
-    return ", ".join(map(_text, values))
+def sql_list(values: Iterable[str]) -> str:
+    return ", ".join(map(sql_text, values))
 
 
 def _one(sql: Any, query: str, parameters: tuple[Any, ...] = ()) -> tuple[Any, ...]:
@@ -387,14 +464,21 @@ def _connection(memory: str, spill: bool) -> Iterator[Any]:
 
 
 @contextmanager
-def _read_errors(file: LargeFile) -> Iterator[None]:
+def opened(file: LargeFile, memory: str = MEMORY, spill: bool = True) -> Iterator[Any]:
+    """Open a new connection that can read the file, and convert its errors to messages for a person."""
+    with _connection(memory, spill) as sql, _read_errors(file.path.name):
+        yield sql
+
+
+@contextmanager
+def _read_errors(name: str) -> Iterator[None]:
     """Convert errors of DuckDB to messages for a person."""
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
-        raise _refusal(str(error), file.path.name) from None
+        raise _refusal(str(error), name) from None
 
 
 def _refusal(said: str, name: str) -> DataError:
@@ -403,7 +487,7 @@ def _refusal(said: str, name: str) -> DataError:
     if own := re.search(r"weight: .*", said):
         return DataError(own.group(), "Correct the values, or choose another column.")
     if "Out of Memory" in said or "out of memory" in said:
-        return DataError(f"To count {name} takes more memory than is allowed.", "Use the command line.")
+        return DataError(f"To read {name} takes more memory than is allowed.", "Use the command line.")
     if line and cells:
         expected, found = cells.groups()
         message = (

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import Pipeline
 
-from calib.data import ROLES, preprocessor
+from calib.data import ROLES, count_scores, preprocessor
 from calib.data.column_types import typed_frame
 from calib.kernel.checks import InputError
 from calib.kernel.memory import give_back
@@ -22,7 +22,7 @@ from calib.kernel.weights import are_whole, effective_weights, or_ones
 from calib.kernel.wording import percent
 from calib.models import MODELS, GivenProbabilities
 from calib.models.given import may_be_probabilities
-from calib.placements import PLACEMENTS, Placement
+from calib.placements import PLACEMENTS, Placement, Scored
 from calib.recipe import Recipe
 from calib.splits import SPLITS, Cut, RowInfo, Splitter
 
@@ -101,7 +101,72 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     Cancelled
         When ``watch`` was called off.
     """
+    if dataset.rest is not None:
+        return _fit_sample(recipe, dataset, watch or Watch())
     return fit_rows(recipe, dataset, list(split(recipe, dataset)), watch)
+
+
+ONE_SCORE = ("none", "split", "train")
+"""Placements that give a new row one score, so that rows can be counted by it."""
+
+
+def _fit_sample(recipe: Recipe, dataset: Dataset, watch: Watch) -> Fitted:
+    """Fit on all rows of a sample; score the others in blocks, and count them by score and label."""
+    _check_sample(recipe, dataset)
+    begin = time.perf_counter()
+    everything, one = np.arange(dataset.n), np.arange(1)  # some row must be scored
+    fitted = fit_rows(recipe, dataset, [(everything, one)], watch.within(0.0, 0.3))
+    part, rest = fitted.parts[0], dataset.rest
+    placed, watch, done = part.placed, watch.within(0.3, 1.0), 0
+
+    def scored() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        nonlocal done
+        for X, y in rest.scored(dataset.X, dataset.classes[1]):
+            watch.step(done / (rest.total - rest.learned), f"Scoring {rest.total - rest.learned:,} rows")
+            yield placed.scores_of(placed.model, X), y
+            done += len(y)
+
+    found, rounded = count_scores(scored())
+    give_back(len(found))
+    lines = Dataset(
+        dataset.name,
+        found[["score"]],
+        found["label"].to_numpy(np.int64),
+        dataset.classes,
+        notes=dataset.notes,
+        weight=found["n"].to_numpy(np.float64),
+        lines_of=dataset.digest,
+    )
+    tests = Scored(found["score"].to_numpy())
+    weight = effective_weights(found["n"].to_numpy(np.float64))
+    flow = {**part.flow, "unused": counted(lines.y[:0], None)}
+    part = replace(part, test=np.arange(lines.n), tests=tests, weight=weight, flow=flow)
+    seconds = time.perf_counter() - begin
+    return Fitted(recipe, lines, (part,), seconds, (*fitted.notes, *rounded))
+
+
+def _check_sample(recipe: Recipe, dataset: Dataset) -> None:
+    """Refuse what cannot be done with rows that are only counted."""
+    refused = {
+        "evaluation": (recipe.evaluation, recipe.evaluation != "holdout", "Choose evaluation='holdout'."),
+        "split": (recipe.split, recipe.split != "random", "Choose split='random'."),
+        "placement": (
+            recipe.placement,
+            recipe.placement not in ONE_SCORE,
+            f"Choose placement={' or '.join(map(repr, ONE_SCORE[1:]))}.",
+        ),
+    }
+    for name, (value, wrong, remedy) in refused.items():
+        if wrong:
+            raise InputError(
+                f"{name} is {value!r}, but the model learns from a sample and all other rows are only counted by "
+                f"score and label. {remedy}"
+            )
+    if dataset.joint:
+        raise InputError(
+            "The label has three or more classes, but rows outside the sample are counted by one score. Name the "
+            "positive class, to predict it against the rest."
+        )
 
 
 def fit_rows(
@@ -162,8 +227,13 @@ def fit_rows(
 
 
 def features_of(fitted: Fitted) -> pd.DataFrame | None:
-    """Return the features (n, d) of all rows. For predictions, these are the other columns of the table, or None."""
+    """Return the features (n, d) of all rows. For predictions, these are the other columns of the table, or None.
+
+    None also for rows that are only counted.
+    """
     data = fitted.dataset
+    if data.lines_of is not None:
+        return None
     if not data.predictions:
         return data.X
     roles = {getattr(fitted.recipe, role) for role in ROLES}

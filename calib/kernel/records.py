@@ -131,6 +131,11 @@ class Dataset:
         ``names``. ``y`` and ``classes`` then separate one class from the rest. Empty and None for two classes.
     columns
         Name of a model → its K columns of X, in the order of ``names``, for predictions of K classes.
+    rest
+        Rows outside this sample, on which the model is evaluated (``calib.data.Rest``); or None.
+    lines_of
+        Digest of the sample that a model learned from, if these are the other rows, counted by
+        score and label; or None.
 
     Raises
     ------
@@ -165,6 +170,8 @@ class Dataset:
     names: tuple[str, ...] = ()
     labels: np.ndarray | None = None
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rest: Any = None
+    lines_of: str | None = None
 
     def __post_init__(self) -> None:
         y = np.array(checks.binary_labels(self.y))  # a copy, so that the caller's array is not changed
@@ -221,7 +228,12 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """Sixteen hexadecimal digits of every value, name, type and label; equal data have equal digests."""
+        """Sixteen hexadecimal digits of every value, name, type and label; equal data have equal digests.
+
+        Counted rows have the digest of their sample. Together with the Recipe it identifies them.
+        """
+        if self.lines_of is not None:
+            return self.lines_of
         h = hashlib.blake2b(digest_size=8)
         # K classes together have one digest, whichever class is viewed
         classes = self.classes if self.labels is None else (self.names, dict(self.columns))
@@ -237,6 +249,8 @@ class Dataset:
                 h.update(f"{name} {values.dtype}".encode() + np.ascontiguousarray(values).tobytes())
         if self.unlabelled is not None:
             h.update(f"unlabelled {self.unlabelled!r}".encode())
+        if self.rest is not None:
+            h.update(f"rest {self.rest.digest} {dict(self.rest.counts)}".encode())
         return h.hexdigest()
 
 

@@ -79,7 +79,13 @@ def data_key(recipe: Recipe) -> tuple[str, int | None]:
     out.
     """
     made = recipe.replace(data_params=[pair for pair in recipe.data_params if pair[0] != "gap"])
-    return made.digest("data"), recipe.seed if recipe.data.startswith("synthetic:") else None
+    drawn = recipe.data.startswith("synthetic:") or sources.is_sampled(recipe, given(recipe))
+    return made.digest("data"), recipe.seed if drawn else None
+
+
+def given(recipe: Recipe) -> sources.Upload | None:
+    """What is open of the Recipe's data."""
+    return state.frames().get(str(sources.file_key(recipe.data)))
 
 
 def of_data(name: str, most: int, recipe: Recipe, make: Callable[[], Any]) -> Any:
@@ -116,6 +122,15 @@ def needs_features(recipe: Recipe, why: str) -> None:
     """End the page for predictions made elsewhere, with the reason."""
     if recipe.content == "predictions":
         st.info(why)
+        _end_with_data(recipe)
+
+
+def needs_rows(recipe: Recipe, why: str) -> None:
+    """If rows are only counted by score and label, the page ends here, with what cannot be shown and ``why``."""
+    if dataset(recipe).rest is not None:
+        st.info(
+            f"{why} The model was trained on a sample here, and all other rows are only counted by score and label."
+        )
         _end_with_data(recipe)
 
 

@@ -171,17 +171,20 @@ def _read(place: Folder, table: Placed, data: str) -> state.Upload:
     file = TableFile(table.name, place.path(table.name))
     try:
         frame = file.read()
-    except TooLargeError as refusal:
-        return _counted(place, table, data, refusal)
+    except TooLargeError:
+        return _large(place, table, data)
     return state.Upload(table.name, frame, guess_target(frame), looks_like_predictions(frame), file, data)
 
 
-def _counted(place: Folder, table: Placed, data: str, refusal: TooLargeError) -> state.Upload:
-    """Count predictions that do not fit into memory; nothing is written to disk for it."""
+def _large(place: Folder, table: Placed, data: str) -> state.Upload:
+    """Open a table that does not fit into memory: predictions are counted, of features only the first rows are read.
+
+    Nothing is written to disk for it.
+    """
     large = open_large(place.path(table.name))
     target = guess_target(large.head)
     if target is None or not looks_like_predictions(large.head):
-        raise refusal
+        return state.Upload(table.name, large.head, target, False, large, data)
     recipe, frame = sources.counted_rows(Recipe(content="predictions", target=target), large, spill=False)
     said = {name: getattr(recipe, name) for name in ("weight", "weight_as", "data_params")}
     return state.Upload(table.name, frame, target, True, frame, data, said)

@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from calib import lessons, sources
-from calib.data import FILE_PART, SAMPLES, TableFile
+from calib.data import FILE_PART, SAMPLES, LargeFile, TableFile
 from calib.kernel import checks
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
@@ -43,7 +43,7 @@ class Upload:
     frame: pd.DataFrame
     target: str | None
     predictions: bool
-    file: TableFile | pd.DataFrame
+    file: TableFile | LargeFile | pd.DataFrame
     data: str = ""
     said: Mapping[str, Any] = field(default_factory=dict)
 
@@ -78,7 +78,7 @@ def files() -> dict[str, str]:
     return {digest: file.name for digest, file in held().items()}
 
 
-def frames() -> dict[str, TableFile | pd.DataFrame | bytes]:
+def frames() -> dict[str, sources.Upload]:
     """Return the files of this session, digest → file, as ``calib.sources`` takes them."""
     return {digest: each.file for digest, each in held().items()}
 

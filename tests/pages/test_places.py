@@ -114,6 +114,33 @@ def test_predictions_that_do_not_fit_into_memory_are_counted(root, monkeypatch):
     assert brier == pytest.approx(((table["p"] - table["label"]) ** 2).mean())
 
 
+def test_features_that_do_not_fit_into_memory_are_learned_from_in_part(root, monkeypatch):
+    x = RNG.normal(size=5_000)
+    table = pd.DataFrame(
+        {"x": x, "z": RNG.normal(size=5_000), "y": (RNG.random(5_000) < 1 / (1 + np.exp(-x))) * 1}
+    )
+    table.to_csv(root / "large.csv", index=False)
+    monkeypatch.setattr(read, "UPLOAD_LIMIT", 50_000)
+    monkeypatch.setattr(counting, "FIRST_BYTES", 5_000)
+    at = chosen(page("explore_data"), "large.csv")
+    at = at.selectbox(key="target").select("y").run() if at.session_state["recipe"].target != "y" else at
+    assert not faults(at)
+    assert any("learns from 2,500 of 5,000 rows" in note.value for note in at.text)
+    at = at.number_input(key="data_params.learn_rows").set_value(1_200).run()
+    assert not faults(at)
+    assert any("learns from 1,200 of 5,000 rows" in note.value for note in at.text)
+    recipe = at.session_state["recipe"]
+    assert dict(recipe.data_params) == {"learn_rows": 1_200}
+    other = page("explore_reliability", **recipe.replace(model="naive_bayes").to_query())
+    assert not faults(other)
+    (found,) = [one for one in other.session_state["shown"].values() if hasattr(one, "on_every_row")][:1]
+    assert found.size == 3_800
+    for name in ("trees", "out_of_bag", "groups", "watch"):
+        refused = page(f"explore_{name}", **recipe.to_query())
+        assert not refused.exception
+        assert any("only counted by score and label" in text for text in messages(refused))
+
+
 SECRETS = """
 [connections.warehouse]
 url = "sqlite:///{folder}/w.sqlite"

@@ -29,6 +29,10 @@ from calib.kernel.wording import counted, number
 SEARCH = ("columns", "depth", "resamples", "min_rows", "min_events", "unweighted")
 """Options of ``audit_evaluation`` that a Recipe can set."""
 
+ONLY_COUNTED = (
+    "The rows that were evaluated are only counted by score and label, so they have no columns to group by. Use a "
+    "table that fits into memory, without learn_rows."
+)
 POWER = 0.8
 NEARLY_ALL = 0.9
 SURE = 1.959964  # normal quantile of a two-sided test at 5 %
@@ -75,6 +79,8 @@ def audit_evaluation(
         base rate, whose weights depend on the labels.
     """
     checks.one_of(calibrator, evaluation.predictions, "calibrator")
+    if evaluation.dataset.lines_of is not None:
+        raise InputError(ONLY_COUNTED)
     if evaluation.recipe.base_rate is not None:
         raise InputError(
             "The search redraws labels from the probabilities as they were predicted. Remove the deployment base rate."

@@ -10,7 +10,9 @@ import streamlit as st
 
 from calib import sources
 from calib.data import (
+    LEARN_ROWS,
     ROLES,
+    LargeFile,
     Table,
     about,
     class_counts,
@@ -239,7 +241,7 @@ def more(recipe: Recipe) -> Any:
 def reading(recipe: Recipe, place: Any) -> None:
     """Draw the choice of sheet and header line of a file, with proposals; nothing for other formats."""
     upload = state.uploads().get(sources.file_key(recipe.data) or "")
-    if upload is None or about(upload.frame).header is None:
+    if upload is None or about(upload.frame).header is None or isinstance(upload.file, LargeFile):
         return
     asked = sources.reading(recipe)
     try:
@@ -271,6 +273,25 @@ def reading(recipe: Recipe, place: Any) -> None:
             help="Lines above the header are not read. Enter 0 if the file has no header.",
         )
         st.code("\n".join(f"{i:>3}  {line}" for i, line in enumerate(found.top, start=1)), language=None)
+
+
+def learn_rows(recipe: Recipe) -> None:
+    """Show the size of the sample that the model learns from, if it learns from one."""
+    if not sources.is_sampled(recipe, evaluations.given(recipe)):
+        return
+    declared = recipe.parameter("data_params.learn_rows")
+    state.control(
+        st.number_input,
+        "data_params.learn_rows",
+        dict(recipe.data_params).get("learn_rows"),
+        declared.label,
+        min_value=int(declared.low or 0),
+        max_value=int(declared.high or 0),
+        step=1_000,
+        placeholder=f"{LEARN_ROWS:,}",
+        width=220,
+        help=declared.help,
+    )
 
 
 def choices(recipe: Recipe, table: Table, place: Any) -> None:
@@ -469,6 +490,8 @@ def _columns_of(table: pd.DataFrame, *kinds: str) -> list[str]:
 def _labels(recipe: Recipe, target: str) -> None:
     """Draw spellings to merge and labels to leave out, if there are any."""
     chosen = dict(recipe.data_params)
+    if sources.is_sampled(recipe, evaluations.given(recipe)):
+        return  # a sample has the labels as they are written
     counts = class_counts(raw(unscored(recipe).replace(data_params=sources.reading(recipe)))[0], target)
     if spelt_alike(counts):
         state.control(

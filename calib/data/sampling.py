@@ -1,0 +1,326 @@
+"""A table of features that does not fit into memory: a sample to learn from, and all other rows block by block.
+
+The sample is stratified: of each class its share of the rows, and of one class every choice of so many rows is equally
+likely. The ranks of the chosen rows within their class are drawn first; each pass over the table then knows a row by
+its rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from calib.data.about import KEY, about, describe
+from calib.data.column_types import GAPS, MISSING, _without, in_one_table, own, typed_frame
+from calib.data.columns import bounded, is_number
+from calib.data.counting import (
+    MEMORY,
+    MOST_LABELS,
+    LargeFile,
+    check_first_numbers,
+    opened,
+    sql_list,
+)
+from calib.data.errors import DataError
+from calib.data.target import coded_labels
+from calib.kernel.memory import give_back
+from calib.kernel.wording import counted
+
+LEARN_ROWS = 1_000_000  # unless the Recipe says otherwise
+MOST_CELLS = 40_000_000  # of the sample, which are 320 MB
+BLOCK = 100_000
+
+Blocks = Callable[[Sequence[str] | None], Iterator[pd.DataFrame]]
+"""Names of columns, or None for all → all rows of a table, some at a time and always in the same order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """The rows of a table that are not in its sample. They are read again on every pass.
+
+    Attributes
+    ----------
+    blocks
+        All rows.
+    target
+        The label column.
+    counts
+        Label → number of rows.
+    chosen
+        Label → ranks of its rows in the sample, in rising order.
+    digest
+        Of what was drawn, and from what.
+    """
+
+    blocks: Blocks
+    target: str
+    counts: Mapping[str, int]
+    chosen: Mapping[str, np.ndarray]
+    digest: str
+
+    @property
+    def learned(self) -> int:
+        """Number of rows in the sample."""
+        return sum(map(len, self.chosen.values()))
+
+    @property
+    def total(self) -> int:
+        """Number of rows with a label."""
+        return sum(self.counts.values())
+
+    def sample(self) -> pd.DataFrame:
+        """Return the rows of the sample, in the order of the table."""
+        pieces = [block[drawn] for block, drawn, _ in self._passed(None)]
+        frame = pd.concat(pieces, ignore_index=True)
+        frame.attrs = dict(pieces[0].attrs)
+        give_back(len(frame))
+        return frame
+
+    def scored(self, X: pd.DataFrame, positive: str) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+        """Return (features, label 0 or 1) of the rows outside the sample, some at a time.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Features of the sample, whose columns and types the others get.
+        positive
+            The label that is 1.
+        """
+        columns = [str(name) for name in X.columns]
+        for block, drawn, labels in self._passed([*columns, self.target]):
+            rows = ~drawn & (labels.codes >= 0)
+            if rows.any():
+                y = labels.codes[rows] == _place(labels.texts, positive)
+                yield _as_in(block.loc[rows, columns], X), y.astype(np.int64)
+
+    def _passed(self, names: Sequence[str] | None) -> Iterator[tuple[pd.DataFrame, np.ndarray, Any]]:
+        """Return (rows, which of them are in the sample, their labels), some at a time."""
+        seen = dict.fromkeys(self.counts, 0)
+        for block in self.blocks(names):
+            labels, drawn = coded_labels(block, self.target), np.zeros(len(block), dtype=bool)
+            for code, text in enumerate(labels.texts):
+                if text not in seen:
+                    raise _changed()
+                rows, chosen = np.flatnonzero(labels.codes == code), self.chosen[text]
+                first, last = np.searchsorted(chosen, [seen[text], seen[text] + len(rows)])
+                drawn[rows[chosen[first:last] - seen[text]]] = True
+                seen[text] += len(rows)
+            yield block, drawn, labels
+        if seen != self.counts:
+            raise _changed()
+
+
+def _changed() -> DataError:
+    return DataError("The table changed while it was read.", "Read it again.")
+
+
+def _place(texts: Sequence[str], text: str) -> int:
+    return texts.index(text) if text in texts else len(texts)
+
+
+def _as_in(block: pd.DataFrame, X: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with columns of the types that ``X`` has."""
+    columns = {}
+    for name, like in X.items():
+        column = block[name]
+        if is_number(like) and not is_number(column):  # words among numbers
+            column = pd.Series(pd.to_numeric(column, errors="coerce"), index=column.index)
+        truth = pd.api.types.is_bool_dtype(like.dtype)
+        columns[str(name)] = bounded(column) if is_number(like) and not truth else column
+    return in_one_table(columns, block.index)
+
+
+def draw(
+    blocks: Blocks, target: str, rows: int | None = None, seed: int = 0, columns: int = 1, key: str = ""
+) -> pd.DataFrame:
+    """Draw a stratified sample from a table.
+
+    Parameters
+    ----------
+    blocks
+        All rows of the table.
+    target
+        Its label column. Rows without a label are in neither part.
+    rows
+        Size of the sample, at most half of the rows; None takes ``LEARN_ROWS``, or fewer where there are fewer rows
+        or many columns.
+    seed
+        Of the draw.
+    columns
+        Number of columns of the table.
+    key
+        What the table is known by.
+
+    Returns
+    -------
+    DataFrame
+        The sample; ``about(frame).rest`` is the ``Rest``.
+
+    Raises
+    ------
+    DataError
+        For a label column with very many values, or a table with too few rows.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"x": range(1000), "y": ["a", "b"] * 500})
+    >>> sample = draw(lambda names: iter([table]), "y", 100)
+    >>> sample["y"].value_counts().to_dict(), about(sample).rest.total
+    ({'a': 50, 'b': 50}, 1000)
+    """
+    counts: dict[str, int] = {}
+    unlabelled, first = 0, None
+    for block in blocks([target]):
+        first = about(block) if first is None else first
+        labels = coded_labels(block, target)
+        for text, n in zip(labels.texts, np.bincount(labels.codes[labels.codes >= 0]).tolist(), strict=False):
+            counts[text] = counts.get(text, 0) + n
+        unlabelled += int((labels.codes < 0).sum())
+        if len(counts) > MOST_LABELS:
+            raise DataError(
+                f"target: {target!r} contains more than {MOST_LABELS:,} values, so it is not a label.",
+                "Choose another.",
+            )
+    total = sum(counts.values())
+    size = _size(rows, total, columns)
+    rng = np.random.default_rng(seed)
+    chosen = {
+        text: np.sort(rng.choice(n, max(1, round(n * size / total)), replace=False, shuffle=False))
+        for text, n in sorted(counts.items())
+    }
+    rest = Rest(blocks, target, counts, chosen, f"{key} {size} {seed}")
+    frame = rest.sample()
+    notes = [
+        f"The model learns from {rest.learned:,} of {total:,} rows, drawn at random within each class. It is evaluated "
+        f"on the other {total - rest.learned:,}, scored in blocks and counted by score and label."
+    ]
+    if unlabelled:
+        notes.append(f"Excluded because the label is missing: {counted(unlabelled, 'row')}.")
+    return describe(frame, notes=(*about(frame).notes, *notes), rest=rest)
+
+
+def _size(rows: int | None, total: int, columns: int) -> int:
+    """Return the size of the sample; one that is asked for must leave rows to evaluate on."""
+    if total < 4:
+        raise DataError("Too few rows have a label.", "Fill in missing labels.")
+    if rows is None:
+        return min(LEARN_ROWS, total // 2, max(MOST_CELLS // columns, 1_000))
+    if rows > total // 2:
+        raise DataError(
+            f"data_params.learn_rows is {rows:,}, but only {total:,} rows have a label.",
+            f"Choose at most {total // 2:,}, or remove learn_rows to split all rows.",
+        )
+    if rows * columns > MOST_CELLS:
+        raise DataError(
+            f"data_params.learn_rows is {rows:,}, which with {columns:,} columns is too much for memory.",
+            f"Choose at most {MOST_CELLS // columns:,}.",
+        )
+    return rows
+
+
+def blocks_of_frame(frame: pd.DataFrame) -> Blocks:
+    """Return the rows of a table in memory."""
+    typed = typed_frame(frame)
+
+    def blocks(names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+        chosen = typed if names is None else typed[list(names)]
+        for at in range(0, len(chosen), BLOCK):
+            block = chosen.iloc[at : at + BLOCK]
+            block.attrs = dict(frame.attrs)
+            yield block
+
+    return blocks
+
+
+def blocks_of_file(file: LargeFile, spill: bool = True, memory: str = MEMORY) -> Blocks:
+    """Return the rows of a file, which is refused if it changes or if a number in it is none.
+
+    Parameters
+    ----------
+    file
+        As ``open_large`` returns it; the types of its first rows are those of all.
+    spill, memory
+        As for ``count_predictions``.
+    """
+    _check_numbers(file, spill, memory)
+    seen = file.state()
+
+    def blocks(names: Sequence[str] | None = None) -> Iterator[pd.DataFrame]:
+        names = list(map(str, file.head)) if names is None else list(names)
+        query = f"SELECT {', '.join(_value(file, name) for name in names)} FROM {file.source}"
+        with opened(file, memory, spill) as sql:
+            for batch in sql.sql(query, params=file.parameters).to_arrow_reader(BLOCK):
+                if len(batch):
+                    yield _table(file, names, batch)
+        if file.state() != seen:
+            raise DataError(f"{file.path.name} changed while it was read.", "Read it again.")
+
+    return blocks
+
+
+def _table(file: LargeFile, names: Sequence[str], batch: pa.RecordBatch) -> pd.DataFrame:
+    columns = {}
+    for name, cells in zip(names, batch.columns, strict=True):
+        column = pa.chunked_array([cells])
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            text = _without(pc.utf8_trim_whitespace(column.cast(pa.string())), MISSING)
+            columns[name] = pd.Series(
+                pd.arrays.ArrowStringArray(text, dtype=pd.StringDtype(na_value=np.nan)), copy=False
+            )
+        elif pa.types.is_boolean(column.type):
+            truth = column.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
+            columns[name] = truth if column.null_count else truth.astype(bool)
+        elif pa.types.is_timestamp(column.type):
+            columns[name] = column.to_pandas()
+        else:
+            columns[name] = own(column)
+    frame = in_one_table(columns)
+    frame.attrs[KEY] = about(file.head)._replace(notes=(), spelling={})
+    return frame
+
+
+def _value(file: LargeFile, name: str) -> str:
+    """Return a column in SQL, of the type that it has in the first rows; the label stays as it is written."""
+    like = file.head[name]
+    if pd.api.types.is_bool_dtype(like.dtype) and file.delimiter is None:
+        return file.column(name)
+    if is_number(like):
+        return file.number(name)
+    if like.dtype.kind == "M":
+        if file.delimiter is not None:
+            raise DataError(
+                f"{name!r} contains dates, which are not read from a text that is too large for memory.",
+                "Save the file as Parquet.",
+            )
+        return f"{file.column(name)}::TIMESTAMP"
+    return f"{file.column(name)}::VARCHAR"
+
+
+def _check_numbers(file: LargeFile, spill: bool, memory: str) -> None:
+    """Refuse a text among numbers, and numbers that are not written plainly."""
+    written = [name for name in map(str, file.head) if is_number(file.head[name]) and file.is_text(name)]
+    if not written:
+        return
+    found = []
+    for name in written:
+        text = f"trim({file.column(name)})"
+        gap = f"list_contains([{sql_list(GAPS)}], {text})"
+        unread = f"(TRY_CAST({text} AS DOUBLE) IS NULL OR contains({text}, '_'))"
+        wrong = f"{file.number(name)} IS NULL AND NOT {gap} AND {unread}"
+        found.append(f"any_value({text}) FILTER ({wrong})")
+    with opened(file, memory, spill) as sql:
+        for name in written:
+            check_first_numbers(sql, file, name)
+        values = sql.execute(f"SELECT {', '.join(found)} FROM {file.source}", file.parameters).fetchall()[0]
+    for name, value in zip(written, values, strict=True):
+        if value is not None:
+            raise DataError(
+                f"{name!r} contains {value[:40]!r}, which is not a number.",
+                "Correct it, or save the file as Parquet.",
+            )
