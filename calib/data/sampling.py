@@ -100,7 +100,7 @@ class Rest:
                 yield _as_in(block.loc[rows, columns], X), y.astype(np.int64)
 
     def _passed(self, names: Sequence[str] | None) -> Iterator[tuple[pd.DataFrame, np.ndarray, Any]]:
-        """Return (rows, which of them are in the sample, their labels), some at a time."""
+        """Yield (rows, mask of the rows in the sample, labels), block by block."""
         seen = dict.fromkeys(self.counts, 0)
         for block in self.blocks(names):
             labels, drawn = coded_labels(block, self.target), np.zeros(len(block), dtype=bool)
