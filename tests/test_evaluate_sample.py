@@ -9,11 +9,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from calib.analysis.audit.told import audit_evaluation
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from calib import Recipe, evaluate
+from calib.analysis.audit.of_evaluation import audit_evaluation
 from calib.analysis.limits import trained_here
 from calib.data import counting, sampling
 from calib.kernel.checks import InputError
