@@ -8,9 +8,9 @@ from calib.export.cards import picture
 from calib.export.handouts import (
     LETTERS,
     WIDTH,
-    _asked,
     _before,
     _on_paper,
+    _question_of,
     handout_pdf,
     lesson_handout,
 )
@@ -36,7 +36,7 @@ def test_a_handout_asks_before_it_solves():
         finding = written(picture(step).record.title)
         assert finding in solutions, "what the picture shows answers the question beside it"
         assert finding not in before
-        asked = _asked(step)
+        asked = _question_of(step)
         assert written(asked["question"]) in before
         assert all(written(answer) in before for answer in asked["answers"])
         assert written(asked["solution"]) in solutions
@@ -70,7 +70,7 @@ def test_a_picture_on_paper_has_the_shape_that_it_has_on_a_page_or_fills_the_she
 
 def test_every_step_asks_on_paper_what_it_asks_on_the_page():
     steps = LESSONS["labels_to_steps"].steps
-    asked = [_asked(step)["question"] for step in steps]
+    asked = [_question_of(step)["question"] for step in steps]
     own = [step.question.text if step.question else "" for step in steps]
     assert [bool(question) for question in asked] == [True] * 6
     assert asked[1:5] == own[1:5]
