@@ -165,7 +165,7 @@ TABLE: dict[str, Parameter] = {
                 "shares": "Shares: each row is divided by its sum",
                 "logits": "Logits: their sigmoid, or of one column per class their softmax",
             },
-            help="What scores are that are not probabilities. Logits of all classes are recognised.",
+            help="How to read scores that are not probabilities. Logits of all classes are recognised.",
         ),
         Parameter(
             "learn_rows",
@@ -326,7 +326,7 @@ class Recipe:
         "data",
         "text",
         None,
-        "Part",
+        "Training or test",
         "The column that assigns each row to training, calibration or test.",
         optional=True,
         about="columns",

@@ -206,7 +206,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
         ),
         Parameter(
             "growth",
-            "Of",
+            "Model",
             "choice",
             "tree",
             choices=GROWTHS,
@@ -282,7 +282,7 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             (),
             about="label",
             help="With three or more classes: costs of mistakes that are not 1. I>J=COST is the cost of deciding for "
-            "class J when class I comes, by their numbers from 0.",
+            "class J when class I is true, by their numbers from 0.",
             extra={"each": check_cost_text, "example": "0>2=5"},
         ),
         Parameter(
@@ -389,16 +389,22 @@ PAGE_SETTINGS: Mapping[str, tuple[Parameter, ...]] = {
             help="Largest number of columns that a segment combines.",
         ),
         Parameter(
-            "min_rows", "Least rows", "integer", MIN_ROWS, 1, 1_000_000, help="Least rows of a segment."
+            "min_rows",
+            "Minimum rows",
+            "integer",
+            MIN_ROWS,
+            1,
+            1_000_000,
+            help="Minimum number of rows in a segment.",
         ),
         Parameter(
             "min_events",
-            "Least expected events",
+            "Minimum expected events",
             "number",
             MIN_EVENTS,
             0,
             1_000_000,
-            help="Least sum of probabilities in a segment, and least sum of their complements.",
+            help="Minimum sum of the probabilities in a segment, and of their complements.",
         ),
         Parameter(
             "resamples",

@@ -133,7 +133,7 @@ def grouping_loss(
     count = np.bincount(regions)
     kept = second[count[regions] > 1]
     if not len(kept):
-        raise InputError("Every region has a single row. Give more rows, or lower bins.")
+        raise InputError("Every region has a single row. Use more rows or fewer bins.")
     region = np.unique(regions[count[regions] > 1], return_inverse=True)[1]
     curve = _curve(labels[kept], p[kept])
     found = _Parts.of(labels[kept], region, place[kept], bins)

@@ -114,10 +114,10 @@ def _check(evaluation: Evaluation) -> None:
         )
     if evaluation.weight is not None:
         raise InputError(
-            "The grouping loss is known for rows that count once. Choose no column under “Weight or count”."
+            "The grouping loss cannot be estimated from weighted rows. Choose no column under “Weight or count”."
         )
     if evaluation.cluster is not None:
-        raise InputError("The grouping loss is known for independent rows. Choose no column under “Cluster”.")
+        raise InputError("The grouping loss needs independent rows. Choose no column under “Cluster”.")
     if len(evaluation.y) < FEWEST:
         raise InputError(
             f"The grouping loss needs at least {FEWEST} test rows, but there are {len(evaluation.y)}."
@@ -140,8 +140,8 @@ def finding(found: GroupingLosses) -> str:
     if best.interval[0] or clearest.p_value > found.level:
         return gain_of(best)
     return (
-        f"Grouping loss: there is some (p = {number(clearest.p_value)}), but its size is uncertain. These regions "
-        f"explain at most {number(max(each.interval[1] for each in found.losses))} of the Brier score."
+        f"There is grouping loss (p = {number(clearest.p_value)}), but its size is uncertain. These regions explain at "
+        f"most {number(max(each.interval[1] for each in found.losses))} of the Brier score."
     )
 
 
@@ -149,10 +149,10 @@ def gain_of(found: GroupingLoss) -> str:
     """State the gain in Brier score that a better model could have and no calibrator can."""
     low, high = (number(end) for end in found.interval)
     if not found.interval[0]:
-        return f"Grouping loss: none was found. These regions explain at most {high} of the Brier score."
+        return f"No grouping loss was found. These regions explain at most {high} of the Brier score."
     return (
-        f"Grouping loss: a better model could lower the Brier score by at least {number(found.lower)} [{low}, {high}], "
-        "which no calibrator can."
+        f"A better model could lower the Brier score by at least {number(found.lower)} [{low}, {high}]. No calibrator "
+        "can, because this part is grouping loss."
     )
 
 

@@ -110,10 +110,10 @@ def _choice(evaluation: Evaluation) -> str:
     choice, count = recommend(evaluation).choice, len(evaluation.predictions)
     lines = ""
     if choice is not None and count > 1:
-        what = "To leave the probabilities as they are" if choice == "none" else f"To use {name_of(choice)}"
+        what = "leave the probabilities as they are" if choice == "none" else f"use {name_of(choice)}"
         lines = (
-            f"{what} is recommended from the results of {count} methods on these same test rows. The numbers of this "
-            "method may therefore be too good: confirm them on new rows."
+            f"The recommendation to {what} is based on the results of {count} methods on these same test rows. The "
+            "numbers of this method may therefore be too good: confirm them on new rows."
         )
     if evaluation.recipe.placement == "train" and trained_here(evaluation):
         label = within_a_sentence(PLACEMENTS["train"].label)
@@ -156,7 +156,7 @@ def _clusters(evaluation: Evaluation) -> str:
     cluster = evaluation.cluster
     if cluster is None:
         return "No cluster column was chosen, so all rows count as independent."
-    lines = f"The intervals rest on {counted(len(set(cluster.tolist())), 'cluster')} among the test rows."
+    lines = f"The intervals are based on {counted(len(set(cluster.tolist())), 'cluster')} among the test rows."
     if evaluation.calibrators and evaluation.recipe.split != "cluster":
         lines += (
             " The split does not keep clusters together, so a cluster can be in both training and test set."

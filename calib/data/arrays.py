@@ -109,7 +109,7 @@ def _headers(archive: zipfile.ZipFile, name: str, packed: int) -> dict[str, Head
                 "Save numbers or texts: numpy.array(values.tolist()) makes an array of them.",
             )
         if math.prod(shape) * dtype.itemsize > entry.file_size:
-            raise ValueError(f"array {key!r} states more values than it has")
+            raise ValueError(f"array {key!r} declares more values than it contains")
         # Drop further axes of length 1
         headers[key] = Header((*shape[:1], *(n for n in shape[1:] if n != 1)), dtype)
     return headers

@@ -360,7 +360,7 @@ def check_first_numbers(sql: Any, file: LargeFile, name: str, role: str = "") ->
     expected = np.where(np.isfinite(expected), expected, np.nan)
     if not np.allclose(read, expected, rtol=1e-14, atol=0, equal_nan=True):  # decimals differ in the last bit
         raise DataError(
-            f"{role}the numbers in {name!r} are not written plainly, such as 0.25.",
+            f"{role}the numbers in {name!r} are not in plain notation, such as 0.25.",
             "Save the file as Parquet.",
         )
 
@@ -487,7 +487,7 @@ def _refusal(said: str, name: str) -> DataError:
     if own := re.search(r"weight: .*", said):
         return DataError(own.group(), "Correct the values, or choose another column.")
     if "Out of Memory" in said or "out of memory" in said:
-        return DataError(f"To read {name} takes more memory than is allowed.", "Use the command line.")
+        return DataError(f"Reading {name} takes more memory than allowed.", "Use the command line.")
     if line and cells:
         expected, found = cells.groups()
         message = (

@@ -76,7 +76,7 @@ class Folder:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root).resolve()
         if not self.root.is_dir():
-            raise DataError(f"{root} is not a folder.", "Name a folder that is there.")
+            raise DataError(f"{root} is not a folder.", "Name an existing folder.")
         if not os.access(self.root, os.R_OK | os.X_OK):
             raise DataError(f"{root} cannot be read: no permission.", "Allow this user to read it.")
 

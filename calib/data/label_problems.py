@@ -80,7 +80,7 @@ def label_problems(
         yield from _few_rows(target, counts, classes, rows_needed)
         return
     if sorted(counts.values())[-2] < rows_needed:
-        message = f"Only one class has {counted(rows_needed, 'row')}, which the split needs of two."
+        message = f"Only one class has {counted(rows_needed, 'row')}, but the split needs two such classes."
         yield Problem("error", target, message, "Add rows, or choose a split into fewer parts.")
     if predictions:
         yield from _without_rows(target, counts, tables)

@@ -54,16 +54,14 @@ class JointScore(NamedTuple):
 
 
 SCORES: dict[str, JointScore] = {
-    "log_loss": JointScore(
-        "Log loss", log_loss, False, "Mean of −ln of the probability of the class that came."
-    ),
+    "log_loss": JointScore("Log loss", log_loss, False, "Mean of −ln of the probability of the true class."),
     "brier": JointScore(
         "Brier score, all classes",
         brier_score,
         False,
-        "Summed over the classes: for two, twice the usual one.",
+        "Summed over the classes; for two classes, twice the usual Brier score.",
     ),
-    "accuracy": JointScore("Accuracy", accuracy, True, "Share of rows whose most probable class came."),
+    "accuracy": JointScore("Accuracy", accuracy, True, "Share of rows whose most probable class is true."),
     "auc": JointScore(
         "AUC, mean of classes", auc, True, "Mean over the classes of the AUC of each against the rest."
     ),
@@ -77,7 +75,7 @@ SCORES: dict[str, JointScore] = {
         "Top-label ECE",
         top_label_calibration_error,
         False,
-        "The same within the rows of each predicted class.",
+        "Confidence ECE within each predicted class, averaged over rows.",
     ),
     "classwise_ece": JointScore(
         "Class-wise ECE",

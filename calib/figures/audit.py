@@ -91,8 +91,8 @@ def prepare(source: Audited | Evaluation) -> SegmentLanes:
         table=table,
         title=finding(made),
         caption="Lanes are segments: dark bars are observed frequencies, coloured marks the mean predictions. "
-        f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: where the observed "
-        f"frequency may be by chance, if each of {counted(len(found.segments), 'segment')} is looked at (5 % for all "
+        f"The bars show the frequency of {class_named(made.evaluation.dataset.classes[1])}. Grey: the frequencies "
+        f"expected by chance, adjusted for the search of {counted(len(found.segments), 'segment')} (5 % for all "
         "together). A segment with the bar inside the grey range deviates in its slope or by errors in opposite "
         "directions."
         + (f" {counted(more, 'more segment')} in the table." if more else "")
@@ -250,7 +250,7 @@ def prepare_sizes(source: Audited | Evaluation) -> SegmentSizes:
         "Dashed: the threshold of the search for the average row. Dotted: the smallest gap that is found in 80 of 100 "
         "cases. Large orange diamonds: segments with an adjusted p-value of at most 5 %. If such a diamond is inside "
         "the dashed lines, its slope deviates, errors in opposite directions cancel, or its variance is smaller."
-        + ("" if drawn == len(table) else f" Drawn are the {drawn:,} segments that deviate most."),
+        + ("" if drawn == len(table) else f" The figure shows the {drawn:,} segments that deviate most."),
         alt=f"Gaps of {len(table):,} segments by number of rows, {made.found.found:,} of them beyond chance. {gap}.",
     )
 
@@ -387,7 +387,7 @@ def draw_walk(record: SegmentWalk, theme: Theme = LIGHT) -> go.Figure:
 def _reported(evaluation: Evaluation) -> tuple[Any, dict[str, Any]]:
     recipe = evaluation.recipe
     if not recipe.setting("groups.in_report"):  # segments name values of columns
-        raise InputError("Nobody asked for the search of segments.")
+        raise InputError("The search of segments was not requested.")
     calibrator = recipe.setting("groups.calibrator")
     key = calibrator if calibrator in evaluation.predictions else None
     return audited(evaluation, key, **recipe.given("groups", *SEARCH)), {}

@@ -169,7 +169,7 @@ def prepare_moved(found: OverTime) -> LevelOverTime:
         "cases changed; if observed minus predicted leaves 0, the calibration changed. Scores (median and middle "
         "80 %) and the estimated base rate (EM) need no labels. EM assumes that the distribution of the scores within "
         "each class does not change. "
-        + "The last periods also hold rows whose labels are missing. " * bool(len(found.later))
+        + "The last periods also contain rows without labels. " * bool(len(found.later))
         + "The band around the level so far is valid at every look.",
         alt=f"{change_sentence(found)}. Observed minus predicted by period: "
         + "; ".join(f"{r.period} {number(r.gap)}" for r in found.table.itertuples())

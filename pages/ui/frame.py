@@ -272,6 +272,6 @@ def refusals(evaluation: Evaluation) -> None:
 
 def notes(sentences: Sequence[str]) -> None:
     """List what was dropped, imputed or left out on the way."""
-    with st.expander(f"What was dropped, imputed or left out ({len(sentences)})"):
+    with st.expander(f"Dropped, imputed or excluded data ({len(sentences)})"):
         for sentence in sentences or ("Nothing.",):
             st.text(sentence)

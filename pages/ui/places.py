@@ -77,7 +77,7 @@ def look_again() -> bool:
         state.update(**{field: now})
         if sources.file_key(getattr(recipe, field)):
             name = (sources.place(now) or ("", now, ""))[1]
-            state.say(f"{name} has changed since these settings were made. The page shows it as it is now.")
+            state.say(f"{name} has changed since these settings were made. The page shows the new version.")
     return state.recipe() != recipe
 
 

@@ -30,7 +30,7 @@ def brought(columns, name="t.csv"):
 
 
 def notes(at):
-    """What stands under "What was dropped, imputed or left out"."""
+    """Return the notes on dropped, imputed and excluded data."""
     return [text.value for text in at.text]
 
 

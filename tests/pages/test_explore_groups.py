@@ -9,6 +9,7 @@ from calib.analysis.grouping_losses import grouping_losses, partition_name
 from calib.data import sample_table
 from calib.figures import FIGURES
 from calib.figures.audit import finding
+from calib.kernel.declared import SETTINGS
 from calib.kernel.wording import number, percent
 from pages.ui.text import plain
 from tests.evaluated import evaluated
@@ -137,7 +138,7 @@ def test_links_to_the_subgroups_of_reliability_lead_here():
     ("changes", "remedy"),
     [
         ({"base_rate": "0.3"}, "Remove the deployment base rate"),
-        ({"groups.min_rows": "5000"}, "Lower “Least rows”"),
+        ({"groups.min_rows": "5000"}, f"“{SETTINGS['groups.min_rows'].label}”"),
         (
             {
                 "data": "sample:predictions",

@@ -119,7 +119,7 @@ def table_of(evaluation: Evaluation, columns: Sequence[str] = ()) -> pd.DataFram
     """Return these columns (by default ``columns_of``) on the test rows, numbered from 0."""
     names = tuple(columns) or columns_of(evaluation)
     if not names:
-        raise InputError("The table has no other columns, which make groups. Add columns to the file.")
+        raise InputError("The table has no other columns, so there are no groups. Add columns to the file.")
     return pd.DataFrame({name: evaluation.column(name).reset_index(drop=True) for name in names})
 
 

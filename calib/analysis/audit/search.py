@@ -194,8 +194,7 @@ def audit(
     if not found:
         raise InputError(
             f"No segment has at least {min_rows} rows, {min_events:g} expected events and {min_events:g} expected "
-            f"non-events that are not all but certain. Lower min_rows or min_events, or give columns with several "
-            "values."
+            "non-events with uncertain outcomes. Lower min_rows or min_events, or use columns with several values."
         )
     watch.step(1.0, "segments")
     return _summed_up(found, rows, p, places, groupings, resamples)

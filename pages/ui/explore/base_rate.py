@@ -111,8 +111,7 @@ def _shares(evaluation: Evaluation) -> None:
     )
     st.caption(
         "Test rows are weighted by class to represent these shares. This is correct only if the class shares change "
-        "but the rows within each class do not. Intervals of single classes are moved with their rows; nothing is "
-        "guaranteed for them."
+        "but the rows within each class do not. Intervals of single classes are adjusted too, without a guarantee."
     )
     tables.download("Shares (CSV)", lambda: safe_csv(table), "shares.csv")
 

@@ -62,7 +62,7 @@ def show(evaluation: Evaluation) -> None:
 
 def _scores(table: Any) -> None:
     """Draw the scores of one calibrator with their intervals and explanations."""
-    with st.expander("Scores with 95 % intervals, and what they mean"):
+    with st.expander("Scores with 95 % intervals, and their definitions"):
         grid(
             formatted_intervals(table),
             width="stretch",
@@ -71,8 +71,8 @@ def _scores(table: Any) -> None:
             alt="Intervals of scores",
         )
         st.caption(
-            "Intervals of calibration errors are for the same bins, and wide, so that they include the true error. "
-            "Bias-corrected is the root of the mean squared gap without what chance adds. It has no interval."
+            "Intervals of calibration errors are wide, so that they include the true error in the same bins. "
+            "“Bias-corrected” is the root mean squared gap without the part expected by chance. It has no interval."
         )
         tables.download("Intervals (CSV)", lambda: safe_csv(table, index=True), "score_intervals.csv")
         for score in SCORES.values():
@@ -90,7 +90,7 @@ def _advised(evaluation: Evaluation) -> None:
             f"Add {name_of(START[0])}",
             on_click=lambda: state.update(calibrators=(*keys, START[0])),
             key="add_joint",
-            help="Of all methods, this is the best one to begin with in our benchmark of three or more classes.",
+            help="The best starting method in our benchmark of three or more classes.",
         )
 
 
@@ -124,7 +124,7 @@ def _table(table: Any) -> None:
 def _worst(evaluation: Evaluation, key: str, names: list[str]) -> None:
     """Draw small diagrams of the classes with the largest gaps, with the uncalibrated model behind."""
     with st.expander("Diagrams of the classes with the largest gaps"):
-        if not shown(st.toggle, "worst_classes", False, lambda _: None, "Draw them"):
+        if not shown(st.toggle, "worst_classes", False, lambda _: None, "Draw the diagrams"):
             return
         joint = evaluation.joint
         views = {
@@ -139,8 +139,6 @@ def note(evaluation: Evaluation) -> None:
     if evaluation.joint is None:
         return
     if evaluation.of_confidence:
-        st.caption(
-            "Shown: whether the predicted class came, by the probability of that class (the confidence)."
-        )
+        st.caption("Shown: how often the predicted class is right, by its probability (the confidence).")
     else:
         st.caption(f"Shown: {plain(class_named(evaluation.dataset.classes[1]))} against all other classes.")

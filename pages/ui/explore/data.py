@@ -656,7 +656,9 @@ def overview(data: Dataset) -> None:
     size, positives = rows.sum(), rows @ data.y
     with st.container(horizontal=True, key="overview"):
         counts = data.weight is not None and are_whole(data.weight)
-        worth = None if data.weight is None else f"{'stand for' if counts else 'worth'} {size:,.0f}"
+        worth = (
+            f"{size:,.0f} rows" if counts else None if data.weight is None else f"total weight {size:,.0f}"
+        )
         st.metric("Lines" if counts else "Rows", f"{data.n:,}", worth, **PLAIN, width=160)
         used, all_columns = data.X.shape[1], data.X.shape[1] + len(data.beside)
         of_all = f"of {counted(all_columns, 'column')}" if used < all_columns else None

@@ -90,7 +90,7 @@ def _class_costs(decision: ClassDecision) -> None:
             f"Every mistake costs 1. With at most {MOST_EDITED} classes, each cost can be changed here."
         )
         return
-    st.markdown("**What does a decision cost?** One line per class that comes, one column per decision.")
+    st.markdown("**What does a decision cost?** One line per true class, one column per decision.")
     key = f"class_costs_{digest(repr((names, write_costs(decision.costs))).encode())[:8]}"
 
     def edited() -> None:
@@ -112,8 +112,8 @@ def _class_costs(decision: ClassDecision) -> None:
         on_change=edited,
         hide_index=True,
         disabled=["class"],
-        column_config={"class": "Class that comes", **columns},
-        alt="Cost of each decision for each class that comes",
+        column_config={"class": "True class", **columns},
+        alt="Cost of each decision for each true class",
     )
 
 
@@ -143,7 +143,11 @@ def _class_headline(decision: ClassDecision) -> None:
     with headings.rows():
         _costs(decision, f"Cost per test row by {label_of(best)}, the cheapest.")
         if decision.reject is not None:
-            st.metric("Undecided rows", brief_percent(line.undecided), help="Left to somebody else.")
+            st.metric(
+                "Undecided rows",
+                brief_percent(line.undecided),
+                help="Rows left undecided, because every decision costs more.",
+            )
 
 
 def range_of_thresholds(evaluation: Evaluation) -> None:

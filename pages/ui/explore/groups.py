@@ -142,7 +142,7 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
         return None
     call = {known: lambda watch: _or_why(lambda: audited(evaluation, key, watch, **options))}
     for_all = not has_upload(recipe)
-    made = jobs.run("audit", "Searching the segments", call, for_all=for_all)
+    made = jobs.run("audit", "Searching segments", call, for_all=for_all)
     if made is None:
         return None
     if isinstance(made[0], InputError):
@@ -226,7 +226,7 @@ def headline(made: Audited) -> None:
             f"in {middle:,} rows",
             delta_color="off",
             delta_arrow="off",
-            help="Found in 80 of 100 segments of the median size.",
+            help="A gap of this size is found in 80 of 100 segments of the median size.",
         )
     for each in causes[:1]:
         st.markdown(plain(segment_sentence(found, each.line)))
@@ -242,7 +242,7 @@ def headline(made: Audited) -> None:
     )
     if made.off_on_average or made.nearly_all_rows:
         st.caption(
-            "The predictions are wrong for all rows together, so most segments are off, too. Under Settings, choose "
+            "The predictions are wrong on average, so most segments deviate, too. Under Settings, choose "
             "the predictions of a calibrator."
         )
     _repair(made)
@@ -430,7 +430,9 @@ def _losses(found: GroupingLosses) -> None:
                 help="Lower bound of the grouping loss by these regions, with its 95 % interval and the p-value of no "
                 "grouping loss.",
             )
-        st.metric("Brier score", number(found.brier), help="Of the same predictions, on all test rows.")
+        st.metric(
+            "Brier score", number(found.brier), help="Brier score of the same predictions on all test rows."
+        )
     st.caption(
         f"{label_of(found.calibrator)}, {found.evaluation.judged_by}. Regions are learnt on one half of the rows and "
         f"measured on the other. With {len(found.losses)} partitions, a p-value is significant below "

@@ -136,13 +136,13 @@ def _of_all_classes(result: Evaluation) -> bool:
     """Tell whether no calibration set can be shown, because no class is chosen or shares are stated; say why."""
     if result.of_confidence:
         st.info(
-            "Each class has calibration rows of its own. Choose a class in the sidebar to see them. The intervals here "
-            "are those of the predicted class. Nothing is guaranteed for a class that was picked as the most probable."
+            "Each class has its own calibration rows. Choose a class in the sidebar to see them. The intervals here "
+            "are those of the predicted class; choosing the most probable class voids their guarantee."
         )
     elif result.recipe.base_rates:
         st.info(
-            "At stated shares of the classes, each row moves by its probabilities of all classes. So no calibration "
-            "set of one class is shown. Use the shares of the table to see it."
+            "The calibration set of one class is shown only at the table’s class shares. At other shares, each "
+            "probability also depends on those of the other classes."
         )
     return result.of_confidence or bool(result.recipe.base_rates)
 
