@@ -80,9 +80,7 @@ def _advise(joint: JointEvaluation) -> JointAdvice:
         )
     answer = f"Use {name_of(choice)}." if choice != "none" else "Leave the probabilities as they are."
     if choice == start and start in never:
-        reason = (
-            f"{capital(name_of(start))} gave the true class a probability of 0, but no other method is better."
-        )
+        reason = f"{capital(name_of(start))} gave the true class a probability of 0, but no other method is better."
     return JointAdvice(choice, start, answer, reason)
 
 
