@@ -134,7 +134,9 @@ def _recommended(table: pd.DataFrame, metric: str, evaluations: Mapping[str, Eva
     said = f"recommended calibrator is {name_of(choice)}"
     if choice == "none":
         said = "recommendation is to leave the probabilities as they are"
-    why = "it is based on the Brier score" if metric != "brier" else why_not_chosen(evaluation, line.calibrator)
+    why = (
+        "it is based on the Brier score" if metric != "brier" else why_not_chosen(evaluation, line.calibrator)
+    )
     return f"{where} {said} ({brief(own['value'].iloc[0])}), because {why}."
 
 
