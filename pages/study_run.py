@@ -13,6 +13,8 @@ sets = choose.data_sets(recipe, protocol)
 study = choose.details(recipe, protocol, sets)
 work, below = st.container(), st.container()
 with below:
-    run.take_along(recipe)  # first: if the work is refused, the page ends there, and these are the remedies
+    run.continue_later(
+        recipe
+    )  # first: if the work is refused, the page ends there, and these are the remedies
 with work:
     run.work(study)

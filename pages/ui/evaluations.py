@@ -274,13 +274,13 @@ def evaluation(recipe: Recipe) -> Evaluation:
     if why is not None:
         bagging.offer(why)
     found = evaluations_of({"": recipe}, what="Fitting the model") if _affordable(data, recipe) else None
-    shown = or_last("evaluation", found and or_stop(found[""]))
+    shown = or_previous("evaluation", found and or_stop(found[""]))
     if shown is None:
         st.stop()
     return shown.with_view(recipe)
 
 
-def or_last(name: str, found: Any | None) -> Any | None:
+def or_previous(name: str, found: Any | None) -> Any | None:
     """Return ``found``, or if it is None the last result of this name on the same data, with the page in grey.
 
     ``frame`` drops the results of the last data set.
@@ -315,7 +315,9 @@ def _affordable(data: Dataset, recipe: Recipe) -> bool:
     )
 
 
-def another(recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0) -> Evaluation | None:
+def optional_evaluation(
+    recipe: Recipe, kind: str, what: str, cost: str = "", seconds: float = 0.0
+) -> Evaluation | None:
     """Return an Evaluation that the page can do without, or None while it is missing, for whatever reason.
 
     It is fitted at once if few ``seconds`` are expected, else after a click on a button beside ``cost``, a sentence.

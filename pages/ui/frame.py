@@ -65,7 +65,7 @@ FAULT = (
 
 def run_app() -> None:
     """Run app.py: the page table as navigation, and the start page under the address without a path."""
-    server.keep_in()
+    server.protect_data()
     server.search_for_garbage()
     admission.admit()
     st.session_state["through_app"] = True
@@ -100,7 +100,7 @@ def open_start() -> None:
     _note_a_lost_session()
     if query := state.asked():
         st.switch_page("pages/explore_reliability.py", query_params=query)
-    state.stand_aside("")
+    state.enter_without_recipe("")
     _set_up("", "Start", presenter=False)
     browser.begin_at_the_top("")
     headings.clear()
@@ -120,7 +120,7 @@ def open_page(script: str) -> Recipe:
     _note_a_lost_session()
     _through_app(script)
     state.follow_address(script)
-    if places.look_again():
+    if places.refresh_tables():
         state.follow_address(script)
     page, presenter = current.of(script), state.presenter()
     explores = page in current.PAGES["Explore"]
@@ -212,7 +212,7 @@ def open_alone(script: str, title: str) -> None:
     """Draw the frame of a page without navigation and sidebar, which has its own address and no Recipe."""
     st.session_state.setdefault("lost", False)  # it has nothing to lose
     _through_app(script)
-    state.stand_aside(script)
+    state.enter_without_recipe(script)
     _set_up(script, title, presenter=True)
 
 

@@ -258,7 +258,7 @@ def _result(kind: str, key: Any, job: Job) -> Any:
 def _log_failure(future: Future) -> None:
     error = None if future.cancelled() else future.exception()
     if error and not isinstance(error, (InputError, Cancelled)):
-        logging.getLogger(server.OURS).error("a job failed", exc_info=error)
+        logging.getLogger(server.LOGGER).error("a job failed", exc_info=error)
 
 
 def _failure(what: str, error: BaseException) -> str:
@@ -301,7 +301,7 @@ def _offer_again(kind: str, keys: Sequence[Any], partly: bool) -> None:
         )
 
 
-def _standing(running: Sequence[Job], share: float, says_left: bool) -> str:
+def _status(running: Sequence[Job], share: float, says_left: bool) -> str:
     """Return the current step and its time, or the place in the queue while other users' jobs run."""
     seconds = max(job.seconds for job in running)
     places = [turns().place(job) for job in running]
@@ -323,7 +323,7 @@ def _progress(kind: str, jobs: Sequence[Job], meanwhile: Callable[[], None] | No
         if not running:
             st.rerun()
         share = sum(1 if job.finished else job.share for job in jobs) / len(jobs)
-        st.progress(min(share, 1.0), text=plain(_standing(running, share, says_left)))
+        st.progress(min(share, 1.0), text=plain(_status(running, share, says_left)))
         if st.button("Cancel", key=f"cancel_{kind}"):
             for job in running:
                 job.cancel()

@@ -53,7 +53,7 @@ def folder() -> Folder | None:
     return _folder(root) if root else None
 
 
-def look_again() -> bool:
+def refresh_tables() -> bool:
     """Open the tables that the settings name if they are new or have changed; report those that cannot be opened.
 
     Returns
@@ -64,12 +64,12 @@ def look_again() -> bool:
     recipe = state.recipe()
     wanted = st.session_state.pop(WANTED, None)
     if wanted is not None and not _same(wanted, recipe.data):
-        now = _or_said(wanted, f" Still using: {state.data_name(recipe)}.")
+        now = _open_or_report(wanted, f" Still using: {state.data_name(recipe)}.")
         if now is not None:
             controls.choose_data(now)
         return state.recipe() != recipe
     for field, data in (("data", wanted or recipe.data), ("judge_on", recipe.judge_on)):
-        if sources.place(data) is None or (now := _or_said(data)) in (None, getattr(recipe, field)):
+        if sources.place(data) is None or (now := _open_or_report(data)) in (None, getattr(recipe, field)):
             continue
         if sources.file_key(getattr(recipe, field)) is None and recipe.target is None:
             controls.choose_data(now)  # a name alone: as if it were chosen
@@ -91,7 +91,7 @@ def want(data: str) -> None:
     st.session_state[WANTED] = data
 
 
-def _or_said(data: str, still: str = "") -> str | None:
+def _open_or_report(data: str, still: str = "") -> str | None:
     """Open a table and return its field; if that fails, say why and what is ``still`` used, and return None."""
     kind, name, key = sources.place(data) or ("", "", "")
     try:
@@ -124,22 +124,24 @@ def _of_database(name: str, seen: str) -> str:
     if seen and seen in state.held():
         return f"database:{name}@{seen}"
     which, _, query = name.partition("/")
-    frame = _waited_for(connection(which), query)
+    frame = _run_query(connection(which), query)
     key = digest_of(frame)
     data = f"database:{name}@{key}"
     keep_file(key, state.Upload(name, frame, guess_target(frame), looks_like_predictions(frame), frame, data))
     return data
 
 
-def _waited_for(database: Connection, query: str) -> Any:
+def _run_query(database: Connection, query: str) -> Any:
     """Run a query in the background; a click on Cancel, or on anything else, cancels it."""
     watch, place = Watch(), st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         said = st.empty()
-        st.button("Cancel", key="cancel_query", on_click=_give_up)
+        st.button("Cancel", key="cancel_query", on_click=_cancel_query)
     began = time.monotonic()
     found: Future[Any] = Future()
-    threading.Thread(target=_into, args=(found, database, query, watch), name="query", daemon=True).start()
+    threading.Thread(
+        target=_query_into, args=(found, database, query, watch), name="query", daemon=True
+    ).start()
     try:
         while True:
             seconds = time.monotonic() - began
@@ -153,14 +155,14 @@ def _waited_for(database: Connection, query: str) -> Any:
         place.empty()
 
 
-def _into(found: Future[Any], database: Connection, query: str, watch: Watch) -> None:
+def _query_into(found: Future[Any], database: Connection, query: str, watch: Watch) -> None:
     try:
         found.set_result(database.read(query, watch))
     except Exception as error:
         found.set_exception(error)
 
 
-def _give_up() -> None:
+def _cancel_query() -> None:
     """After Cancel, show the previous data again, or the first data set."""
     if sources.file_key(state.recipe().data) not in state.held() and sources.place(state.recipe().data):
         controls.choose_data(DEFAULT_DATA)

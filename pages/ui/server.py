@@ -23,8 +23,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from calib.kernel.memory import give_back
 
-OURS = "calibration_explorer"
-LOGGERS = (OURS, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
+LOGGER = "calibration_explorer"
+LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
 
 
 class _WithoutMessages(logging.Filter):
@@ -46,7 +46,7 @@ def _places(error: BaseException) -> list[str]:
     return [*lines, *traceback.format_tb(error.__traceback__), f"{type(error).__name__}\n"]
 
 
-def keep_in() -> None:
+def protect_data() -> None:
     """Keep uploads in memory, data out of the log, and the server from asking outside."""
     MultiPartParser.spool_max_size = sys.maxsize  # bytes; server.maxUploadSize ends an upload before
     net_util.get_external_ip = lambda: None

@@ -59,7 +59,7 @@ class SessionCache:
     def _count(self, place: tuple[str, Hashable], thing: Any) -> dict[int, int]:
         """Return the memory of a result, measured once unless it is still growing."""
         grows = isinstance(thing, dict) or getattr(thing, "made", thing) is None
-        return _held(thing) if grows or place not in self._counted else self._counted[place]
+        return _memory_of(thing) if grows or place not in self._counted else self._counted[place]
 
     def enter(self, bound: int) -> None:
         """Begin a run: evict results that the last run did not use until they fit into the limit."""
@@ -110,16 +110,16 @@ class Cache(MutableMapping):
         return len(list(iter(self)))
 
 
-def _held(thing: Any) -> dict[int, int]:
+def _memory_of(thing: Any) -> dict[int, int]:
     """Return the memory that a result holds; a record is measured once, a growing collection part by part."""
     if isinstance(thing, dict | list | tuple):
         parts: dict[int, int] = {}
         for part in list(thing.values() if isinstance(thing, dict) else thing):
-            parts |= _held(part)
+            parts |= _memory_of(part)
         return parts
     thing = getattr(thing, "made", thing)  # the result of a job
     try:
-        return once(thing, _held, partial(held, thing))
+        return once(thing, _memory_of, partial(held, thing))
     except TypeError:  # no weak reference possible, so nothing large except an array or a table
         return held(thing)
 
@@ -161,7 +161,7 @@ def latest(things: dict[Any, Any], most: int) -> None:
 def within(things: dict[Any, Any], bound: int, needed: set) -> None:
     """Remove the oldest entries, except the needed ones, until the rest fits into the limit."""
     for key in [key for key in things if key not in needed]:
-        if total(map(_held, things.values())) <= bound:
+        if total(map(_memory_of, things.values())) <= bound:
             return
         del things[key]
 

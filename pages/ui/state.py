@@ -277,7 +277,7 @@ def follow_address(script: str) -> None:
     st.session_state["address"] = now
 
 
-def stand_aside(script: str) -> None:
+def enter_without_recipe(script: str) -> None:
     """Enter a page whose address does not hold the Recipe; the Recipe stays as it is."""
     if st.session_state.get("path") != script:
         page_entered()

@@ -40,7 +40,7 @@ HEADLINE = ("brier", "ece", "log_loss", "accuracy")
 MAIN = (*EVERYDAY, "lower", "upper", "width", "tce")
 
 
-def rows_from_1(table: pd.DataFrame) -> pd.DataFrame:
+def numbered_from_1(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with row numbers that begin at 1 instead of 0."""
     return table.set_axis((table.index + 1).rename("row"), axis=0)
 

@@ -10,7 +10,7 @@ from tests.pages.app import App, unfinished
 
 
 @pytest.fixture(autouse=True)
-def asked_on_no_account_of_time(monkeypatch) -> None:
+def begin_long_work_without_a_click(monkeypatch) -> None:
     """Let work begin without a click: expected times are measured, so a busy machine would ask. Other tests cover
     that.
     """

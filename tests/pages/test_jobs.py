@@ -181,7 +181,7 @@ def test_work_that_dies_says_what_happened_and_what_to_do_and_can_be_tried_again
 
 
 def ours(caplog) -> list[str]:
-    return [record.message for record in caplog.records if record.name == server.OURS]
+    return [record.message for record in caplog.records if record.name == server.LOGGER]
 
 
 def test_a_failure_is_logged_once_however_often_the_page_runs_and_a_refusal_never(script, caplog):

@@ -27,7 +27,7 @@ def log(monkeypatch):
     """What is written of the errors of scripts and jobs."""
     said = io.StringIO()
     handler = logging.StreamHandler(said)
-    server.keep_in()
+    server.protect_data()
     for name in server.LOGGERS:
         logging.getLogger(name).addHandler(handler)
     yield said
@@ -47,7 +47,7 @@ def test_of_an_error_the_log_has_the_kind_and_the_place_and_not_what_it_quotes(l
         fail("Ann Smith, 12 May")
     except RuntimeError as error:
         error_util._log_uncaught_app_exception(error)
-        logging.getLogger(server.OURS).error("a job failed", exc_info=error)
+        logging.getLogger(server.LOGGER).error("a job failed", exc_info=error)
     said = log.getvalue()
     assert said.count("RuntimeError\n") == said.count("ValueError\n") == 2
     assert "in fail" in said
@@ -58,7 +58,7 @@ def test_a_page_of_another_origin_is_turned_away_without_asking_outside(monkeypa
     asked = []
     monkeypatch.setattr(net_util, "_external_ip", None)
     monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda url, timeout: asked.append(url))
-    server.keep_in()
+    server.protect_data()
     assert not server_util.is_url_from_allowed_origins("https://elsewhere.example")
     assert asked == []
 

@@ -143,7 +143,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         + _counted(evaluation.recipe.weight, found[1])
     )
     if isinstance(estimate, EstimatedRates):
-        _take(estimate)
+        _estimated_shares(estimate)
     elif 0 < estimate.rate < 1:
         label = f"Use {percent(estimate.rate)}"
         st.button(
@@ -151,7 +151,7 @@ def _from_a_sample(evaluation: Evaluation) -> None:
         )
 
 
-def _take(estimate: EstimatedRates) -> None:
+def _estimated_shares(estimate: EstimatedRates) -> None:
     """Draw the estimated shares, and a button that applies them."""
     grid(
         estimate.table.map(percent).rename(columns=ESTIMATED).rename_axis("Class"),

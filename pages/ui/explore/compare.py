@@ -41,7 +41,7 @@ from calib.settings import METRICS_COMPARED
 from calib.sources import digest
 from pages.ui import chart, current, downloads, frame, headings, state, tables
 from pages.ui.downloads import button
-from pages.ui.evaluations import evaluations_of, is_fitted, load, or_last
+from pages.ui.evaluations import evaluations_of, is_fitted, load, or_previous
 from pages.ui.grid import grid
 from pages.ui.text import plain
 from pages.ui.uploads import received, remember, remembered
@@ -163,7 +163,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
         return {}
     found = evaluations_of(recipes, kind="compared")
     if found is None:
-        return or_last("compared", None) or {}
+        return or_previous("compared", None) or {}
     shown = {}
     for name, result in found.items():
         if isinstance(result, InputError):
@@ -172,7 +172,7 @@ def results(recipes: Mapping[str, Recipe], view: Recipe) -> dict[str, Evaluation
             shown[name] = result.with_view(view)
         else:
             frame.refusals(result)
-    return or_last("compared", shown)
+    return or_previous("compared", shown)
 
 
 def picture(evaluations: Mapping[str, Evaluation], view: Recipe, sentence: Any) -> None:
@@ -374,7 +374,7 @@ def _columns(calibrator: SavedCalibrator, names: list[str]) -> list[str]:
 def _show_applied(applied: Applied) -> None:
     table = applied.table
     grid(
-        tables.rows_from_1(table.head(PREVIEW_ROWS)),
+        tables.numbered_from_1(table.head(PREVIEW_ROWS)),
         width="stretch",
         key="calibrated",
         alt="Your table with calibrated probabilities",

@@ -593,7 +593,7 @@ def _ask_for_label(table: pd.DataFrame) -> None:
 
 
 def _first_rows(table: pd.DataFrame) -> None:
-    shown = tables.rows_from_1(table.head(PREVIEW_ROWS))
+    shown = tables.numbered_from_1(table.head(PREVIEW_ROWS))
     grid(shown, width="stretch", alt="The first rows of the table")
 
 
@@ -639,10 +639,10 @@ def _line(group: list[Problem], remedy: str | None = None) -> str:
     """Return one line for problems that are alike, naming all their columns."""
     names = [problem.column for problem in group if problem.column]
     remedy = group[0].remedy if remedy is None else remedy
-    return f"- {f'**{plain(_some(names))}**: ' if names else ''}{plain(group[0].message)} {plain(remedy)}".rstrip()
+    return f"- {f'**{plain(_names(names))}**: ' if names else ''}{plain(group[0].message)} {plain(remedy)}".rstrip()
 
 
-def _some(names: list[str], most: int = 12) -> str:
+def _names(names: list[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
@@ -738,7 +738,7 @@ def tables_of(recipe: Recipe, data: Dataset) -> None:
         first = first.assign(**dates)
     names = dict(enumerate(data.names if data.joint else data.classes))
     labels = pd.Series(data.coded[:PREVIEW_ROWS], first.index).map(names)
-    shown = tables.rows_from_1(pd.concat([labels.rename("class"), first], axis=1))
+    shown = tables.numbered_from_1(pd.concat([labels.rename("class"), first], axis=1))
     narrow = {
         name: st.column_config.Column(width="medium") for name in shown.columns if len(str(name)) > LONG_NAME
     }

@@ -146,12 +146,12 @@ def _searched(evaluation: Evaluation, recipe: Recipe) -> Audited | None:
     if made is None:
         return None
     if isinstance(made[0], InputError):
-        st.info(plain(_called(made[0])))
+        st.info(plain(_with_labels(made[0])))
         return None
     return made[0]
 
 
-def _called(error: InputError) -> str:
+def _with_labels(error: InputError) -> str:
     """Return a refusal that names settings by the labels of their controls."""
     text = str(error)
     for name in ("min_rows", "min_events", "resamples"):

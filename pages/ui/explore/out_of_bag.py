@@ -32,7 +32,7 @@ from calib.study.papers.ten_setups import (
     together_placements,
 )
 from pages.ui import bagging, chart, controls, frame, headings, state, tables
-from pages.ui.evaluations import dataset, evaluations_of, or_last, or_stop
+from pages.ui.evaluations import dataset, evaluations_of, or_previous, or_stop
 from pages.ui.grid import grid
 
 WITHOUT_FEATURES = (
@@ -90,7 +90,7 @@ def as_published(recipe: Recipe) -> None:
 def evaluations(recipe: Recipe) -> dict[str, Evaluation]:
     """Return placement → Evaluation; while they are fitted, those of the last settings in grey, or end the page."""
     done = evaluations_of(setup_recipes(recipe, dataset(recipe)))
-    found = or_last("setups", done and {key: or_stop(one) for key, one in done.items()})
+    found = or_previous("setups", done and {key: or_stop(one) for key, one in done.items()})
     if found is None:
         st.stop()
     return found
@@ -102,7 +102,7 @@ def together(recipe: Recipe) -> None:
     needs_bagging(recipe)
     keys = together_placements(recipe, dataset(recipe))
     done = evaluations_of({key: recipe.replace(placement=key) for key in keys})
-    found = or_last("placements_together", done and {key: or_stop(one) for key, one in done.items()})
+    found = or_previous("placements_together", done and {key: or_stop(one) for key, one in done.items()})
     if found is None:
         st.stop()
     table = placements_together(found)

@@ -145,10 +145,10 @@ def reasons(evaluation: Evaluation) -> None:
     found = recommend(evaluation)
     if found.reasons[1:] or found.warnings:
         with st.expander("Why, and what else was compared", key="reasons"):
-            _grounds(found)
+            _reasons(found)
 
 
-def _grounds(found: Recommendation) -> None:
+def _reasons(found: Recommendation) -> None:
     for reason in found.reasons[1:]:
         st.markdown(plain(reason))
     for warning in found.warnings:
@@ -168,7 +168,7 @@ def claim(evaluation: Evaluation) -> None:
     asked = "Comparing with a random split"
     if not evaluations.is_fitted(at_random) and not jobs.may_begin("claim", key, asked, cost, float("inf")):
         return
-    other = evaluations.another(at_random, "random_split", "the random split")
+    other = evaluations.optional_evaluation(at_random, "random_split", "the random split")
     if other is None:
         return
     found = optimism(evaluation, other)
@@ -328,7 +328,7 @@ def models(evaluation: Evaluation) -> None:
     found = {named(own): evaluation}
     for key in chosen:
         other = recipe.replace(**({"score": key} if given else with_model(recipe, key)))
-        result = evaluations.another(other, f"beside_{key}", named(key))
+        result = evaluations.optional_evaluation(other, f"beside_{key}", named(key))
         if result is not None and result.predictions:
             found[named(key)] = result
             for why in result.refused.values():

@@ -112,7 +112,7 @@ def details(recipe: Recipe, result: Evaluation, row: int) -> None:
     sections = {
         "explained": (partial(_explained, result, row), ("explained",)),
         "steps": (partial(_steps, result, row), ("step_curves", "width_by_score")),
-        "held": (partial(_held, recipe, result), ("interval_bins",)),
+        "held": (partial(_validity, recipe, result), ("interval_bins",)),
         "kinds": (partial(side_by_side, recipe, result), ("widths", "interval_means")),
     }
     own = recipe.setting("venn_abers.details")
@@ -159,7 +159,7 @@ def _steps(result: Evaluation, row: int) -> None:
         chart.show("width_by_score", result, calibrator=method, row=row, on_click=choose_row)
 
 
-def _held(recipe: Recipe, result: Evaluation) -> None:
+def _validity(recipe: Recipe, result: Evaluation) -> None:
     """Draw whether the intervals are valid, by bin; the bins belong to this picture alone."""
     picture, words = stage.side_by_side([0.7, 0.3])
     with words:
@@ -249,7 +249,7 @@ def _dragged(
     rows = explaining.calibration_rows(own)
     if not explaining.can_move_rows(as_is) or len(rows) > MOST_STILL:
         return
-    near = _to_hand(rows, own.score, window)
+    near = _draggable(rows, own.score, window)
     places = {place: place for place in zip(rows["score"], rows["label"], strict=True)}
     if now.what_if is not None:
         places |= dict(moved_rows(now.what_if[0], "what_if"))
@@ -286,7 +286,7 @@ def _dragged(
         )
 
 
-def _to_hand(rows: pd.DataFrame, score: float, window: tuple[float, float]) -> pd.Index:
+def _draggable(rows: pd.DataFrame, score: float, window: tuple[float, float]) -> pd.Index:
     """Return the nearest places in view that do not overlap, in the order of their scores."""
     low, high = window
     cell = (30 * (rows["score"] - low) / (high - low)).round()
@@ -353,5 +353,5 @@ def _others(recipe: Recipe, result: Evaluation) -> list[Evaluation]:
         fits, seconds = expected_cost(result, key)
         other = with_intervals(recipe).replace(placement=key)
         name, cost = kind_of(key).capitalize(), jobs.price(fits, seconds)
-        found.append(evaluations.another(other, f"beside_{key}", name, cost, seconds))
+        found.append(evaluations.optional_evaluation(other, f"beside_{key}", name, cost, seconds))
     return [one for one in found if one is not None]

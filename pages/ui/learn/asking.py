@@ -80,7 +80,7 @@ def _chosen(about: str, choose: Callable[[int], None], number: int) -> None:
     choose(number)
 
 
-def met(about: str, text: str, right: bool) -> None:
+def feedback(about: str, text: str, right: bool) -> None:
     """Show whether an answer was right, with its sign, and remember the first answer to a question."""
     sure = st.session_state.get("sure", {})
     if about in sure:

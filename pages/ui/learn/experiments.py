@@ -415,7 +415,7 @@ def _verdict(experiment: Experiment, guess: int, answer: int | None, unasked: st
             why[guess - 1] if guess != experiment.right else "This is the result with the default settings."
         )
         text = f"{guessed} {mistaken} The answer is: {plain(experiment.answers[answer - 1])}. {reason}"
-    asking.met(experiment.key, text.strip(), answer == guess)
+    asking.feedback(experiment.key, text.strip(), answer == guess)
 
 
 def _turn(experiment: Experiment) -> None:

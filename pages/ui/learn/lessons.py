@@ -162,7 +162,7 @@ def _question(step: Step, question: Question) -> None:
             st.markdown(f"**{plain(question.text)}**")
             _ask(step, question)
         elif guess.answer:
-            _met(step, question, guess)
+            _feedback(step, question, guess)
         elif state.guesses_first():
             _offer_again(step)
     answered = st.session_state.get("answered", 0)
@@ -194,12 +194,12 @@ def _answer(step: Step, guess: Guess | None) -> None:
         guesses()[step.place] = guess
 
 
-def _met(step: Step, question: Question, guess: Guess) -> None:
+def _feedback(step: Step, question: Question, guess: Guess) -> None:
     if guess.placed is not None:
         headings.keep_guess(placing.Ghost(question, guess.placed))
     with st.container(horizontal=True, vertical_alignment="center"):
         right = question.is_right(guess.answer, guess.placed)
-        asking.met(step.place, _reply(question, guess.answer, guess.placed), right)
+        asking.feedback(step.place, _reply(question, guess.answer, guess.placed), right)
         _offer_again(step)
 
 
@@ -374,7 +374,7 @@ def _asked(lesson: Lesson, number: int, question: Question, chosen: dict[int, in
     if number not in chosen:
         asking.ask(about, f"quiz_{number}", question.answers, partial(chosen.__setitem__, number))
         return
-    asking.met(about, _reply(question, chosen[number]), chosen[number] == question.right)
+    asking.feedback(about, _reply(question, chosen[number]), chosen[number] == question.right)
 
 
 def _card(lesson: Lesson) -> None:

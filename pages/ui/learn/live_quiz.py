@@ -446,7 +446,7 @@ def _phone(code: str, seat: str, seen: Seen) -> None:
         st.title(plain(seen.round.title), anchor=False)
         st.markdown("Look at the picture on the projector.")
     elif seen.revealed:
-        _told(seen.mine, seen.round)
+        _feedback(seen.mine, seen.round)
     else:
         _answers(code, seat, seen, seen.round)
     if seen.round:
@@ -494,7 +494,7 @@ def _vote(code: str, seat: str, number: int, answer: int | None) -> None:
         _move(rooms().vote, code, seat, number, Vote(answer, st.session_state.get(f"sure_{number}")))
 
 
-def _told(mine: Vote | None, asked: Round) -> None:
+def _feedback(mine: Vote | None, asked: Round) -> None:
     """Draw whether the answer was right, and why."""
     st.markdown(f"**{plain(asked.text)}**")
     right = _reason(asked, asked.right)

@@ -80,7 +80,7 @@ def protocol(recipe: Recipe) -> Protocol:
         st.file_uploader(
             "Your own protocol (TOML file)",
             key="run_protocol_file",
-            on_change=lambda: received("run_protocol_file", _take),
+            on_change=lambda: received("run_protocol_file", _keep_protocol),
             max_upload_size=MOST_PROTOCOL,
             help="The file sets title, setups, splits and metrics; the guide describes it. The file stays in this "
             "session's memory.",
@@ -147,7 +147,7 @@ def _opening(key: str, protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def _take(content: bytes, name: str) -> None:
+def _keep_protocol(content: bytes, name: str) -> None:
     """Read a protocol, keep it and continue with it."""
     try:
         found = read_protocol(content.decode(), name)
@@ -322,7 +322,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
     """Draw setups, metrics, repeats and folds, by default the protocol's; return the study that they make."""
     left, middle, beside, right = st.columns([0.34, 0.28, 0.19, 0.19])
     with left:
-        setups = _some(
+        setups = _subset(
             recipe,
             "setups",
             [one.name for one in protocol.setups],
@@ -331,7 +331,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
         )
     with middle:
         known = measures(protocol.data.joint)
-        metrics = _some(
+        metrics = _subset(
             recipe,
             "metrics",
             list(known),
@@ -366,7 +366,7 @@ def details(recipe: Recipe, protocol: Protocol, sets: Mapping[str, Dataset]) -> 
     return Study(measured, sets, chosen, (*key, tuple(setups), chosen["repeats"], folds), of)
 
 
-def _some(
+def _subset(
     recipe: Recipe, name: str, options: list[str], placeholder: str, help: str, **more: Any
 ) -> list[str]:
     """Draw a choice among options and return it; empty for the protocol's own."""

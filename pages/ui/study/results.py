@@ -197,7 +197,7 @@ def choices(recipe: Recipe, found: Opened) -> tuple[MetricSummary, str | None]:
                 f"{found.name} has no value of any metric, because no run has finished or all runs failed. {what}"
             )
         )
-        say_failed(found.failures)
+        report_failures(found.failures)
         st.stop()
     setups = list(dict.fromkeys(found.rows["setup"]))
     chosen = [name for name in recipe.setting("results.setups") if name in setups]
@@ -272,7 +272,7 @@ def _paper(recipe: Recipe, found: Opened) -> str | None:
 def headline(summary: MetricSummary, found: Opened) -> None:
     """Show what is missing, then which setup leads, how clearly, and over which data sets."""
     _say(summary.notes)
-    say_failed(found.failures)
+    report_failures(found.failures)
     if summary.uncompared is not None:
         st.info(plain(summary.uncompared))
         return
@@ -308,17 +308,17 @@ def _say(notes: Sequence[str]) -> None:
             st.text(note)
 
 
-def say_failed(failures: pd.DataFrame) -> None:
+def report_failures(failures: pd.DataFrame) -> None:
     """Report failed results and how to repeat them."""
     if len(failures):
         failed, them = counted(len(failures), "result"), "it" if len(failures) == 1 else "them"
         st.warning(
             f"{failed} failed, and no mean includes {them}. To repeat {them}, upload the results file on the Run page."
         )
-        what_failed(failures)
+        list_failures(failures)
 
 
-def what_failed(failures: pd.DataFrame, expanded: bool = False) -> None:
+def list_failures(failures: pd.DataFrame, expanded: bool = False) -> None:
     """List failed results with reasons, one line per data set and reason."""
     with st.expander(f"Failed results ({len(failures):,})", expanded=expanded, key="failed"):
         kinds = distinct_failures(failures)

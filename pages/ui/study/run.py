@@ -185,7 +185,7 @@ def so_far(study: Study) -> None:
         st.metric("Runs done", f"{now.done:,} of {now.cells:,}", width=215)
         st.metric("Failed results", f"{now.failed:,}", width=215)
     if now.failed:
-        results.what_failed(store.failures(of=now.keys), expanded=True)
+        results.list_failures(store.failures(of=now.keys), expanded=True)
     with st.container(horizontal=True, key="run_rows"):
         if now.failed < len(store.stored_keys() & now.keys) and st.button(
             "Open in Results", key="run_open", type="primary"
@@ -195,7 +195,7 @@ def so_far(study: Study) -> None:
         button("Results (CSV)", lambda: safe_csv(store.rows(of=now.keys)), "rows.csv", "text/csv", "run_csv")
 
 
-def take_along(recipe: Recipe) -> None:
+def continue_later(recipe: Recipe) -> None:
     """Offer the store as a file, a store to continue, and the equivalent command line."""
     headings.part("Continue later or elsewhere")
     left, right = st.columns(2, gap="large")
