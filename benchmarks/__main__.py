@@ -39,7 +39,7 @@ compare with, they give seconds. Required bounds are in parentheses, followed by
 
 
 class Both(io.StringIO):
-    """Keeps what is printed and hands it on."""
+    """Stream that keeps the printed text and passes it on."""
 
     def write(self, text: str) -> int:
         sys.__stdout__.write(text)

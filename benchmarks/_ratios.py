@@ -2,7 +2,7 @@
 
 
 class Verdicts:
-    """Called with a number and its bound gives what is printed; ``status`` is 0 while no bound is broken, then 1."""
+    """Writer of numbers with their bounds; ``status`` is 0 while no bound is broken, then 1."""
 
     def __init__(self) -> None:
         self.status = 0

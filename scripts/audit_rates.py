@@ -81,7 +81,7 @@ def calm(
         for name in ("kind 4", "kind 5"):
             table[name] = rng.choice(list("abcd"), count)[whose]
     y = (rng.random(rows) < truth).astype(int)
-    if kind == "counts":  # each row stands for three, in a line per label
+    if kind == "counts":  # each row counts as three, in one line per label
         events = rng.binomial(3, p)
         lines = np.repeat(np.arange(rows), 2)
         y, counts = np.tile([1, 0], rows), np.column_stack([events, 3 - events]).ravel()

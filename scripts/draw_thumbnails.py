@@ -24,7 +24,7 @@ BARE = {"margin": dict.fromkeys("lrtb", 6), "showlegend": False, "title": None}
 
 
 def stands_for(lesson: Lesson) -> Step:
-    """Return the step whose picture stands for the lesson."""
+    """Return the step whose picture represents the lesson."""
     return [step for step in lesson.steps if step.page.startswith("explore_")][-1]
 
 

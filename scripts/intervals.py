@@ -346,7 +346,7 @@ ON_ROWS = {
 }
 
 
-# Tests at 5 % of what is right: whether they reject it
+# Tests at 5 % of true hypotheses: whether they reject
 
 
 def tests_of_calibration(rows: Drawn) -> Found:

@@ -395,11 +395,11 @@ def windows(count: int) -> int:
     return 0
 
 
-# A class in a room
+# A class in a live quiz
 
 
 def phones(count: int) -> int:
-    """Let so many phones and a projector look at a room as often as their pages do, then all answer at once."""
+    """Let this many phones and a projector poll a room as often as their pages do, then all answer at once."""
     with server() as (address, process), ThreadPoolExecutor(count + 1) as pool:
         host = Reader(address, "learn_algorithms").open().press("Start a live quiz")
         room, before, memory = _fields(host.query)["room"], process.seconds, process.megabytes

@@ -22,7 +22,7 @@ from tests.browser.driver import ROOT, Tab, chromium, serving
 FOLDER = ROOT / "docs" / "pictures"
 STEMS = ["start", *(Path(page.script).stem for pages in PAGES.values() for page in pages)]
 WIDTH, HEIGHT, QUALITY = 1366, 880, 60
-# The page that a way of Start leads to: the page whose first chart stands for it
+# Page that a card of Start leads to → page whose first chart is its picture
 CHARTS = {
     "explore_data": "explore_reliability",
     "learn_lessons": "learn_cl_gl",

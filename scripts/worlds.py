@@ -123,20 +123,20 @@ def world(prevalence: float, steepness: float) -> World:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Test rows, and the world that their intervals speak of.
+    """Test rows, and the world with the true values of their intervals.
 
     Attributes
     ----------
     world
-        At the stated base rate, where there is one.
+        World at the deployment base rate, if there is one.
     forecasts
-        As those of the world, (n,) each.
+        Forecasts of the world, (n,) each.
     weight, cluster : (n,)
         Or None.
     rng
-        For what else is drawn.
+        Generator for further draws.
     again
-        As many rows of the same kind.
+        Draws as many rows of the same kind.
     """
 
     world: World
@@ -162,16 +162,16 @@ def draw(
     weighted: bool = False,
     stated: float | None = None,
 ) -> Drawn:
-    """Test rows of a world.
+    """Draw test rows of a world.
 
     Parameters
     ----------
     clusters
-        So many of about equal size, whose rows resemble each other in what is predicted and in what is not.
+        Number of clusters of about equal size; both predictions and residuals are correlated within a cluster.
     weighted
-        Whether the rows have weights of 1 to 9, which have nothing to do with their labels.
+        Whether the rows have weights of 1 to 9, independent of their labels.
     stated
-        A base rate that they are weighted to stand for.
+        Base rate that weights adjust the rows to.
     """
     object_, label, whose = rng.normal(size=n), rng.normal(size=n), None
     if clusters is not None:

@@ -99,7 +99,7 @@ PARTS: dict[str, tuple[str, Callable[[], str]]] = {
 
 
 def written(part: str) -> str:
-    """Return the text of a part's file with the part made anew."""
+    """Return the text of a part's file with the part written again."""
     file, make = PARTS[part]
     begin, end = f"<!-- {part}: python -m scripts.write_docs -->", f"<!-- end of {part} -->"
     before, _, rest = (DOCS / file).read_text(encoding="utf-8").partition(begin)

@@ -1,6 +1,6 @@
 """Find files in ../shared, beside the project: papers' tables, reference vectors, real data sets.
 
-Where it is missing, the tests that use it are skipped by name; where CI is set, they fail.
+Without the folder, the tests that use it are skipped by name; in CI they fail.
 """
 
 import csv

@@ -7,7 +7,7 @@ LIMIT = 300  # seconds
 
 
 def until(there: Callable[[], object], what: str) -> None:
-    """Look, ever more rarely, whether ``there()`` is true; fail, naming ``what``, where it never is."""
+    """Check ever more rarely whether ``there()`` is true; fail with ``what`` after ``LIMIT`` seconds."""
     begin, pause = time.monotonic(), 0.02
     while not there():
         assert time.monotonic() < begin + LIMIT, f"{what}: not within {LIMIT} s"

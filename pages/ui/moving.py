@@ -54,9 +54,7 @@ def axes(label: str) -> None:
 def in_step(evaluation: Evaluation, alt: str) -> None:
     """Draw the marks of the model in a lesson's step, and with a switch those of its calibrator.
 
-    While the question is open, only what it shows is drawn. If it shows the model, the calibrator is the answer.
-
-    While the question is open, only what it shows is drawn. If the model is shown then, the calibrator is the answer.
+    While the question is open, only its ``shows`` are drawn. If they include the model, the calibrator is the answer.
     """
     lesson, number = place(state.lesson_open())
     step = lesson.steps[number - 1]

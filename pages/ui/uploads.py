@@ -15,7 +15,7 @@ from pages.ui.text import about_file, plain
 
 Found = TypeVar("Found")
 KEPT_FILES = 4
-LARGE = 20_000_000  # bytes, of which reading takes a second or more
+LARGE = 20_000_000  # bytes; reading a larger file takes a second or more
 
 
 def keep_table(content: bytes, name: str) -> str:
@@ -39,8 +39,6 @@ def received(widget: str, read: Callable[[bytes, str], Found], instead: str = ""
     """Return ``read(content, name)`` of the file in a picker, or None.
 
     An error message appears at the head of the page, and says what is still in use (``instead``).
-
-    What is wrong with it stands at the head of the page, with what is in use ``instead``.
     """
     file = st.session_state[widget]
     if file is None:

@@ -121,7 +121,7 @@ def tab_stops(tab: Tab) -> list[str]:
 
 
 def unfold(tab: Tab) -> Tab:
-    """Open whatever is folded away on the page, and in the end the popover with Python."""
+    """Open everything folded on the page, and finally the popover with Python code."""
     folded = tab.page.locator("details:not([open]) > summary")
     while folded.count():
         folded.first.click()

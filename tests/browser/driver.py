@@ -127,7 +127,7 @@ def answers(address: str) -> bool:
 
 
 class Tab:
-    """One browser tab on the app. What must hold on every page is collected on the way and asked for at the end."""
+    """Browser tab on the app; it collects faults that no page may have, to be asserted at the end."""
 
     def __init__(self, page: Page, address: str) -> None:
         self.page, self.address = page, address
@@ -246,7 +246,7 @@ class Tab:
         return self.click_mark(self.by_key(f"chart_{key}").locator(".js-plotly-plot"), x, y)
 
     def click_mark(self, chart: Locator, x: float, y: float) -> Tab:
-        """Click the mark of a chart that stands at this place."""
+        """Click the mark of a chart at this place."""
         left, top = self.place(chart, x, y)
         until(lambda: self._over_a_mark(chart, left, top), f"the pointer is over the mark at {x}, {y}")
         self.page.mouse.click(left, top)

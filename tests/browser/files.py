@@ -1,4 +1,4 @@
-"""Files that the tests bring to the page, made here, and what ``calib`` says of them."""
+"""Simulated files that the tests upload, and the results of ``calib`` for them."""
 
 from __future__ import annotations
 

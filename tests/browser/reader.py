@@ -1,4 +1,4 @@
-"""A reader without a browser: Streamlit's protocol over a websocket, as the page in a browser speaks it."""
+"""Client without a browser: Streamlit's protocol over a websocket, as the page in a browser uses it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS = ("markdown", "heading", "alert")
 
 
 class Reader:
-    """One session: opens a page, brings files, moves widgets, and has all elements that stand on its page."""
+    """Session that opens pages, uploads files, moves widgets, and keeps all elements of its page."""
 
     def __init__(self, address: str, page: str = "explore_reliability", **query: str) -> None:
         self.address, self.page, self.query = address, page, urlencode(query)
@@ -56,7 +56,7 @@ class Reader:
         return self.answered()
 
     def rerun(self, fragment: str = "", *pressed: WidgetState) -> None:
-        """Ask for a run of the page, or of this part of it, as after a press on a button."""
+        """Request a run of the page, or of one fragment, as after a press on a button."""
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_name, state.page_script_hash = self.query, self.page, self._script
@@ -79,7 +79,7 @@ class Reader:
         return self.answered()
 
     def slide(self, key: str, value: float) -> Reader:
-        """Move a slider, until the answer stands on the page."""
+        """Move a slider, and wait for the answer."""
         return self.set(self.by_key("slider", key), double_array_value={"data": [value]})
 
     def type_number(self, key: str, value: float) -> Reader:

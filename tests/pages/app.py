@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class App(AppTest):
-    """AppTest by whose keys a widget is found whatever it is named at the moment."""
+    """AppTest that finds a widget by its key, whatever number its name has now."""
 
     _components = None  # result of a search through all installed packages, once for all sessions
     sessions: ClassVar[list[App]] = []  # the sessions of this test

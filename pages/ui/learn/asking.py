@@ -58,7 +58,7 @@ def ask_in_picture(
 
 @contextmanager
 def _answers(about: str, key: str, number: int, skip: Callable[[], None] | None) -> Iterator[None]:
-    """Draw how sure the reader is, what stands in this context, and a button that skips the question."""
+    """Draw the choice of a confidence, the content of this context, and a button that skips the question."""
     chance, *_ = steps = levels(number)
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"answers_{key}"):
         st.segmented_control(  # before the answers: feedback on an answer is immediate

@@ -339,7 +339,7 @@ def _fields(
 
 
 def _rows(fields: Sequence[Callable[[], Any]], columns: int) -> None:
-    """Draw fields in rows of ``columns``; in the drawer of a room, one below the other."""
+    """Draw fields in rows of ``columns``; in the drawer of presenter view, one below the other."""
     columns = 1 if state.presenter() else columns
     for start in range(0, len(fields), columns):
         for column, draw in zip(st.columns(columns, gap="medium"), fields[start:], strict=False):

@@ -1,4 +1,4 @@
-"""Lessons: the panel above the page of an open step, the list of lessons, and the view for a room."""
+"""Lessons: the panel above the page of an open step, the list of lessons, and presenter view."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def part_of(beside: str) -> str:
 
 
 def presenter(kind: str = "secondary") -> None:
-    """Draw the button that switches between the view for a desk and the view for a room."""
+    """Draw the button that switches presenter view on or off."""
     on = state.presenter()
     st.button(
         "End presenting" if on else "Present",
@@ -249,7 +249,7 @@ def presenter(kind: str = "secondary") -> None:
 
 
 def _place(lesson: Lesson, number: int, step: Step) -> None:
-    """Draw one row: the place in the lesson, reset of the step, the view for a room, and leaving."""
+    """Draw one row: the place in the lesson, reset of the step, presenter view, and leaving."""
     with st.container(horizontal=True, vertical_alignment="center", key="lesson_place"):
         st.caption(f"{plain(lesson.title)} · step {number} of {len(lesson.steps)}", width="stretch")
         if step.departed(state.recipe()):
