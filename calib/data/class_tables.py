@@ -417,7 +417,7 @@ def _negative(P: np.ndarray, rows: np.ndarray, model: str) -> DataError:
     return DataError(
         f"The probabilities of {model!r} contain negative values, such as {number(float(P[row].min()))} in row "
         f"{row + 1:,}.",
-        "Correct them. If they are logits, say so, and their softmax is used.",
+        "Correct them. If they are logits, read them as logits, and their softmax is used.",
         (AS_LOGITS,),
     )
 

@@ -78,8 +78,8 @@ def prepare(evaluation: Evaluation, calibrator: str | None = None) -> Simplex:
         f"{capital(name_of(key))} moves {number(moved)} of each row’s probability to other classes on average",
         f"Arrows lead from the uncalibrated probabilities to those of {label_of(key)}, averaged in cells. The "
         "nearer a point lies to a corner, the more probable is that class. Thicker arrows stand for more rows. Rings "
-        f"are the observed frequencies of a cell with at least {FEW} rows. A calibrator does well where arrows end in "
-        "their rings, apart from chance.",
+        f"are the observed frequencies of a cell with at least {FEW} rows. A calibrator is good if arrows end in their "
+        "rings, apart from chance.",
         f"Triangle of {listed([str(name) for name in names])}: {name_of(key)} moves {number(moved)} of the "
         "probability on average.",
     )

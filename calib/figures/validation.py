@@ -102,7 +102,7 @@ def formatted_segments(made: Audited, most: int = 20) -> pd.DataFrame:
             "Predicted": [percent(p) for p in lines["predicted"]],
             "Observed": [percent(p) for p in lines["observed"]],
             "Adjusted p": [number(p) for p in lines["p_value"]],
-            "What deviates": [LOOKS[look_of(found, each.line)] for each in causes],
+            "Deviation": [LOOKS[look_of(found, each.line)] for each in causes],
             "Segments with the same rows": [str(len(each.others)) for each in causes],
         }
     )

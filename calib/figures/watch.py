@@ -332,5 +332,5 @@ def _short_name(name: str) -> str:
 
 
 WATCH_EVIDENCE = FigureEntry("watch_evidence", "Evidence over time", prepare_evidence, draw_evidence)
-WATCH_MOVED = FigureEntry("watch_moved", "What changed", prepare_moved, draw_moved)
+WATCH_MOVED = FigureEntry("watch_moved", "Scores and calibration over time", prepare_moved, draw_moved)
 WATCH_PERIODS = FigureEntry("watch_periods", "Reliability by period", prepare_periods, draw_periods)

@@ -313,7 +313,7 @@ COLUMNS = {
     "predicted": "Predicted",
     "observed": "Observed",
     "p_value": "Adjusted p",
-    "look": "What deviates",
+    "look": "Deviation",
     "more": "More",
 }
 FORMATS = {
