@@ -73,7 +73,7 @@ def main() -> None:
     sys.path.insert(0, str(APP.parent))  # as Streamlit does for the script
     from pages.ui import server
 
-    server.keep_in()
+    server.protect_data()
     asked, options = _parser().parse_args(), arguments()
     if asked.file is not None:
         sys.exit(_show(asked.file))

@@ -156,7 +156,9 @@ def _clusters(evaluation: Evaluation) -> str:
     cluster = evaluation.cluster
     if cluster is None:
         return "No cluster column was chosen, so all rows count as independent."
-    lines = f"The intervals are based on {counted(len(set(cluster.tolist())), 'cluster')} among the test rows."
+    lines = (
+        f"The intervals are based on {counted(len(set(cluster.tolist())), 'cluster')} among the test rows."
+    )
     if evaluation.calibrators and evaluation.recipe.split != "cluster":
         lines += (
             " The split does not keep clusters together, so a cluster can be in both training and test set."

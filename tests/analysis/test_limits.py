@@ -55,7 +55,7 @@ def test_one_split_and_folds_are_told_apart():
 
 def test_a_method_chosen_on_the_test_rows_is_named():
     text, evaluation = said(data="sample:digits")
-    assert f"To use {name_of(recommend(evaluation).choice)}" in text
+    assert f"use {name_of(recommend(evaluation).choice)}" in text
     assert "2 methods on these same test rows" in text
     text, _ = said(data="sample:digits", calibrators=("none",))
     assert "same test rows" not in text

@@ -89,7 +89,7 @@ def test_names_are_shown_as_text():
 def test_a_report_has_the_search_only_if_somebody_asked_for_it():
     y, p, table = planted()
     evaluation = check(y, p, features=table)
-    with pytest.raises(InputError, match="asked"):
+    with pytest.raises(InputError, match="requested"):
         FIGURES["audit"].reported(evaluation)
     asked = evaluation.recipe.replace(**{"groups.in_report": True, "groups.resamples": 99})
     source, _ = FIGURES["audit"].reported(replace(evaluation, recipe=asked))
