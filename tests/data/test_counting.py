@@ -152,7 +152,7 @@ def test_margins_are_rounded_on_their_own_scale(tmp_path):
     [
         ("label,p\n1,0.5\n0,0.25\n1,0.5,7\n", "Line 4 has 3 cells, but 2 are expected"),
         ("label,p\n1,0.5\n0,0.25\n1\n", "Line 4 has 1 cell, but 2 are expected"),
-        ("label,p\n1,50 %\n0,25 %\n", "not written plainly"),
+        ("label,p\n1,50 %\n0,25 %\n", "not in plain notation"),
         ("label,p\n1,0.5\n0,low\n", "contains values that are not numbers"),
         ("label,p\n1,\n,0.5\n", "No row has both a label and a finite score"),
     ],
