@@ -78,16 +78,16 @@ from calib.metrics import METRICS
 from calib.recipe import Recipe, plugin_problems, with_calibrators
 from calib.sources import (
     Upload,
-    counted_rows,
+    count_large_file,
     digest,
     file_digest,
     file_key,
-    judging,
-    judging_model,
     load_table,
     missing,
     problems,
     reading,
+    with_onnx_model,
+    with_test_file,
 )
 from calib.sources import dataset as dataset_of
 from calib.study import (
@@ -437,7 +437,7 @@ def _write(path: Path, content: bytes) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror}. Choose another path.") from None
 
 
-def _asked(args: argparse.Namespace) -> Path | tuple[str, str]:
+def _data_source(args: argparse.Namespace) -> Path | tuple[str, str]:
     """Return the data file, or the connection and the query."""
     if (args.data is None) == (args.connection is None):
         raise InputError("Name either a data file, or --connection with --query.")
@@ -495,20 +495,20 @@ def _on_file(
     if judge_on is not None:
         other = _read(judge_on)
         uploads[digest(other)] = TableFile(judge_on.name, other)
-        recipe = recipe.replace(file=name, **judging(f"upload:{digest(other)}", judge_on.name, recipe))
+        recipe = recipe.replace(file=name, **with_test_file(f"upload:{digest(other)}", judge_on.name, recipe))
     if model is not None:
         graph = _read(model)
         uploads[digest(graph)] = graph
-        recipe = recipe.replace(file=name, **judging_model(f"upload:{digest(graph)}", model.name))
+        recipe = recipe.replace(file=name, **with_onnx_model(f"upload:{digest(graph)}", model.name))
     for key, file in missing(recipe, uploads).items():
         raise InputError(
             f"The Recipe needs {file or f'the file with the digest {key}'} as well. Pass it with --judge-on "
             "(a table) or --onnx (a model)."
         )
-    _tell_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
+    _report_lost(asked.lost(recipe, asked=("data", "file", "judge_on", "judge_file", "onnx", "onnx_file")))
     read_as = recipe
     if large is not None and recipe.content == "predictions":
-        read_as, frame = counted_rows(recipe, large)
+        read_as, frame = count_large_file(recipe, large)
         uploads = {str(file_key(data)): frame}
     table = load_table(read_as, uploads)
     found, dataset = problems(read_as, table), dataset_of(read_as, table)
@@ -525,7 +525,7 @@ def _on_file(
     return recipe, dataset, found
 
 
-def _tell_lost(lost: Mapping[str, Any]) -> None:
+def _report_lost(lost: Mapping[str, Any]) -> None:
     """Report the fields of the Recipe that the given files replace."""
     for name, value in lost.items():
         given = json.dumps(value, ensure_ascii=False)
@@ -568,7 +568,7 @@ def _print(table: pd.DataFrame) -> None:
 
 
 def _evaluate(args: argparse.Namespace) -> int:
-    where = _asked(args)
+    where = _data_source(args)
     _check_folders(args.html, args.pdf, args.csv)
     given = {f"report.{name}": text for name in REPORT if (text := getattr(args, name)) is not None}
     if args.learn_rows is not None:
@@ -581,7 +581,7 @@ def _evaluate(args: argparse.Namespace) -> int:
         )
     keys = [checks.one_of(key, METRICS, "--metrics") for key in _listed(args.metrics) or ()]
     recipe, dataset, found = _on_file(recipe, where, args.judge_on, args.onnx)
-    _say_price(recipe, dataset)
+    _print_cost(recipe, dataset)
     evaluation = _evaluated(recipe, dataset)
     table = evaluation.measured(keys) if keys else evaluation.metrics
     if evaluation.joint is not None and not keys:
@@ -631,7 +631,7 @@ def _evaluated(recipe: Recipe, dataset: Dataset) -> Evaluation:
         ) from error
 
 
-def _say_price(recipe: Recipe, dataset: Dataset) -> None:
+def _print_cost(recipe: Recipe, dataset: Dataset) -> None:
     """Estimate and print, from one fit, how long refitting the model for every row will take."""
     if fits_every_row(recipe):
         once = _evaluated(recipe.replace(placement="split", **with_calibrators(recipe, ("none",))), dataset)
@@ -664,7 +664,7 @@ def _simulate(args: argparse.Namespace) -> int:
         return 0
     _check_folders(args.html, args.csv)
     allowed = {parameter.name: parameter for parameter in _experiment(args.experiment).parameters}
-    settings = _set(args.set, allowed)
+    settings = _parsed_settings(args.set, allowed)
     run = run_experiment(
         args.experiment, settings, args.seed, Watch(_progress if sys.stderr.isatty() else None)
     )
@@ -680,7 +680,7 @@ def _simulate(args: argparse.Namespace) -> int:
     return 0
 
 
-def _set(texts: Sequence[str], allowed: Mapping[str, Parameter]) -> dict[str, Any]:
+def _parsed_settings(texts: Sequence[str], allowed: Mapping[str, Parameter]) -> dict[str, Any]:
     """Parse the values of --set; the check of the settings later refuses unknown names and values."""
     settings: dict[str, Any] = {}
     for text in texts:
@@ -695,7 +695,7 @@ def _set(texts: Sequence[str], allowed: Mapping[str, Parameter]) -> dict[str, An
 
 def _playground(args: argparse.Namespace) -> int:
     _check_folders(args.html)
-    _write(args.html, playground_html(_set(args.set, PLAYGROUND_SETTINGS)))
+    _write(args.html, playground_html(_parsed_settings(args.set, PLAYGROUND_SETTINGS)))
     return 0
 
 
@@ -744,7 +744,7 @@ def _study(args: argparse.Namespace) -> int:
             # Hundreds of setups take a while.
             print(f"writing {args.report}", file=sys.stderr, flush=True)
             _write(args.report, _report(store, done, protocol.metrics))
-        _tell(store, done, bool(args.csv), bool(args.report))
+        _report_results(store, done, bool(args.csv), bool(args.report))
     return 0 if done.complete else 1
 
 
@@ -759,7 +759,7 @@ def _report(store: Store, done: Summary, metrics: Sequence[str]) -> bytes:
     )
 
 
-def _tell(store: Store, done: Summary, csv: bool, report: bool) -> None:
+def _report_results(store: Store, done: Summary, csv: bool, report: bool) -> None:
     for note, rows in store.notes(of=done.keys).items():
         print(f"note: in {rows:,} results: {note}", file=sys.stderr)
     failed = store.failures(of=done.keys)

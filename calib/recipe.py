@@ -28,7 +28,7 @@ from calib.kernel.base_rate import shares
 from calib.kernel.binning import STRATEGIES
 from calib.kernel.checks import InputError
 from calib.kernel.period import check_period
-from calib.kernel.records import Parameter, that_matter
+from calib.kernel.records import Parameter, effective_parameters
 from calib.kernel.segment import check_condition
 from calib.kernel.wording import listed
 from calib.metrics import METRICS
@@ -572,7 +572,7 @@ class Recipe:
 
     def _check_matter(self, where: str, parameters: Collection[Parameter], given: Mapping[str, Any]) -> None:
         """Refuse a setting of a model or a calibrator that has no effect with the other settings."""
-        applied = that_apply(parameters, given)
+        applied = effective_values(parameters, given)
         for p in parameters:
             if p.only_with and p.name in given and p.name not in applied:
                 name, values = p.only_with
@@ -822,18 +822,20 @@ def _data_parameters(data: str) -> dict[str, Parameter]:
     return TABLE
 
 
-def that_apply(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+def effective_values(parameters: Iterable[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given values of a model or a calibrator that have an effect or are defaults.
 
     >>> from calib.calibrators import CALIBRATORS
-    >>> that_apply(CALIBRATORS["venn"].parameters, {"taxonomy": "label", "bins": 5, "threshold": 0.3})
+    >>> effective_values(CALIBRATORS["venn"].parameters, {"taxonomy": "label", "bins": 5, "threshold": 0.3})
     {'taxonomy': 'label', 'threshold': 0.3}
     """
     parameters = tuple(parameters)
     own = {p.name: p for p in parameters}
     decided = [p for p in parameters if p.only_with is None or p.only_with[0] in own]
     idle = (
-        own.keys() - {p.name for p in that_matter(decided, given)} - (own.keys() - {p.name for p in decided})
+        own.keys()
+        - {p.name for p in effective_parameters(decided, given)}
+        - (own.keys() - {p.name for p in decided})
     )
     return {name: value for name, value in given.items() if name not in idle or value == own[name].default}
 

@@ -48,7 +48,7 @@ from calib.data.column_types import typed_frame
 from calib.data.onnx_model import Inputs, model_inputs, onnx_scores
 from calib.data.predictions import refuse_merged, tables_of
 from calib.kernel.declared import SETTINGS
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 from calib.kernel.records import ABOUT, Dataset, Problem
 from calib.kernel.wording import listed
 from calib.recipe import FIELDS, Recipe, with_split
@@ -245,7 +245,7 @@ def _table(named: tuple[str, str], uploads: Uploads, file: str | None, asked: Ma
         if digest in uploads:
             return Table(_uploaded(uploads[digest], asked))
         if kind == "upload":
-            raise DataError(_again(name, digest))
+            raise DataError(_upload_again(name, digest))
         raise DataError(f"{name} is not open.", "Choose the table again on Data.")
     if asked:
         raise DataError(
@@ -259,7 +259,7 @@ def _table(named: tuple[str, str], uploads: Uploads, file: str | None, asked: Ma
     raise DataError("A synthetic data set is simulated and does not come from a table.")
 
 
-def _again(file: str | None, key: str) -> str:
+def _upload_again(file: str | None, key: str) -> str:
     again = f"{file} again" if file else f"the file with the digest {key}"
     return f"Upload {again} to continue: links do not contain the data, and the server does not save them."
 
@@ -281,7 +281,9 @@ def _joined(
         recipe.file or about(table.frame).name or "the data",
         recipe.judge_file or about(other).name or "the other file",
     )
-    return join_tables(table.frame, other, target, _needed(recipe, table.frame, target), names, merge, drop)
+    return join_tables(
+        table.frame, other, target, _needed_columns(recipe, table.frame, target), names, merge, drop
+    )
 
 
 def labelled(table: Table) -> str:
@@ -295,7 +297,7 @@ def labelled(table: Table) -> str:
     return table.target
 
 
-def _needed(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
+def _needed_columns(recipe: Recipe, frame: pd.DataFrame, target: str) -> list[str]:
     """Return the columns that are features or scores, or have a role."""
     given = [name for role, name in roles(recipe).items() if name is not None and role != "part"]
     if recipe.content == "predictions":
@@ -354,7 +356,7 @@ def _model(recipe: Recipe, uploads: Uploads) -> bytes:
     key = str(recipe.onnx).removeprefix("upload:")
     content = uploads.get(key)
     if not isinstance(content, bytes):
-        raise DataError(_again(recipe.onnx_file, key))
+        raise DataError(_upload_again(recipe.onnx_file, key))
     return content
 
 
@@ -376,10 +378,10 @@ def _scores(recipe: Recipe, frame: pd.DataFrame, target: str) -> tuple[str, ...]
     return left
 
 
-def judging_model(model: str | None, file: str | None = None) -> dict[str, Any]:
+def with_onnx_model(model: str | None, file: str | None = None) -> dict[str, Any]:
     """Return the fields of a Recipe that change when an existing model is chosen or removed.
 
-    >>> Recipe(**judging_model("upload:00ff", "credit.onnx")).content
+    >>> Recipe(**with_onnx_model("upload:00ff", "credit.onnx")).content
     'predictions'
     """
     content = "features" if model is None else "predictions"
@@ -389,12 +391,14 @@ def judging_model(model: str | None, file: str | None = None) -> dict[str, Any]:
 NOT_ELSEWHERE: Mapping[str, Any] = {"judge_on": None, "judge_file": None, "part": None}
 
 
-def judging(other: str | None, file: str | None = None, before: Recipe | None = None) -> dict[str, Any]:
+def with_test_file(
+    other: str | None, file: str | None = None, before: Recipe | None = None
+) -> dict[str, Any]:
     """Return the fields of a Recipe that change when another table becomes the test set or is removed.
 
     ``other`` is named like ``data``. ``before`` is the Recipe, whose split may have options that are removed with it.
 
-    >>> Recipe(**judging("upload:00ff", "new.csv")).split
+    >>> Recipe(**with_test_file("upload:00ff", "new.csv")).split
     'file'
     """
     split = with_split(before or Recipe(), "random" if other is None else "file")
@@ -483,7 +487,7 @@ def with_data(
     {'seed': '3'}
     """
     return {
-        **{**_reset("columns"), **judging_model(None)},
+        **{**_reset("columns"), **with_onnx_model(None)},
         **{"data": data, "file": file, "content": content, "target": target},
         "data_params": data_params or {},
     }
@@ -547,11 +551,11 @@ def dataset(recipe: Recipe, table: Table) -> Dataset:
     if recipe.content == "predictions":
         scores = _scores(recipe, frame, target) or None
         made = prepare_predictions(
-            frame, target, table.positive, scores, scores_as=_scores_as(recipe), **_as_asked(recipe)
+            frame, target, table.positive, scores, scores_as=_scores_as(recipe), **_row_options(recipe)
         )
     else:
-        made = prepare(frame, target, table.positive, recipe.exclude, recipe.keep, **_as_asked(recipe))
-    give_back(made.n)
+        made = prepare(frame, target, table.positive, recipe.exclude, recipe.keep, **_row_options(recipe))
+    release_memory(made.n)
     known = about(frame)
     notes = (*known.notes, *made.notes)
     beside = {str(name): each for name, each in frame.items() if str(name) not in (*made.X, target)}
@@ -562,7 +566,7 @@ BY_ROW = ("time", "cluster", "part", "period", "segment", "judge_on", "onnx")
 """Fields of a Recipe that need single rows, which counts do not have."""
 
 
-def counted_rows(recipe: Recipe, file: LargeFile, spill: bool = True) -> tuple[Recipe, pd.DataFrame]:
+def count_large_file(recipe: Recipe, file: LargeFile, spill: bool = True) -> tuple[Recipe, pd.DataFrame]:
     """Count the predictions of a file by score and label.
 
     Parameters
@@ -629,7 +633,7 @@ def roles(recipe: Recipe) -> dict[str, str | None]:
     return {role: getattr(recipe, role) for role in ROLES}
 
 
-def _as_asked(recipe: Recipe) -> dict[str, Any]:
+def _row_options(recipe: Recipe) -> dict[str, Any]:
     """Return the Recipe's roles and options of rows as arguments of ``prepare`` and ``validate``."""
     return {
         "roles": roles(recipe),
@@ -651,7 +655,7 @@ def problems(recipe: Recipe, table: Table) -> list[Problem]:
         scores=_scores(recipe, table.frame, table.target) if table.target is not None else (),
         keep=recipe.keep,
         scores_as=_scores_as(recipe),
-        **_as_asked(recipe),
+        **_row_options(recipe),
     )
     # Do not report that predictions could be features: a model's inputs are known
     return found if recipe.onnx is None else [each for each in found if each.fix != {"content": "features"}]

@@ -271,7 +271,7 @@ def a_file(rng):
 def a_recipe(rng, first, second):
     split = rng.choice(sorted(NEEDED))
     roles = {role: ROLES[role] for role in (*NEEDED[split], *rng.choice([(), ("weight",)]))}
-    judged = sources.judging(f"upload:{second}", "second.csv") if rng.random() < 0.3 else {}
+    judged = sources.with_test_file(f"upload:{second}", "second.csv") if rng.random() < 0.3 else {}
     return Recipe(
         data=f"upload:{first}",
         file="first.csv",

@@ -18,7 +18,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.__main__ import main
 from calib.data import prepare, read_table
-from calib.sources import digest, judging
+from calib.sources import digest, with_test_file
 
 ROOT = Path(__file__).parents[1]
 RECIPE = Recipe(model="naive_bayes", calibrators=("none", "platt", "venn_abers"), seed=3)
@@ -278,7 +278,7 @@ def test_what_a_file_named_takes_the_place_of_is_told(files, capsys):
 
 
 def test_a_further_file_that_the_recipe_needs_is_asked_for(files, capsys):
-    judged = RECIPE.replace(**judging("upload:00ff", "new.csv"))
+    judged = RECIPE.replace(**with_test_file("upload:00ff", "new.csv"))
     assert run(files, recipe=judged) == 2
     assert "The Recipe needs new.csv as well. Pass it with --judge-on" in capsys.readouterr().err
 

@@ -15,11 +15,11 @@ from calib.sources import (
     classes_together,
     data_problems,
     digest,
-    judging,
     load,
     load_table,
     source,
     with_labels,
+    with_test_file,
 )
 from calib.synthetic import SYNTHETIC
 
@@ -227,7 +227,7 @@ def test_labels_merged_into_one_class_are_one_class_in_every_file():
     assert "Labels 'c' and 'd' count as 'other': 12 rows." in made.notes
     second = pd.DataFrame({"y": list("aabbce"), "x": np.arange(6)})
     both = recipe.replace(
-        **judging("upload:11"), data_params={"join_labels": ["c", "d", "e"]}
+        **with_test_file("upload:11"), data_params={"join_labels": ["c", "d", "e"]}
     )  # of a label that only the other file holds, too
     joined = load(both, {"00": first, "11": second})
     assert joined.names == ("a", "b", "other")

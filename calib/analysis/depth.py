@@ -28,7 +28,7 @@ from calib.metrics import METRICS, log_loss_clipped, loss_decomposition, metric_
 from calib.models import MODELS
 from calib.models.leaves import LEAVES as ALL_LEAVES
 from calib.placements import PLACEMENTS
-from calib.recipe import Recipe, that_apply, with_calibrators
+from calib.recipe import Recipe, effective_values, with_calibrators
 from calib.splits import SPLITS
 
 DRAWN = (
@@ -135,7 +135,7 @@ def depth_recipe(recipe: Recipe, growth: str, depth: int | None = None, leaf: st
         content="features",
         score=None,
         model=model,
-        params=that_apply(MODELS[model].parameters, params),
+        params=effective_values(MODELS[model].parameters, params),
         placement=kind.placement,
         evaluation="holdout",
     )

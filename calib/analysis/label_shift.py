@@ -27,7 +27,7 @@ from calib.kernel import checks
 from calib.kernel.base_rate import shares
 from calib.kernel.checks import Array, InputError
 from calib.kernel.records import Dataset
-from calib.kernel.weights import effective_weights, or_ones, rows_behind
+from calib.kernel.weights import effective_weights, or_ones, represented_rows
 from calib.kernel.wording import class_named, number
 from calib.placements.adjusted import unadjusted
 from calib.recipe import Recipe
@@ -121,7 +121,7 @@ def estimate_base_rate(
     rate = _maximum(ones, zeros, w)
     drop = float(chi2.ppf(level, 1)) / 2
     lower, upper = (_where_likelihood_falls(ones, zeros, w, rate, end, drop) for end in (0.0, 1.0))
-    return EstimatedRate(rate, lower, upper, base_rate, rows_behind(weights, len(p)), level)
+    return EstimatedRate(rate, lower, upper, base_rate, represented_rows(weights, len(p)), level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +240,7 @@ def estimate_base_rates(
     table = pd.DataFrame(
         {"fitted": fitted, "rate": rate, "lower": ends[:, 0], "upper": ends[:, 1]}, index=index
     )
-    return EstimatedRates(table, rows_behind(weights, len(p)), level)
+    return EstimatedRates(table, represented_rows(weights, len(p)), level)
 
 
 def _likeliest_shares(density: Array, w: Array, start: Array, fixed: int | None = None) -> Array:

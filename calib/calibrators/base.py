@@ -29,10 +29,10 @@ from calib.kernel.checks import (
 from calib.kernel.fields import Fields, plain
 from calib.kernel.formula import Expression, steps
 from calib.kernel.records import Parameter
-from calib.kernel.weights import effective_weights, rows_behind
+from calib.kernel.weights import effective_weights, represented_rows
 
 Steps = tuple[Array, Array]
-CONTINUED, KEPT = "extrapolated", "clamped"
+EXTRAPOLATED, CLAMPED = "extrapolated", "clamped"
 STRAIGHT_ON = "extrapolated linearly in log-odds, or clamped where the curve falls at its end"
 READERS: dict[str, Callable[[Any], Any]] = {
     "score": score_vector,
@@ -159,7 +159,7 @@ class ScoreCalibrator(BaseEstimator):
         check_is_fitted(self)
         return self._map(self._read(scores))
 
-    def suit(self, scores: Array, probability: bool, decides: bool) -> None:
+    def adapt(self, scores: Array, probability: bool, decides: bool) -> None:
         """Set, before a fit, the options that depend on the kind of score; placements call it.
 
         Parameters
@@ -297,7 +297,7 @@ class IntervalCalibrator(ScoreCalibrator):
         scores, removed = self._read(scores), np.asarray(removed)
         same_length(scores=scores, removed=removed)
         weights = getattr(self, "weights_", None)
-        n = rows_behind(weights, len(self.labels_))
+        n = represented_rows(weights, len(self.labels_))
         whole = removed.ndim == 1 and (removed.dtype.kind in "iu" or removed.size == 0)
         if not whole or ((removed < 0) | (removed >= n)).any():
             raise InputError(

@@ -10,7 +10,7 @@ from typing import Any
 
 from scipy.special import expit
 
-from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, level, log_odds_columns
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
@@ -38,7 +38,7 @@ class Beta(ScoreCalibrator):
     label = "Beta calibration"
     name = "beta calibration"
     source = "Kull et al. 2017; Shaker and Hüllermeier 2025, eq. 12"
-    beyond = CONTINUED
+    beyond = EXTRAPOLATED
     input = "probability"
     weighted = True
     complexity = 4

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from calib.calibrators.base import KEPT, ScoreCalibrator
+from calib.calibrators.base import CLAMPED, ScoreCalibrator
 from calib.calibrators.isotonic import increasing_steps, interpolated
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
@@ -36,7 +36,7 @@ class CenteredIsotonic(ScoreCalibrator):
     label = "Centred isotonic regression"
     name = "centred isotonic regression"
     source = "Oron and Flournoy 2017"
-    beyond = KEPT
+    beyond = CLAMPED
     weighted = True
     complexity = 5.5
     kind = "isotonic"

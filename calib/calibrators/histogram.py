@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calib.calibrators.base import KEPT, ScoreCalibrator
+from calib.calibrators.base import CLAMPED, ScoreCalibrator
 from calib.kernel.binning import STRATEGIES, group_sums, quantile_edges, uniform_breaks
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
@@ -47,7 +47,7 @@ class Histogram(ScoreCalibrator):
     name = "histogram binning"
     source = "Zadrozny and Elkan 2001"
     input = "probability"
-    beyond = KEPT
+    beyond = CLAMPED
     weighted = True
     complexity = 4.8
     kind = "bins"

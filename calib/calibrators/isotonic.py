@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calib.calibrators.base import KEPT, ScoreCalibrator
+from calib.calibrators.base import CLAMPED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, first_reaching, lines, steps
@@ -46,7 +46,7 @@ class Isotonic(ScoreCalibrator):
     label = "Isotonic regression"
     name = "isotonic regression"
     source = "Zadrozny and Elkan 2002; Johansson et al. 2019 §2.4"
-    beyond = KEPT
+    beyond = CLAMPED
     weighted = True
     complexity = 5
     kind = "isotonic"

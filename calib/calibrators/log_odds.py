@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
-from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, Number, logit, sigmoid
@@ -126,7 +126,7 @@ class LogOddsPolynomial(ScoreCalibrator):
     """
 
     degree: ClassVar[int]
-    beyond = CONTINUED
+    beyond = EXTRAPOLATED
     input = "probability"
     weighted = True
     kind = "log_odds_polynomial"

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
 from calib.calibrators.feature_groups import (
     NONE,
     FeatureGroups,
@@ -107,7 +107,7 @@ class Multicalibration(ScoreCalibrator):
     name = "multicalibration"
     source = "Hébert-Johnson et al. 2018; Tax et al. 2025"
     input = "features"
-    beyond = CONTINUED
+    beyond = EXTRAPOLATED
     weighted = True
     complexity = 9
     kind = "segments"
@@ -161,7 +161,7 @@ class Multicalibration(ScoreCalibrator):
         self.breaks_ = levels_of(x, self.bins, weights)
         self.corrections_: tuple[Correction, ...] = ()
         if y.min() < y.max():
-            fitting, held = (_Rows(x, y, groups, each).kept() for each in _parted(weights))
+            fitting, held = (_Rows(x, y, groups, each).kept() for each in _split_weights(weights))
             self.corrections_ = self._boosted(fitting, held)
 
     def _boosted(self, fitting: _Rows, held: _Rows) -> tuple[Correction, ...]:
@@ -349,7 +349,7 @@ def _segments(search: _Search, depth: int) -> list[tuple[int, ...]]:
     return [(), *((i,) for i in columns), *pairs]
 
 
-def _parted(weights: Array) -> tuple[Array, Array]:
+def _split_weights(weights: Array) -> tuple[Array, Array]:
     """Split weights (n,) into those of the rows that learn and of those held out; counts are split row by row."""
     rng = np.random.default_rng(SEED)
     if are_whole(weights):

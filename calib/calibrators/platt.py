@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import expit
 
-from calib.calibrators.base import CONTINUED, READERS, ScoreCalibrator
+from calib.calibrators.base import EXTRAPOLATED, READERS, ScoreCalibrator
 from calib.calibrators.log_odds import CLIP, log_odds, slope_notes
 from calib.kernel.checks import Array, both_classes
 from calib.kernel.fields import Fields
@@ -73,7 +73,7 @@ class Platt(ScoreCalibrator):
     weighted = True
     complexity = 3
     kind = "sigmoid"
-    beyond = CONTINUED
+    beyond = EXTRAPOLATED
     parameters = (
         Parameter(
             "on",
@@ -108,7 +108,7 @@ class Platt(ScoreCalibrator):
     def takes(self) -> str:
         return "probability" if self.on == "log-odds" else self.input
 
-    def suit(self, scores: Array, probability: bool, decides: bool) -> None:
+    def adapt(self, scores: Array, probability: bool, decides: bool) -> None:
         """Choose log-odds for probabilities; a margin is already on that scale."""
         if self.on == "score":
             return

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
 from calib.kernel.checks import Array
 from calib.kernel.fields import Fields
 from calib.kernel.formula import Expression, falling, steps
@@ -57,7 +57,7 @@ class PPA(ScoreCalibrator):
     key = "ppa"
     label = "PPA"
     source = "Boström 2008; Shaker and Hüllermeier 2025, A.3"
-    beyond = CONTINUED
+    beyond = EXTRAPOLATED
     input = "probability"
     weighted = True
     complexity = 2

@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators.base import CONTINUED, ScoreCalibrator
+from calib.calibrators.base import EXTRAPOLATED, ScoreCalibrator
 from calib.calibrators.joint import JointCalibrator
 from calib.calibrators.log_odds import CLIP, count_clipped, fit_notes, log_odds
 from calib.kernel.checks import Array, InputError, both_classes
@@ -121,7 +121,7 @@ class Temperature(ScoreCalibrator):
     label = "Temperature scaling"
     name = "temperature scaling"
     source = "Guo et al. 2017"
-    beyond = CONTINUED
+    beyond = EXTRAPOLATED
     input = "probability"
     weighted = True
     complexity = 1

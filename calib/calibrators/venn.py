@@ -90,7 +90,7 @@ class Venn(IntervalCalibrator):
         self.threshold = threshold
         self.merge = merge
 
-    def suit(self, scores: Array, probability: bool, decides: bool) -> None:
+    def adapt(self, scores: Array, probability: bool, decides: bool) -> None:
         """Predict class 1 of a margin above 0, unless another threshold is set."""
         if not probability and self.threshold == 0.5:
             self.threshold = 0.0

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from calib.calibrators.base import KEPT, MERGE, IntervalCalibrator, Steps
+from calib.calibrators.base import CLAMPED, MERGE, IntervalCalibrator, Steps
 from calib.calibrators.left_out import pairs_without
 from calib.calibrators.merge import merge_pair
 from calib.calibrators.step_pairs import StepPairs, pairs_map
@@ -206,7 +206,7 @@ class VennAbers(IntervalCalibrator):
     key = "venn_abers"
     label = "Venn–Abers"
     source = "Vovk and Petej 2014; Johansson et al. 2019, eq. 9"
-    beyond = KEPT
+    beyond = CLAMPED
     complexity = 7
     kind = "pairs"
     weighted = True

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from calib.calibrators.base import CONTINUED, MERGE, IntervalCalibrator
+from calib.calibrators.base import EXTRAPOLATED, MERGE, IntervalCalibrator
 from calib.calibrators.feature_groups import (
     NONE,
     FeatureGroups,
@@ -91,7 +91,7 @@ class VennMulticalibration(IntervalCalibrator):
     label = "Venn multicalibration"
     source = "van der Laan and Alaa 2025"
     input = "features"
-    beyond = CONTINUED
+    beyond = EXTRAPOLATED
     weighted = True
     complexity = 10
     kind = "levels"

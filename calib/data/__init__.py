@@ -6,7 +6,7 @@ from calib.data.columns import Column, inspect
 from calib.data.counting import COUNT, LargeFile, count_predictions, count_scores, open_large
 from calib.data.database import Connection, connection, connections, digest_of
 from calib.data.errors import DataError, TooLargeError
-from calib.data.folder import Folder, Placed
+from calib.data.folder import Folder, FolderTable
 from calib.data.join import FILE_PART, join_tables
 from calib.data.matrix import Matrix, preprocessor
 from calib.data.openml import fetch_openml
@@ -33,9 +33,9 @@ __all__ = [
     "Connection",
     "DataError",
     "Folder",
+    "FolderTable",
     "LargeFile",
     "Matrix",
-    "Placed",
     "Rest",
     "Sample",
     "Table",

@@ -22,7 +22,7 @@ from calib.data.about import describe
 from calib.data.column_types import typed_text
 from calib.data.errors import DataError
 from calib.data.limits import MOST_ARRAY_CELLS, check_cells, check_names, most_unpacked, too_large
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 from calib.kernel.wording import listed
 
 LABELS = frozenset(("y", "y_true", "label", "labels", "target", "targets", "truth"))
@@ -88,7 +88,7 @@ def read_npz(content: bytes, name: str) -> pd.DataFrame:
         raise DataError(f"{name} is a damaged NumPy archive ({said}).", "Save it again.") from None
     frame = pd.concat(list(parts.values()), axis=1)
     check_names(list(frame.columns))
-    give_back(rows)
+    release_memory(rows)
     return describe(frame, notes=_notes(headers, parts, classes))
 
 

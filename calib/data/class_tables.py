@@ -152,13 +152,13 @@ def _by_name(
         spelt = {fold(label): label for label in labels}
         if len(spelt) < len(labels):
             continue
-        around = _around(numbers, spelt, str.casefold if fold is number_text else _bare)
+        around = _by_affixes(numbers, spelt, str.casefold if fold is number_text else _bare)
         complete = {ends: found for ends, found in around.items() if len(found) == len(labels)}
         tables = {
             ends: found
             for ends, found in complete.items()
             if words
-            or _clear(
+            or _are_predictions(
                 ends,
                 "0" in labels,
                 list(found.values()),
@@ -171,7 +171,7 @@ def _by_name(
     return None
 
 
-def _around(
+def _by_affixes(
     columns: Sequence[str], spelt: Mapping[str, str], fold: Callable[[str], str]
 ) -> dict[Ends, dict[str, str]]:
     """Return (prefix, suffix) → label → the column with the label between them."""
@@ -191,7 +191,9 @@ def _bare(text: str) -> str:
     return re.sub(r"[\W_]+", "_", text.casefold()).strip("_")
 
 
-def _clear(ends: Ends, from_zero: bool, columns: Sequence[str], seen: pd.DataFrame, sure: bool) -> bool:
+def _are_predictions(
+    ends: Ends, from_zero: bool, columns: Sequence[str], seen: pd.DataFrame, sure: bool
+) -> bool:
     """Tell whether numbered columns are predictions: ``x1`` to ``x3`` are not, unless they sum to one.
 
     Models are numbered from 1, as in ``score_1``; classes are numbered from 0 in the outputs of a network.
@@ -208,7 +210,7 @@ def _named_tables(
     order = sorted(
         tables, key=lambda ends: (-_share(seen, list(tables[ends].values())), ends[1] != "", len(ends[0]))
     )
-    first = tables[order[0]] | _without_a_row(order[0], tables[order[0]], numbers, seen)
+    first = tables[order[0]] | _classes_without_rows(order[0], tables[order[0]], numbers, seen)
     names, used, kept = in_sorted_order(first), set[str](), dict[Ends, dict[str, str]]()
     for ends in order:
         found = tables[ends] | {
@@ -219,10 +221,10 @@ def _named_tables(
             used.update(found.values())
     in_file = sorted(kept, key=lambda ends: numbers.index(kept[ends][names[0]]))
     columns = {ends: tuple(kept[ends][name] for name in names) for ends in in_file}
-    return ClassTables(tuple(names), dict(_titled(columns)))
+    return ClassTables(tuple(names), dict(_by_model(columns)))
 
 
-def _without_a_row(
+def _classes_without_rows(
     ends: Ends, found: Mapping[str, str], numbers: Sequence[str], seen: pd.DataFrame
 ) -> dict[str, str]:
     """Return further classes with a column but no row, if sums or consecutive numbers confirm them."""
@@ -249,7 +251,7 @@ def _others(ends: Ends, numbers: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _titled(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _by_model(columns: Mapping[Ends, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Name each table after words that its columns share, such as the model, preferably not words like "prob"."""
     taken: set[str] = set()
     for (begin, end), names in columns.items():
@@ -278,14 +280,14 @@ def _by_number(
         places = sorted(numbered)
         columns = tuple(numbered[place] for place in places)
         consecutive = places == list(range(places[0], places[0] + len(labels))) and places[0] <= 1
-        if consecutive and _clear(ends, places[0] == 0, columns, seen, sure):
+        if consecutive and _are_predictions(ends, places[0] == 0, columns, seen, sure):
             tables[ends] = columns
     if not tables:
         return None
     first = next(iter(tables.values()))
     pairs = [f"{column!r} is class {label!r}" for column, label in zip(first, labels, strict=True)]
     note = f"Numbered columns are matched to the classes in sorted order: {_first(pairs)}."
-    return ClassTables(tuple(labels), dict(_titled(tables)), note)
+    return ClassTables(tuple(labels), dict(_by_model(tables)), note)
 
 
 def _by_place(
@@ -310,7 +312,7 @@ def _by_place(
     pairs = [f"{name} is {column!r}" for name, column in zip(names, first, strict=True)]
     note = f"Labels are matched to columns by position: {_first(pairs)}."
     return ClassTables(
-        names, dict(_titled({(begin, ""): columns for begin, columns in groups.items()})), note
+        names, dict(_by_model({(begin, ""): columns for begin, columns in groups.items()})), note
     )
 
 

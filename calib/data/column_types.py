@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from calib.data.errors import DataError
 from calib.data.limits import check_names
 from calib.kernel.cache import is_known, once
-from calib.kernel.memory import LARGE, give_back
+from calib.kernel.memory import LARGE, release_memory
 
 MISSING = (
     *("", "?", "NA", "N/A", "<NA>", "NaN", "nan", "null", "NULL"),
@@ -98,7 +98,7 @@ def typed_text(text: pa.ChunkedArray, name: str = "", comma: Comma = "no") -> Ty
     pieces = [_without(pc.utf8_trim_whitespace(piece), MISSING) for piece in chunks]
     text = pa.chunked_array(pieces, text.type)
     del pieces
-    give_back(len(text))
+    release_memory(len(text))
     if text.null_count == len(text):
         return Typed(pd.Series(np.full(len(text), np.nan)), {})
     known = _without(text, MISSING_NUMBER)
@@ -157,7 +157,7 @@ def own(values: pa.ChunkedArray) -> pd.Series:
     return pd.Series(np.concatenate(parts) if parts else values.to_numpy(), copy=False)
 
 
-def in_one_table(columns: Mapping[str, pd.Series], index: pd.Index | None = None) -> pd.DataFrame:
+def as_frame(columns: Mapping[str, pd.Series], index: pd.Index | None = None) -> pd.DataFrame:
     """Make a table of columns that nothing else uses; copy a small one into one block, which is faster to scan."""
     few = sum(map(len, columns.values())) < MANY_CELLS
     return pd.DataFrame({name: column.array for name, column in columns.items()}, index, copy=few)
@@ -331,7 +331,7 @@ def _by_pandas(text: pa.Array, form: str) -> pa.Array:
 
 def _as_iso(text: pa.Array, form: str) -> pa.Array:
     """Rewrite dates of this format as ISO dates, which are parsed many times faster; a misfit becomes missing."""
-    if (made := _turned(text, form)) is not None:
+    if (made := _iso_by_bytes(text, form)) is not None:
         return made
     pattern = re.sub("%[^Y]", r"(\\d{1,2})", form.replace(".", r"\.")).replace("%Y", r"([1-9]\d{3})")
     date, order = pattern.partition(" ")[0], re.findall("%(.)", form)
@@ -340,7 +340,7 @@ def _as_iso(text: pa.Array, form: str) -> pa.Array:
     return pc.if_else(fits, pc.replace_substring_regex(text, f"^{date}", iso), None)
 
 
-def _turned(text: pa.Array, form: str) -> pa.Array | None:
+def _iso_by_bytes(text: pa.Array, form: str) -> pa.Array | None:
     """Rewrite dates as ISO by moving bytes, if all texts have the format's length and signs; else return None.
 
     A year below 1000 also gives None, because pandas reads the year 0 only in the original format.

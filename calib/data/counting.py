@@ -29,7 +29,7 @@ from calib.data.delimited import sniff
 from calib.data.errors import DataError
 from calib.data.formats import read_parquet
 from calib.data.read import EXTENSIONS, TEXT, read_table
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 from calib.kernel.wording import counted
 
 # Distinct scores that are kept, each with both labels: evaluating them takes less than 2 GB
@@ -410,7 +410,7 @@ def _fetched(sql: Any, file: LargeFile, target: str, score: str) -> pd.DataFrame
         for into, values in zip((codes, scores, counts), batch.columns, strict=True):
             into[at : at + len(batch)] = values.to_numpy(zero_copy_only=False)
         at += len(batch)
-    give_back(n)
+    release_memory(n)
     return pd.DataFrame(
         {target: _labels(names, codes, file.delimiter is not None), score: scores, COUNT: counts}
     )

@@ -21,15 +21,15 @@ from calib.data.column_types import (
     TOO_LARGE,
     Comma,
     Typed,
+    as_frame,
     decimal_comma,
-    in_one_table,
     kind_of,
     typed_cells,
 )
 from calib.data.errors import DataError
-from calib.data.head import COMMENT, NUMBER, found_note, is_data, rows_above
+from calib.data.head import COMMENT, NUMBER, header_note, is_data, rows_above
 from calib.data.limits import check_cells, check_columns, check_names
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars", ",": "commas", " ": "spaces"}
 SAMPLE_LINES = 200
@@ -68,8 +68,8 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     above = whole.count("\n", 0, len(whole) - len(text))
     if at:
         text, above = _from_line(whole, at), at - 1
-    delimiter = _readable(stated.group(1)) if stated else sniff(text)
-    text, skipped = _blanks_apart(text, delimiter), max(at or 0, 1) - 1
+    delimiter = _checked_delimiter(stated.group(1)) if stated else sniff(text)
+    text, skipped = _single_blanks(text, delimiter), max(at or 0, 1) - 1
     rows, lines = numbered(text, delimiter)
     check_columns(max(map(len, rows), default=0))
     if at is None and rows and (skipped := lines[rows_above(rows)] - 1):
@@ -91,9 +91,9 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
         else [f"Columns are separated by {DELIMITERS.get(delimiter, repr(delimiter))}."]
     )
     if not headed:
-        notes.append(_called(names))
+        notes.append(_names_note(names))
     if skipped:
-        notes.append(found_note(above + 1, skipped, "line"))
+        notes.append(header_note(above + 1, skipped, "line"))
     del rows, lines  # for thousands of columns, a hundred megabytes
     given = [_parse(text, delimiter, names, headed, above)]
     del text, whole
@@ -106,14 +106,14 @@ def read_delimited(text: str, at: int | None = None, fewest: int = 2) -> pd.Data
     )
 
 
-def _called(names: Sequence[str]) -> str:
+def _names_note(names: Sequence[str]) -> str:
     """Return the note on a file without a header."""
     one = f"its column is called {names[0]}"
     many = f"its columns are called {names[0]} to {names[-1]}"
     return f"The file has no header line: {many if names[1:] else one}."
 
 
-def _readable(stated: str) -> str:
+def _checked_delimiter(stated: str) -> str:
     """Return the delimiter that a file states, or refuse it."""
     if stated.isascii():
         return stated
@@ -132,7 +132,7 @@ def _from_line(text: str, line: int) -> str:
     return parts[-1]
 
 
-def _blanks_apart(text: str, delimiter: str) -> str:
+def _single_blanks(text: str, delimiter: str) -> str:
     """Reduce several blanks to one, and remove those at the ends of lines, if blanks are the delimiter."""
     if delimiter != " ":
         return text
@@ -264,7 +264,7 @@ def _parse(text: str, delimiter: str, names: Sequence[str], headed: bool, above:
             "Close or remove the stray quotation mark, or save the table again as CSV.",
         )
     check_cells(len(table), len(names), limits.MOST_CELLS)
-    give_back(len(table) * len(names))
+    release_memory(len(table) * len(names))
     return table.rename_columns(list(names))
 
 
@@ -380,9 +380,9 @@ def _typed(given: list[pa.Table], delimiter: str, notes: Sequence[str]) -> pd.Da
     for name in list(texts):
         typed[name] = typed_cells(texts.pop(name), name, comma)
         if (done := done + len(typed[name].values)) >= GIVEN_BACK:
-            give_back()
+            release_memory()
             done = 0
-    frame = in_one_table({name: column.values for name, column in typed.items()})
+    frame = as_frame({name: column.values for name, column in typed.items()})
     return describe(
         frame,
         notes=(*notes, *(column.note for column in typed.values() if column.note)),

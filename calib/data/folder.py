@@ -22,7 +22,7 @@ DEEPEST = 4  # depth of nested folders
 
 
 @dataclass(frozen=True)
-class Placed:
+class FolderTable:
     """Table in the folder.
 
     Attributes
@@ -43,7 +43,7 @@ class Placed:
     def label(self) -> str:
         """Name, size and date.
 
-        >>> Placed("a/b.csv", 1_500_000, 10**18).label.startswith("a/b.csv (1.5 MB, 2001-09-")
+        >>> FolderTable("a/b.csv", 1_500_000, 10**18).label.startswith("a/b.csv (1.5 MB, 2001-09-")
         True
         """
         when = datetime.fromtimestamp(self.changed / 1e9)
@@ -80,12 +80,12 @@ class Folder:
         if not os.access(self.root, os.R_OK | os.X_OK):
             raise DataError(f"{root} cannot be read: no permission.", "Allow this user to read it.")
 
-    def tables(self) -> list[Placed]:
+    def tables(self) -> list[FolderTable]:
         """List the readable tables by name, without hidden files and links."""
         found = sorted(self._walk(self.root, DEEPEST), key=lambda table: table.name)
         return found[:MOST_TABLES]
 
-    def _walk(self, folder: Path, deep: int) -> Iterator[Placed]:
+    def _walk(self, folder: Path, deep: int) -> Iterator[FolderTable]:
         try:
             entries = list(os.scandir(folder))
         except OSError:  # a folder without permission is skipped
@@ -99,8 +99,8 @@ class Folder:
             elif entry.is_file() and _ending(entry.name) in EXTENSIONS and os.access(entry.path, os.R_OK):
                 yield self._placed(Path(entry.path), entry.stat())
 
-    def _placed(self, path: Path, known: os.stat_result) -> Placed:
-        return Placed(path.relative_to(self.root).as_posix(), known.st_size, known.st_mtime_ns)
+    def _placed(self, path: Path, known: os.stat_result) -> FolderTable:
+        return FolderTable(path.relative_to(self.root).as_posix(), known.st_size, known.st_mtime_ns)
 
     def path(self, name: str) -> Path:
         """Return the path of a table.
@@ -124,12 +124,12 @@ class Folder:
             raise DataError(f"{name} cannot be read: no permission.", "Ask whoever runs the server.")
         return path
 
-    def find(self, name: str) -> Placed:
+    def find(self, name: str) -> FolderTable:
         """Return a table in its current state; raise the errors of ``path``."""
         path = self.path(name)
         return self._placed(path, path.stat())
 
-    def digest(self, table: Placed) -> str:
+    def digest(self, table: FolderTable) -> str:
         """Return the digest of a table's content, as for an upload.
 
         Raises
@@ -141,7 +141,7 @@ class Folder:
         self.check(table)
         return found
 
-    def check(self, table: Placed) -> None:
+    def check(self, table: FolderTable) -> None:
         """Refuse a table that has changed since it was listed."""
         if self.find(table.name) != table:
             raise DataError(f"{table.name} changed while it was read.", "Open it again.")

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 from calib.data import limits
 from calib.data.about import describe
 from calib.data.arrays import native, numbered
-from calib.data.column_types import in_one_table, typed_objects, typed_text, whole_text
+from calib.data.column_types import as_frame, typed_objects, typed_text, whole_text
 from calib.data.errors import DataError
-from calib.data.head import SEARCHED, found_note, rows_above
+from calib.data.head import SEARCHED, header_note, rows_above
 from calib.data.limits import (
     MOST_ARFF_CELLS,
     MOST_ARRAY_CELLS,
@@ -33,7 +33,7 @@ from calib.data.limits import (
     too_large,
 )
 from calib.kernel.fields import loads
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 from calib.kernel.wording import counted
 
 ATTRIBUTE = re.compile(r"""(?i)@attribute\s+('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"{]+)\s*(.*)$""")
@@ -66,24 +66,24 @@ def read_parquet(content: bytes, name: str) -> pd.DataFrame:
         del content
         typed, wide = {}, []
         for key, column in zip(names, columns, strict=True):
-            array = column.array() if isinstance(column, _Lists) else None
+            array = column.array() if isinstance(column, _ListColumn) else None
             if array is None:
                 typed[key] = column.typed(key)
             else:
                 wide.append(numbered(key, array, range(array.shape[1])))
-            give_back(file.metadata.num_rows)
-        return _beside(typed, wide)
+            release_memory(file.metadata.num_rows)
+        return _with_arrays(typed, wide)
     except DataError:
         raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
         raise _damaged(name, "Parquet", error, "Save or download it again.") from None
 
 
-def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
+def _unpacked(file: Any, packed: int, name: str) -> list[_NumberColumn | _OtherColumn]:
     """Read all columns, a few at a time and batch by batch, because a few thousand bytes may expand to gigabytes."""
     rows, schema = file.metadata.num_rows, file.schema_arrow
     columns = [_holder(field.type)(rows, field.type) for field in schema]
-    lists = any(isinstance(column, _Lists) for column in columns)
+    lists = any(isinstance(column, _ListColumn) for column in columns)
     size, most = 0, most_unpacked(packed)
     for first in range(0, len(columns), COLUMNS_AT_ONCE):
         names, at = schema.names[first : first + COLUMNS_AT_ONCE], 0
@@ -98,7 +98,7 @@ def _unpacked(file: Any, packed: int, name: str) -> list[_Numbers | _Others]:
             at += len(batch)
         if at < rows:
             raise ValueError(f"it contains only {at:,} of {rows:,} rows")
-    give_back(rows)
+    release_memory(rows)
     return columns
 
 
@@ -109,7 +109,7 @@ def _longest(metadata: Any) -> int:
     return -(-max(values, default=0) // max(metadata.num_rows, 1))
 
 
-def _beside(typed: Mapping[str, pd.Series], wide: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _with_arrays(typed: Mapping[str, pd.Series], wide: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Join plain columns and columns of arrays in one table."""
     if not wide:
         return _table(typed)
@@ -120,18 +120,18 @@ def _beside(typed: Mapping[str, pd.Series], wide: Sequence[pd.DataFrame]) -> pd.
     return joined
 
 
-def _holder(kind: pa.DataType) -> type[_Numbers | _Others]:
+def _holder(kind: pa.DataType) -> type[_NumberColumn | _OtherColumn]:
     if _is_number(kind):
-        return _Numbers
+        return _NumberColumn
     nested = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return _Lists if nested and _is_number(kind.value_type) else _Others
+    return _ListColumn if nested and _is_number(kind.value_type) else _OtherColumn
 
 
 def _is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
 
 
-class _Numbers:
+class _NumberColumn:
     """Column of numbers; each batch is copied to its place at once, so no batch is held twice."""
 
     def __init__(self, rows: int, kind: pa.DataType) -> None:
@@ -147,7 +147,7 @@ class _Numbers:
         return pd.Series(self._values, copy=False)
 
 
-class _Others:
+class _OtherColumn:
     """Column of any other type, which is typed as a whole."""
 
     def __init__(self, rows: int, kind: pa.DataType) -> None:
@@ -174,7 +174,7 @@ class _Others:
         return typed_objects(column.to_pylist(), name).values
 
 
-class _Lists(_Others):
+class _ListColumn(_OtherColumn):
     """Column of lists of numbers, which becomes an (n, K) array if all have the same length."""
 
     def array(self) -> np.ndarray | None:
@@ -235,7 +235,7 @@ def read_excel(content: bytes, name: str, sheet: str | None = None, at: int | No
             f"Sheet {title!r} has no row {at}, so the header cannot be there.", "Choose a row of the sheet."
         )
     if above:
-        notes.append(found_note(numbers[above], above, "row"))
+        notes.append(header_note(numbers[above], above, "row"))
     headed = at != 0
     frame = _table(_from_cells(rows[above:], headed), notes, truth=("FALSE", "TRUE"))
     return describe(
@@ -478,7 +478,7 @@ def _table(
     columns: Mapping[str, pd.Series], notes: Iterable[str] = (), truth: tuple[str, str] = ("False", "True")
 ) -> pd.DataFrame:
     """Make a table with notes and spelling; ``truth`` is the format's spelling of truth values."""
-    frame = in_one_table(columns)
+    frame = as_frame(columns)
     spelling = {
         name: dict(enumerate(truth))
         for name, column in columns.items()

@@ -100,10 +100,10 @@ def _counting(cells: TextRow) -> bool:
     return len(steps) == 1 and steps.pop() > 0
 
 
-def found_note(line: int, above: int, what: str) -> str:
+def header_note(line: int, above: int, what: str) -> str:
     """Return the note on a header that is not at the top; ``what`` is "line" or "row".
 
-    >>> found_note(4, 3, "line")
+    >>> header_note(4, 3, "line")
     'The header is in line 4; anything above it is ignored.'
     """
     return f"The header is in {what} {line}; anything above it is ignored." if above else ""

@@ -73,10 +73,10 @@ def join_tables(
     return joined
 
 
-def of_both(frame: pd.DataFrame) -> str:
+def both_files_phrase(frame: pd.DataFrame) -> str:
     """Return a phrase for the minority class of a joined table, which may differ from that of either file; else "".
 
-    >>> of_both(pd.DataFrame())
+    >>> both_files_phrase(pd.DataFrame())
     ''
     """
     return " of both files together" if about(frame).judged_on else ""

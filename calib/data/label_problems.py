@@ -83,7 +83,7 @@ def label_problems(
         message = f"Only one class has {counted(rows_needed, 'row')}, but the split needs two such classes."
         yield Problem("error", target, message, "Add rows, or choose a split into fewer parts.")
     if predictions:
-        yield from _without_rows(target, counts, tables)
+        yield from _rare_classes(target, counts, tables)
     elif several:
         message = (
             f"The label has {len(counts):,} classes ({quoted(list(counts))}), which are predicted together."
@@ -133,12 +133,12 @@ def _few_rows(
             yield Problem("warning", target, message, remedy)
 
 
-def _without_rows(target: str, counts: Mapping[str, int], tables: ClassTables | None) -> Iterator[Problem]:
+def _rare_classes(target: str, counts: Mapping[str, int], tables: ClassTables | None) -> Iterator[Problem]:
     """Report classes of existing predictions with few or no rows, whose estimates are uncertain."""
     rows = {name: counts.get(name, 0) for name in (tables.names if tables else counts)}
     few = {name: n for name, n in rows.items() if n < COMFORTABLE}
     if few:
-        message = f"{_some(few, rows)} fewer than {COMFORTABLE} rows: {_with_rows(few)}."
+        message = f"{_how_many(few, rows)} fewer than {COMFORTABLE} rows: {_with_rows(few)}."
         yield Problem("info", target, message, "Estimates for such a class are uncertain.")
 
 
@@ -146,7 +146,7 @@ def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterato
     """Report small classes; ``most`` is the largest number of classes after a remedy."""
     few = {name: rows for name, rows in counts.items() if rows < FEWEST}
     if few:
-        message = f"{_some(few, counts)} fewer than {FEWEST} rows: {_with_rows(few)}."
+        message = f"{_how_many(few, counts)} fewer than {FEWEST} rows: {_with_rows(few)}."
         remedy = "These rows are too few to calibrate and evaluate a class. Exclude or merge small classes."
         found = Problem("warning", target, message, remedy)
         remedies = list(_remedies(few, counts, most))
@@ -155,7 +155,7 @@ def _small_classes(target: str, counts: Mapping[str, int], most: int) -> Iterato
         yield found
     scarce = {name: rows for name, rows in counts.items() if FEWEST <= rows < COMFORTABLE}
     if scarce:
-        message = f"{_some(scarce, counts)} fewer than {COMFORTABLE} rows: {_with_rows(scarce)}."
+        message = f"{_how_many(scarce, counts)} fewer than {COMFORTABLE} rows: {_with_rows(scarce)}."
         remedy = "Estimates for such a class are uncertain. Pay attention to bands and intervals."
         yield Problem("warning", target, message, remedy)
 
@@ -177,7 +177,7 @@ def _remedies(few: Mapping[str, int], counts: Mapping[str, int], most: int) -> I
         yield {"data_params": {"join_labels": tuple(merged)}}, action
 
 
-def _some(few: Mapping[str, int], counts: Mapping[str, int]) -> str:
+def _how_many(few: Mapping[str, int], counts: Mapping[str, int]) -> str:
     return f"{len(few)} of {len(counts):,} classes {'has' if len(few) == 1 else 'have'}"
 
 

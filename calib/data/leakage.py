@@ -61,15 +61,15 @@ def leaks(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Lea
     usable = [column for column in columns if column.usable]
     if not (len(ones) and len(zeros) and usable):
         return []
-    rows = np.concatenate([_spread(ones), _spread(zeros)])
+    rows = np.concatenate([_evenly_spaced(ones), _evenly_spaced(zeros)])
     level = 1 - 0.05 / len(usable)
     found = []
-    for column in _worth_more(typed, y, usable, rows):
-        area = _best(typed[column.name], y)
+    for column in _promising(typed, y, usable, rows):
+        area = _area(typed[column.name], y)
         if area >= NEARLY and auc_interval(area, len(ones), len(zeros), level)[0] > AT_LEAST:
             found.append(Leak((column.name,), area))
     alone = {leak.columns[0] for leak in found}
-    return [*found, *_together(typed, y, [column for column in usable if column.name not in alone])]
+    return [*found, *_leaking_dummies(typed, y, [column for column in usable if column.name not in alone])]
 
 
 def leaks_of_classes(typed: pd.DataFrame, labels: np.ndarray, columns: list[Column]) -> list[Leak]:
@@ -129,7 +129,7 @@ def _marks(typed: pd.DataFrame, labels: np.ndarray, columns: list[Column]) -> It
             yield Leak((column.name,), float(areas[k]), "one class from the others")
 
 
-def _worth_more(
+def _promising(
     typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.ndarray
 ) -> Iterator[Column]:
     """Yield columns that separate the classes in these rows; columns without gaps are ranked together."""
@@ -137,16 +137,18 @@ def _worth_more(
     rows, y = (np.arange(len(y)), y) if whole else (rows, y[rows])
     for start in range(0, len(columns), TOGETHER):
         some = columns[start : start + TOGETHER]
-        known = _known(typed, y, [column for column in some if not column.missing], rows)
+        known = _screened(typed, y, [column for column in some if not column.missing], rows)
         for column in some:
             if (area := known.get(column.name)) is None:
                 series = typed[column.name]
-                area = _best(series if whole else series.iloc[rows], y)
+                area = _area(series if whole else series.iloc[rows], y)
             if area >= WORTH_MORE:
                 yield column
 
 
-def _known(typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.ndarray) -> dict[str, float]:
+def _screened(
+    typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.ndarray
+) -> dict[str, float]:
     """Return name → AUC in these rows, for columns of finite numbers, dates or texts without gaps."""
     plain = [column.name for column in columns if column.kind in ("number", "date") and not column.infinite]
     words = [column.name for column in columns if held(typed[column.name]) == "text"]
@@ -161,12 +163,12 @@ def _known(typed: pd.DataFrame, y: np.ndarray, columns: list[Column], rows: np.n
     )
 
 
-def _spread(rows: np.ndarray) -> np.ndarray:
+def _evenly_spaced(rows: np.ndarray) -> np.ndarray:
     """Return up to SCREENED of these rows, evenly spaced."""
     return rows[:: -(-len(rows) // SCREENED)]
 
 
-def _best(column: pd.Series, y: np.ndarray) -> float:
+def _area(column: pd.Series, y: np.ndarray) -> float:
     """Return the AUC that the column alone reaches."""
     areas = [_either_way(where, y) for where in _gaps(column)]
     if is_number(column) or column.dtype.kind == "M":
@@ -207,7 +209,7 @@ def _others_of_level(codes: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.where(count[codes] > 1, (of_class_1[codes] - y) / np.maximum(count[codes] - 1, 1), y.mean())
 
 
-def _together(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Leak]:
+def _leaking_dummies(typed: pd.DataFrame, y: np.ndarray, columns: list[Column]) -> list[Leak]:
     """Find columns of 0 and 1, never two of them 1 in the same row, that together mark exactly the rows of one class.
 
     The dummies of a category that encodes the label are an example.

@@ -43,7 +43,7 @@ from calib.data.columns import (
     positions,
 )
 from calib.data.errors import DataError
-from calib.data.join import of_both
+from calib.data.join import both_files_phrase
 from calib.data.ranking import auc, auc_interval, class_draws
 from calib.data.repeats import left_out as repeated_left_out
 from calib.data.repeats import repeats
@@ -63,7 +63,7 @@ from calib.kernel.wording import counted, listed, number, percent, row_numbers
 
 MOST_SCORES = 20  # most columns of a table of one label and scores
 FEW_SCORES = 3  # up to this many columns in [0, 1] with a label are scores, whatever their names
-BESIDE = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are not scores
+NOT_SCORES = ("weight", "time", "part", "identifier")  # roles of columns of numbers that are not scores
 # Names of labels in tables of predictions
 TRUTH = frozenset(("y_true", "ytrue", "truth", "actual", "actuals"))
 CONFIDENCE = re.compile(
@@ -90,26 +90,26 @@ def score_columns(frame: pd.DataFrame, target: str) -> list[str]:
         Label column.
     """
     typed = typed_frame(frame)
-    found = _but(str(target), typed)
+    found = _inspect_others(str(target), typed)
     numbers = _numbers(found)
     scores = [c.name for c in numbers if c.role == "score" or _is_margin(typed[c.name])]
     return scores or [c.name for c in numbers] or _constants(typed, found)
 
 
-def _but(target: str, typed: pd.DataFrame) -> list[Column]:
+def _inspect_others(target: str, typed: pd.DataFrame) -> list[Column]:
     """Inspect all columns except the label."""
     return [inspect(column, name) for name, column in typed.items() if name != target]
 
 
 def _constants(typed: pd.DataFrame, found: Sequence[Column]) -> list[str]:
     """Return the names of columns with the same finite number in every row."""
-    alone = [column.name for column in found if column.kind == "constant" and column.role not in BESIDE]
+    alone = [column.name for column in found if column.kind == "constant" and column.role not in NOT_SCORES]
     return [name for name in alone if is_number(typed[name]) and np.isfinite(as_float(typed[name])).all()]
 
 
 def _numbers(found: Sequence[Column]) -> list[Column]:
     """Return the columns of numbers that can be scores."""
-    return [column for column in found if column.kind == "number" and column.role not in BESIDE]
+    return [column for column in found if column.kind == "number" and column.role not in NOT_SCORES]
 
 
 def _is_margin(column: pd.Series) -> bool:
@@ -143,7 +143,7 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
         return True
     if frame.shape[1] > MOST_SCORES:
         return False
-    found = _but(target, typed)
+    found = _inspect_others(target, typed)
     scores = [column.name for column in _numbers(found)]
     scores = scores or list(filter(SCORE_NAME.search, _constants(typed, found)))
     if not scores:
@@ -153,7 +153,7 @@ def looks_like_predictions(frame: pd.DataFrame) -> bool:
     unit = [name for name in scores if in_unit_interval(typed[name])]
     if not all(name in named or name in unit or _is_margin(typed[name]) for name in scores):
         return False
-    if any(column.role not in BESIDE for column in found if column.name not in scores):
+    if any(column.role not in NOT_SCORES for column in found if column.name not in scores):
         told = named == scores or target.lower() in TRUTH or any(MODEL_NAME.search(name) for name in scores)
         return told and bool(unit)
     return named == scores or (len(scores) <= FEW_SCORES and bool(unit))
@@ -178,7 +178,7 @@ def _has_class_tables(typed: pd.DataFrame, target: str) -> bool:
 def scores_among_features(typed: pd.DataFrame, target: str) -> list[str]:
     """Return features that seem to be predictions of another model, by name and with values in [0, 1]."""
     called = [name for name in typed if SCORE_NAME.search(name) or MODEL_NAME.search(name)]
-    numbers = _numbers(_but(target, typed[called]))
+    numbers = _numbers(_inspect_others(target, typed[called]))
     return [column.name for column in numbers if in_unit_interval(typed[column.name])]
 
 
@@ -204,7 +204,7 @@ def named_class(column: str, names: Sequence[str]) -> str | None:
     return found[-1] if found else None
 
 
-def _named(values: Mapping[str, np.ndarray], names: list[str]) -> dict[str, str | None]:
+def _classes_of_columns(values: Mapping[str, np.ndarray], names: list[str]) -> dict[str, str | None]:
     """Return score column → class that ends its name, if columns of all classes sum to one, else ``named_class``."""
     ends = {column: _at_the_end(column, names) for column in values}
     if len(values) == len(names) and set(ends.values()) == set(names) and _add_up(list(values.values())):
@@ -281,11 +281,11 @@ def prepare_predictions(
     others = typed.drop(columns=[name for name in typed if name in taken])
     tables = tables_of(others, target, list(counts), scores, positive, scores_as)
     if tables is None:
-        found = _of_columns(others, target, counts, positive, scores, scores_as, of_both(frame))
+        found = _single_columns(others, target, counts, positive, scores, scores_as, both_files_phrase(frame))
     elif positive is None and len(tables.names) > 2:
         found = _of_all_classes(others, counts, tables, scores_as)
     else:
-        found = _of_one_class(others, counts, tables, positive, scores_as, of_both(frame))
+        found = _of_one_class(others, counts, tables, positive, scores_as, both_files_phrase(frame))
     scored = known.rows & found.scored
     rows = label.there & scored
     if not rows.any():
@@ -401,7 +401,7 @@ class _Scores:
         return {"names": names, "labels": label.among(names)[rows], "columns": dict(self.tables.columns)}
 
 
-def _of_columns(
+def _single_columns(
     typed: pd.DataFrame,
     target: str,
     counts: Mapping[str, int],
@@ -414,7 +414,7 @@ def _of_columns(
     values = {column: _scores(typed, column, target) for column in _chosen(typed, target, scores)}
     if positive is None and len(counts) > 2:
         _refuse_confidence(list(values))
-    named = _named(values, list(counts))
+    named = _classes_of_columns(values, list(counts))
     chosen_class, why = (positive, "as chosen") if positive is not None else _positive(counts, named)
     classes = choose_classes(counts, chosen_class, why, where, most=MOST_PREDICTED)
     for column in [] if scores else _other_classes(values, named, classes.positive, len(counts)):

@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from calib.data.about import about
-from calib.data.column_types import in_one_table, typed_frame
+from calib.data.column_types import as_frame, typed_frame
 from calib.data.columns import BEYOND, Column, bounded, coded, inspect, is_number
 from calib.data.errors import DataError
-from calib.data.join import of_both
+from calib.data.join import both_files_phrase
 from calib.data.matrix import imputations
 from calib.data.repeats import left_out as repeated_left_out
 from calib.data.repeats import repeats
@@ -88,8 +88,8 @@ def prepare(
         again = repeats(typed)
         rows, left_out = rows & ~again, (*left_out, *repeated_left_out(again))
     counts = _counts(label, rows, positive)
-    classes = choose_classes(counts, positive, where=of_both(frame), lines=known.lines, joint=True)
-    unused, kept = _asked(typed, exclude, keep)
+    classes = choose_classes(counts, positive, where=both_files_phrase(frame), lines=known.lines, joint=True)
+    unused, kept = _checked_columns(typed, exclude, keep)
     no_feature = {target, *unused, *map(str, (roles or {}).values())}
     X, remarks = _features(_rows(typed[[name for name in typed if name not in no_feature]], rows), kept)
     held = known.of(rows)
@@ -99,7 +99,7 @@ def prepare(
         X=X,
         y=label.are(classes.positive)[rows].astype(np.intp),
         classes=classes.names,
-        notes=(classes.note, *left_out, *weighed, *_as_asked(unused), *remarks, *imputations(X)),
+        notes=(classes.note, *left_out, *weighed, *_excluded_by_choice(unused), *remarks, *imputations(X)),
         read=len(frame),
         left_out=left_out,
         unlabelled=known.unlabelled(label.there),
@@ -126,12 +126,14 @@ def _unlabelled(labelled: np.ndarray) -> Iterator[str]:
         yield f"Excluded because the label is missing: {missing}."
 
 
-def _as_asked(unused: Collection[str]) -> Iterator[str]:
+def _excluded_by_choice(unused: Collection[str]) -> Iterator[str]:
     if unused:
         yield f"Excluded by choice: {', '.join(sorted(unused))}."
 
 
-def _asked(typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]) -> tuple[set[str], set[str]]:
+def _checked_columns(
+    typed: pd.DataFrame, exclude: Collection[str], keep: Collection[str]
+) -> tuple[set[str], set[str]]:
     """Return the columns to exclude and those to keep, as sets of names; refuse unknown names."""
     left_out, kept = set(map(str, exclude)), set(map(str, keep))
     unknown = sorted((left_out | kept) - set(typed.columns))
@@ -162,7 +164,7 @@ def _features(frame: pd.DataFrame, keep: set[str]) -> tuple[pd.DataFrame, list[s
     if not columns:
         remedy = "Choose another label, or a table with more columns."
         raise DataError("No usable feature is left.", " ".join([*remarks, remedy]))
-    return in_one_table(columns, frame.index), remarks
+    return as_frame(columns, frame.index), remarks
 
 
 def _typed(column: pd.Series, found: Column) -> pd.Series:

@@ -26,7 +26,7 @@ from calib.data.delimited import read_delimited
 from calib.data.errors import DataError
 from calib.data.formats import read_arff, read_excel, read_json, read_parquet
 from calib.data.limits import UPLOAD_LIMIT, most_unpacked, too_large
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 
 FORMATS = "CSV, TSV, Parquet, Excel (.xlsx), ARFF, JSON or NumPy (.npz)"
 SAVE_AS = f"Save the table as {FORMATS} and upload that file."
@@ -131,7 +131,7 @@ def read_table(
     frame = _read(given, extension, found, name, sheet, header, fewest)
     if len(frame) == 0:
         raise DataError(f"{name} has a header but no rows.", "Choose a file with rows below the header.")
-    give_back(len(frame))
+    release_memory(len(frame))
     return describe(frame, name=Path(name).name.split(".")[0] or name)
 
 

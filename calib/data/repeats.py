@@ -49,7 +49,7 @@ def repeats(frame: pd.DataFrame) -> np.ndarray:
     return again
 
 
-def doubts(data: Dataset) -> tuple[str, ...]:
+def repeats_note(data: Dataset) -> tuple[str, ...]:
     """Return a sentence on how many rows of a Dataset with features repeat an earlier one in all known columns."""
     if data.predictions:
         return ()

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calib.data.about import KEY, about, describe
-from calib.data.column_types import GAPS, MISSING, _without, in_one_table, own, typed_frame
+from calib.data.column_types import GAPS, MISSING, _without, as_frame, own, typed_frame
 from calib.data.columns import bounded, is_number
 from calib.data.counting import (
     MEMORY,
@@ -29,7 +29,7 @@ from calib.data.counting import (
 )
 from calib.data.errors import DataError
 from calib.data.target import coded_labels
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 from calib.kernel.wording import counted
 
 LEARN_ROWS = 1_000_000  # unless the Recipe says otherwise
@@ -79,7 +79,7 @@ class Rest:
         pieces = [block[drawn] for block, drawn, _ in self._passed(None)]
         frame = pd.concat(pieces, ignore_index=True)
         frame.attrs = dict(pieces[0].attrs)
-        give_back(len(frame))
+        release_memory(len(frame))
         return frame
 
     def scored(self, X: pd.DataFrame, positive: str) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
@@ -133,7 +133,7 @@ def _as_in(block: pd.DataFrame, X: pd.DataFrame) -> pd.DataFrame:
             column = pd.Series(pd.to_numeric(column, errors="coerce"), index=column.index)
         truth = pd.api.types.is_bool_dtype(like.dtype)
         columns[str(name)] = bounded(column) if is_number(like) and not truth else column
-    return in_one_table(columns, block.index)
+    return as_frame(columns, block.index)
 
 
 def draw(
@@ -280,7 +280,7 @@ def _table(file: LargeFile, names: Sequence[str], batch: pa.RecordBatch) -> pd.D
             columns[name] = column.to_pandas()
         else:
             columns[name] = own(column)
-    frame = in_one_table(columns)
+    frame = as_frame(columns)
     frame.attrs[KEY] = about(file.head)._replace(notes=(), spelling={})
     return frame
 

@@ -19,10 +19,10 @@ from calib.evaluate.base_rate import at_base_rate, at_base_rates, predicted_at, 
 from calib.evaluate.fitting import Fitted, Part, features_of, fit, summed
 from calib.evaluate.joint import JointEvaluation
 from calib.evaluate.notes import fit_notes, outside_notes, unweighted_notes
-from calib.evaluate.record import Evaluation, judged_on_every_row
+from calib.evaluate.record import Evaluation, evaluated_on_all_rows
 from calib.kernel.cache import once
 from calib.kernel.checks import InputError
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 from calib.kernel.progress import Cancelled, Watch
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.weights import effective_weights, or_ones
@@ -99,7 +99,7 @@ def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """Return the view of the Recipe's class, or of the confidence; the calibrators are fitted once for all views."""
     stated = stated_shares(recipe, fitted.dataset)
     whole = recipe.replace(view_class=None, period=None, segment=(), base_rates=())
-    make = _as_given if _is_only_judged(recipe, fitted.dataset) else _calibrated
+    make = _existing_predictions if _needs_no_holdout(recipe, fitted.dataset) else _calibrated
     joint = once(
         fitted,
         ("joint", make.__name__, whole.digest("calibrate")),
@@ -116,25 +116,25 @@ def _joint(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     return joint.of(joint.column(recipe.view_class)).narrowed_to(recipe)
 
 
-def _is_only_judged(recipe: Recipe, data: Dataset) -> bool:
+def _needs_no_holdout(recipe: Recipe, data: Dataset) -> bool:
     """Tell whether existing predictions are evaluated without a calibrator, so that no rows need be held out."""
     alone = recipe.calibrators == ("none",) and not recipe.base_rates
     return data.predictions and alone and SPLITS[recipe.split].drawn
 
 
-def _as_given(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
+def _existing_predictions(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """Evaluate existing predictions of K classes on all rows of their table."""
     data, model = fitted.dataset, fitted.parts[0].placed.model
-    return judged_on_every_row(fitted.recipe, data, {"none": class_scores(model, data.X, model.classes_)})
+    return evaluated_on_all_rows(fitted.recipe, data, {"none": class_scores(model, data.X, model.classes_)})
 
 
 def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluation:
     """Return the Evaluation at the table's own base rate; with K classes, its arrays have one column per class."""
     data, parts, placed = fitted.dataset, fitted.parts, [part.placed for part in fitted.parts]
-    rows = _end_to_end([part.test for part in parts])
+    rows = _concatenated([part.test for part in parts])
     weight = _pooled_weights([part.weight for part in parts])
-    predictions, calibrators, refused = _answers(recipe, fitted, rows, weight, watch or Watch())
-    give_back(data.n)
+    predictions, calibrators, refused = _calibrator_results(recipe, fitted, rows, weight, watch or Watch())
+    release_memory(data.n)
     return Evaluation(
         recipe=fitted.recipe.replace(
             **recipe.fields_of("calibrate") | {"base_rate": None, "base_rates": ()},
@@ -143,12 +143,12 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
         dataset=data,
         rows=rows,
         y=data.coded[rows],
-        scores=_end_to_end([part.tests.scores for part in parts]),
+        scores=_concatenated([part.tests.scores for part in parts]),
         predictions=MappingProxyType(predictions),
         refused=MappingProxyType(refused),
         calibrators=MappingProxyType(calibrators),
-        calibration_scores=_end_to_end([one.scores for one in placed]),
-        calibration_y=_end_to_end([one.y for one in placed]),
+        calibration_scores=_concatenated([one.scores for one in placed]),
+        calibration_y=_concatenated([one.y for one in placed]),
         posterior=None if data.posterior is None else data.posterior[rows],
         probability=fitted.probability,
         notes=(
@@ -164,7 +164,7 @@ def _calibrated(recipe: Recipe, fitted: Fitted, watch: Watch | None) -> Evaluati
     )
 
 
-def _answers(
+def _calibrator_results(
     recipe: Recipe, fitted: Fitted, rows: np.ndarray, weight: np.ndarray | None, watch: Watch
 ) -> tuple[dict[str, Predictions], dict[str, tuple[Any, ...]], dict[str, str]]:
     """Return predictions, fitted calibrators, and reasons of refusal, each by the calibrator's key."""
@@ -216,8 +216,8 @@ def _pooled(
 ) -> Predictions:
     """Concatenate the predictions of all folds; a calibrator gives intervals in all folds or in none."""
     ends = ("lower", "upper", "p0", "p1") if outcomes[0].p0 is not None else ()
-    joined = {name: _end_to_end([getattr(outcome, name) for outcome in outcomes]) for name in ends}
-    p = _end_to_end([outcome.p for outcome in outcomes])
+    joined = {name: _concatenated([getattr(outcome, name) for outcome in outcomes]) for name in ends}
+    p = _concatenated([outcome.p for outcome in outcomes])
     return Predictions(y, p, **joined, weight=weight, cluster=cluster)
 
 
@@ -225,10 +225,10 @@ def _pooled_weights(weights: Sequence[np.ndarray | None]) -> np.ndarray | None:
     """Concatenate the weights of all folds, on the scale of their effective sample size; None without weights."""
     if weights[0] is None:
         return None
-    return effective_weights(_end_to_end([each for each in weights if each is not None]))
+    return effective_weights(_concatenated([each for each in weights if each is not None]))
 
 
-def _end_to_end(parts: Sequence[np.ndarray]) -> np.ndarray:
+def _concatenated(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Concatenate the arrays of all folds; return the array of a holdout unchanged."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from calib.data import ROLES, count_scores, preprocessor
 from calib.data.column_types import typed_frame
 from calib.kernel.checks import InputError
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 from calib.kernel.progress import Watch
 from calib.kernel.records import Dataset
 from calib.kernel.weights import are_whole, effective_weights, or_ones
@@ -127,7 +127,7 @@ def _fit_sample(recipe: Recipe, dataset: Dataset, watch: Watch) -> Fitted:
             done += len(y)
 
     found, rounded = count_scores(scored())
-    give_back(len(found))
+    release_memory(len(found))
     lines = Dataset(
         dataset.name,
         found[["score"]],
@@ -221,7 +221,7 @@ def fit_rows(
         parts.append(
             Part(cut.train, cut.test, placed, tests, tested, flow | _unused(rows, cut, placed, classes))
         )
-    give_back(dataset.n)
+    release_memory(dataset.n)
     notes = tuple(dict.fromkeys(note for part in parts for note in part.placed.notes))
     return Fitted(recipe, dataset, tuple(parts), time.perf_counter() - begin, dataset.notes + notes)
 

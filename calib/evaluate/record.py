@@ -22,8 +22,8 @@ from calib.kernel.period import shown_period, within
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.rows import Rows
 from calib.kernel.segment import met, shown_segment
-from calib.kernel.weights import are_whole, describe_lines, effective_weights, rows_behind
-from calib.kernel.wording import counted as told_count
+from calib.kernel.weights import are_whole, describe_lines, effective_weights, represented_rows
+from calib.kernel.wording import counted as count_of
 from calib.kernel.wording import describe_rows
 from calib.metrics import METRICS, metric_value
 from calib.recipe import Recipe
@@ -126,7 +126,7 @@ class Evaluation:
     @property
     def size(self) -> int:
         """Number of rows that the test rows represent, by their weights."""
-        return rows_behind(self.weight, len(self.y))
+        return represented_rows(self.weight, len(self.y))
 
     @property
     def cluster(self) -> np.ndarray | None:
@@ -138,7 +138,7 @@ class Evaluation:
     def tested(self) -> int:
         """Number of test rows, including repeats if their weights are counts."""
         held = self.weight if self.before is None else self.counts
-        return rows_behind(held if held is not None and are_whole(held) else None, len(self.y))
+        return represented_rows(held if held is not None and are_whole(held) else None, len(self.y))
 
     @property
     def judged_by(self) -> str:
@@ -162,7 +162,7 @@ class Evaluation:
     @property
     def calibration_size(self) -> int:
         """Number of rows that the calibration rows represent, by their weights."""
-        return rows_behind(self.calibration_weight, len(self.calibration_y))
+        return represented_rows(self.calibration_weight, len(self.calibration_y))
 
     @property
     def calibrated_by(self) -> str:
@@ -299,7 +299,7 @@ class Evaluation:
             cluster=None if cluster is None else np.asarray(cluster),
             beside={str(name): each.reset_index(drop=True) for name, each in beside.items()},
         )
-        return judged_on_every_row(Recipe(content="predictions", calibrators=()), data, columns)
+        return evaluated_on_all_rows(Recipe(content="predictions", calibrators=()), data, columns)
 
     def on_every_row(self) -> Evaluation:
         """Evaluate existing predictions on all rows; return any other Evaluation unchanged.
@@ -324,7 +324,7 @@ class Evaluation:
             "notes",
             "seconds",
         )
-        found = judged_on_every_row(self.recipe, self.dataset, {"none": score})
+        found = evaluated_on_all_rows(self.recipe, self.dataset, {"none": score})
         found = replace(found, **{name: getattr(self, name) for name in kept})
         return found.narrowed()
 
@@ -387,7 +387,7 @@ class Evaluation:
             raise InputError(f"{field}: no test row is {which}. Remove the {field}.")
         if len(places) == len(self.rows):
             return self
-        only = f"Only the {told_count(len(places), 'test row')} {which} of {len(self.rows):,}."
+        only = f"Only the {count_of(len(places), 'test row')} {which} of {len(self.rows):,}."
         return replace(
             self.at(places),
             notes=tuple(dict.fromkeys((only, *self.notes))),
@@ -443,7 +443,7 @@ def _class_one(values: Any, name: str) -> np.ndarray:
     return probability_vector(array, "p" if name == "none" else f"p[{name!r}]")
 
 
-def judged_on_every_row(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
+def evaluated_on_all_rows(recipe: Recipe, data: Dataset, predicted: Mapping[str, np.ndarray]) -> Evaluation:
     """Evaluate predictions (n,) or (n, K), for which nothing was fitted, on all rows of a Dataset."""
     weight = None if data.weight is None else effective_weights(data.weight)
     first = next(iter(predicted.values()))

@@ -12,7 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from calib.figures import LIGHT
 from calib.figures.theme import controls
-from calib.kernel.wording import in_order
+from calib.kernel.wording import without_direction_marks
 
 MOST_COLUMNS = 4  # columns with intervals that a sheet is wide
 MOST_ROWS = 12  # longest table that is printed in one piece
@@ -56,7 +56,7 @@ def _in_parts(frame: pd.DataFrame, whole: bool = False, rows: int = MOST_ROWS) -
 
 
 def _in_order(value: Any) -> Any:
-    return in_order(value) if type(value) is str else value
+    return without_direction_marks(value) if type(value) is str else value
 
 
 TEMPLATES = Environment(

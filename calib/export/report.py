@@ -37,7 +37,7 @@ from calib.analysis.validation import (
 )
 from calib.calibrators import CALIBRATORS, label_of, name_of
 from calib.data import SAMPLES
-from calib.data.repeats import FLATTER, doubts
+from calib.data.repeats import FLATTER, repeats_note
 from calib.evaluate import Evaluation, known_of
 from calib.export import tripod
 from calib.export.charts import Chart, charts
@@ -289,7 +289,7 @@ def _section(
 def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> list[str]:
     """Return warnings about the data, one line for problems that are alike.
 
-    ``doubts`` adds rows that flatter a model. Advice on recognising predictions is left out: it concerns the page.
+    ``repeats_note`` adds repeated rows. Advice on recognising predictions is excluded, because it concerns the page.
     """
     alike: dict[str, list[str]] = {}
     for each in problems or ():
@@ -298,7 +298,7 @@ def _warnings(evaluation: Evaluation, problems: Sequence[Problem] | None) -> lis
     found = [
         f"{listed(columns, most=8)}: {text}" if any(columns) else text for text, columns in alike.items()
     ]
-    found += doubts(evaluation.dataset)
+    found += repeats_note(evaluation.dataset)
     return found or ([] if problems is None else ["The checks of the data found no problem."])
 
 

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from calib.analysis.limits import trained_here
 from calib.evaluate import Evaluation
 from calib.export.chromium import HEIGHT, WIDTH
-from calib.kernel.wording import in_order
+from calib.kernel.wording import without_direction_marks
 from calib.models import MODELS
 
 SQUARE = 640  # pixels; a wider square diagram would be far from its title
@@ -99,5 +99,5 @@ def _of(source: Any) -> tuple[str, ...]:
 
 def _wrapped(text: str, width: int, letter: float) -> list[str]:
     """Break a text into lines that fit the width; names in it are not markup."""
-    lines = textwrap.wrap(in_order(text), int((width - 2 * EDGE) / letter))
+    lines = textwrap.wrap(without_direction_marks(text), int((width - 2 * EDGE) / letter))
     return [html.escape(line, quote=False) for line in lines]

@@ -18,7 +18,7 @@ from calib.evaluate import Evaluation
 from calib.figures.theme import Theme
 from calib.kernel.checks import InputError
 from calib.kernel.records import Predictions
-from calib.kernel.wording import in_order, shortened
+from calib.kernel.wording import shortened, without_direction_marks
 
 
 class Record(Protocol):
@@ -153,7 +153,7 @@ def as_text(name: object, most: int = 34) -> str:
     >>> as_text("<b>bold</b>"), as_text("a_very_long_name_of_a_column > 0.25", 20)
     ('&lt;b&gt;bold&lt;/b&gt;', 'a_very_long…n &gt; 0.25')
     """
-    return html.escape(shortened(in_order(str(name)), most), quote=False)
+    return html.escape(shortened(without_direction_marks(str(name)), most), quote=False)
 
 
 def in_two_lines(name: object, most: int) -> str:

@@ -22,7 +22,7 @@ from calib.figures.theme import LIGHT, MARKS, Theme, layout
 from calib.kernel.checks import InputError
 from calib.kernel.wording import counted, listed, number
 from calib.metrics import CumulativeDifferences, cumulative_differences
-from calib.metrics.table import summarised
+from calib.metrics.table import shared_result
 
 MOST_POINTS = 2000
 SIGNIFICANT = 0.05  # level of Kuiper's test
@@ -60,7 +60,7 @@ def prepare(evaluation: Evaluation, calibrators: Sequence[str] | None = None) ->
     if not shown:
         raise InputError(ASKED)
     walks = {
-        key: summarised(cumulative_differences, each, cluster=evaluation.cluster, counts=evaluation.counts)
+        key: shared_result(cumulative_differences, each, cluster=evaluation.cluster, counts=evaluation.counts)
         for key, each in shown.items()
     }
     against = [label_of(key) for key, walk in walks.items() if walk.kuiper_p < SIGNIFICANT]

@@ -21,7 +21,7 @@ LARGE = 100_000  # rows from which it is worth a few milliseconds
 NO_PICKLES = (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError)
 
 
-def give_back(rows: int = LARGE) -> None:
+def release_memory(rows: int = LARGE) -> None:
     """Return freed memory to the system, if the table that was processed has enough rows.
 
     Arrow and the C library keep freed memory for the next allocation. After a large table, this is as much again as

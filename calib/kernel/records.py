@@ -400,14 +400,16 @@ class Parameter:
         return f"{named:,}" if isinstance(named, int) else str(getattr(named, "label", named))
 
 
-def that_matter(parameters: Iterable[Parameter], given: Mapping[str, Any], **known: Any) -> list[Parameter]:
+def effective_parameters(
+    parameters: Iterable[Parameter], given: Mapping[str, Any], **known: Any
+) -> list[Parameter]:
     """Return the parameters that have an effect, given the values name → value; others are at their defaults.
 
     ``known`` contains further values that decide which parameters have an effect.
 
     >>> kernel = Parameter("kernel", "Kernel", "choice", "flat", choices=("flat", "bent"))
     >>> bend = Parameter("bend", "Bend", "number", 1.0, only_with=("kernel", ("bent",)))
-    >>> [len(that_matter([kernel, bend], {"kernel": value})) for value in kernel.choices]
+    >>> [len(effective_parameters([kernel, bend], {"kernel": value})) for value in kernel.choices]
     [1, 2]
     """
     values, found = dict(known), []

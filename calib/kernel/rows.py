@@ -19,7 +19,7 @@ from scipy.special import ndtri, stdtrit
 
 from calib.kernel import checks
 from calib.kernel.pieces import pieces
-from calib.kernel.weights import are_whole, effective_weights, or_ones, rows_behind
+from calib.kernel.weights import are_whole, effective_weights, or_ones, represented_rows
 
 Array = np.ndarray
 
@@ -94,7 +94,7 @@ class Rows:
     @property
     def size(self) -> int:
         """Number of rows that these rows represent."""
-        return rows_behind(self.weight, self.n)
+        return represented_rows(self.weight, self.n)
 
     @property
     def share(self) -> float:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from calib.kernel import checks
 from calib.kernel.checks import Array, InputError
-from calib.kernel.wording import in_order
+from calib.kernel.wording import without_direction_marks
 
 BETWEEN = ".."
 EQUAL, UNEQUAL = "=", "!="
@@ -60,11 +60,11 @@ def shown_segment(segment: Sequence[str]) -> str:
     >>> shown_segment(("age=60.0..75.5", "income=..1234567.0", "work=self-employed", "day=2024-02-01T00:00:00.."))
     'age from 60 to below 75.5, income below 1,234,567, work = self-employed and day from 2024-02-01'
     """
-    told = [_told(each) for each in segment]
-    return in_order(" and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]])))
+    told = [_in_words(each) for each in segment]
+    return without_direction_marks(" and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]])))
 
 
-def _told(condition: str) -> str:
+def _in_words(condition: str) -> str:
     column, equal, value = condition.partition(EQUAL)
     if column.endswith("!"):
         return f"{column[:-1]} ≠ {value}"

@@ -14,10 +14,10 @@ def or_ones(weights: Array | None, n: int) -> Array:
     return np.ones(n) if weights is None else weights
 
 
-def rows_behind(weights: Array | None, n: int) -> int:
+def represented_rows(weights: Array | None, n: int) -> int:
     """Return how many rows n lines with these weights (n,) represent; n if there are no weights.
 
-    >>> rows_behind(np.array([2.0, 3.0]), 2), rows_behind(None, 2)
+    >>> represented_rows(np.array([2.0, 3.0]), 2), represented_rows(None, 2)
     (5, 2)
     """
     return round(float(or_ones(weights, n).sum()))
@@ -81,7 +81,7 @@ def describe_lines(weights: Array | None, n: int, noun: str = "row") -> str:
     >>> describe_lines(np.array([2.0, 3.0]), 2), describe_lines(None, 2)
     ('5 rows in 2 lines', '2 rows')
     """
-    size = rows_behind(weights, n)
+    size = represented_rows(weights, n)
     return describe_rows(size if weights is not None and are_whole(weights) else n, n, size, noun)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
-def in_order(text: str) -> str:
+def without_direction_marks(text: str) -> str:
     r"""Remove characters that change the writing direction, because they would mirror the words after them.
 
-    >>> in_order("\u202egnp.exe"), in_order("עמודה")
+    >>> without_direction_marks("\u202egnp.exe"), without_direction_marks("עמודה")
     ('gnp.exe', 'עמודה')
     """
     return TURNING.sub("", text)
@@ -283,7 +283,7 @@ def short_class(label: object) -> str:
     >>> short_class("in two\r\nlines"), short_class(60 * "x") == 24 * "x" + "…" + 15 * "x"
     ('in two lines', True)
     """
-    text = " ".join(in_order(str(label)).split())
+    text = " ".join(without_direction_marks(str(label)).split())
     if len(text) > LONGEST_CLASS:
         text = f"{text[: LONGEST_CLASS * 3 // 5]}…{text[-LONGEST_CLASS * 2 // 5 + 1 :]}"
     return text

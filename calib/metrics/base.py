@@ -24,7 +24,7 @@ OPTIONS_OF_RESULTS = ("bins", "calibration_size", "design_effect")
 class NumberOf:
     """Metric that is one number of a shared result: (y, p, …) → ``of(y, p, …).number``.
 
-    Tables and figures compute the result once for all its metrics (``summarised``).
+    Tables and figures compute the result once for all its metrics (``shared_result``).
 
     Parameters
     ----------

@@ -86,13 +86,13 @@ def _value(
     if metric.needs == "posterior":
         return math.nan if posterior is None else metric.function(posterior, predictions.p, **weighted)
     if shared is not None:
-        return shared.read(summarised(shared.of, predictions, **draws if metric.clustered else {}))
+        return shared.read(shared_result(shared.of, predictions, **draws if metric.clustered else {}))
     options: dict[str, Any] = {"bins": bins, "strategy": strategy} if metric.binned else {}
     options |= draws if metric.clustered else {}
     return metric.function(predictions.y, predictions.p, **options, **weighted)
 
 
-def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayLike | None) -> Any:
+def shared_result(of: Callable[..., Any], predictions: Predictions, **draws: ArrayLike | None) -> Any:
     """Return a result that several metrics and a figure share, computed once per set of names in ``draws``.
 
     Parameters
@@ -107,7 +107,7 @@ def summarised(of: Callable[..., Any], predictions: Predictions, **draws: ArrayL
     Examples
     --------
     >>> from calib.metrics import cumulative_differences
-    >>> summarised(cumulative_differences, Predictions(np.array([1, 0]), np.array([0.75, 0.25]))).walk
+    >>> shared_result(cumulative_differences, Predictions(np.array([1, 0]), np.array([0.75, 0.25]))).walk
     array([ 0.   , -0.125,  0.   ])
     """
     known = {name: values for name, values in draws.items() if values is not None}

@@ -372,7 +372,7 @@ class Placement(ABC):
         """Return the calibrator of K classes for a two-class one."""
         made = clone(calibrator)
         if not isinstance(made, JointCalibrator):
-            made.suit(self.scores, True, False)
+            made.adapt(self.scores, True, False)
         return joint_calibrator(made)
 
     def _clone(self, calibrator: BaseEstimator) -> BaseEstimator:
@@ -384,7 +384,7 @@ class Placement(ABC):
                     f"{copy.label} is for three or more classes. Choose another calibrator, or predict all classes."
                 )
             return copy
-        copy.suit(self.scores, self.probability, self.decides)
+        copy.adapt(self.scores, self.probability, self.decides)
         if copy.input in ("probability", "features") and not self.probability:
             raise only_margins(copy, model_name(self.estimator))
         return copy

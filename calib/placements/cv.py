@@ -38,7 +38,7 @@ class FoldCalibrators:
     def formula(self, *scores: Expression) -> dict[str, Expression]:
         """Return p0, p1 and p as formulas of the folds' scores, merged as in ``merge_folds``."""
         tables = [fold.aligned_steps() for fold in self.folds]
-        rules = _log_odds if self.merge == "log" else partial(_as_they_are, rule=self.merge)
+        rules = _log_odds if self.merge == "log" else partial(_unchanged, rule=self.merge)
         means: dict[str, Any] = {}
         for score, (breaks, p0, p1) in zip(scores, tables, strict=True):
             for name, values in rules(p0, p1).items():
@@ -57,7 +57,7 @@ def _log_odds(p0: np.ndarray, p1: np.ndarray) -> dict[str, np.ndarray]:
     return {name: np.clip(values, -CERTAIN, CERTAIN) for name, values in ends.items()}
 
 
-def _as_they_are(p0: np.ndarray, p1: np.ndarray, rule: str) -> dict[str, np.ndarray]:
+def _unchanged(p0: np.ndarray, p1: np.ndarray, rule: str) -> dict[str, np.ndarray]:
     return {"p0": p0, "p1": p1, "p": merge_pair(p0, p1, rule)}
 
 

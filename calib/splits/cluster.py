@@ -17,7 +17,7 @@ from calib.kernel.checks import InputError
 from calib.splits.base import Cut, RowInfo, Splitter
 
 # Random factor of a cluster's size in the order of assignment, so that seeds differ
-STIR = 0.5
+JITTER = 0.5
 
 
 class ByCluster(Splitter):
@@ -35,12 +35,12 @@ class ByCluster(Splitter):
 
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         cluster, totals = _totals(rows, self._column(rows), 2)
-        part = _deal(totals, np.array([1 - share, share]), check_random_state(random_state))
+        part = _assign(totals, np.array([1 - share, share]), check_random_state(random_state))
         return Cut(np.flatnonzero(part[cluster] == 0), np.flatnonzero(part[cluster] == 1))
 
     def folds(self, rows: RowInfo, k: int, random_state: Any) -> Sequence[Cut]:
         cluster, totals = _totals(rows, self._column(rows), k)
-        part = _deal(totals, np.full(k, 1 / k), check_random_state(random_state))
+        part = _assign(totals, np.full(k, 1 / k), check_random_state(random_state))
         own = part[cluster]
         return [Cut(np.flatnonzero(own != fold), np.flatnonzero(own == fold)) for fold in range(k)]
 
@@ -62,7 +62,7 @@ def _totals(rows: RowInfo, column: np.ndarray, parts: int) -> tuple[np.ndarray, 
     return cluster, np.column_stack(sums)
 
 
-def _deal(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+def _assign(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
     """Assign clusters to parts, int (clusters,), with about ``shares`` (parts,) of each class in ``totals``."""
     kinds, kind = np.unique(totals, axis=0, return_inverse=True)
     shuffled = rng.permutation(len(totals))
@@ -70,7 +70,7 @@ def _deal(totals: np.ndarray, shares: np.ndarray, rng: np.random.RandomState) ->
     # All classes count equally, however rare
     sizes = kinds / np.where(totals.any(axis=0), totals.sum(axis=0), 1)
     part, dealt = np.empty(len(totals), dtype=np.intp), np.zeros((len(shares), totals.shape[1]))
-    for i in np.argsort(-sizes.sum(axis=1) * rng.uniform(1 - STIR, 1 + STIR, len(sizes)), kind="stable"):
+    for i in np.argsort(-sizes.sum(axis=1) * rng.uniform(1 - JITTER, 1 + JITTER, len(sizes)), kind="stable"):
         numbers = _numbers(len(members[i]), sizes[i], dealt, shares)
         dealt += numbers[:, None] * sizes[i]
         part[members[i]] = np.repeat(np.arange(len(shares)), numbers)

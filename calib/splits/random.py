@@ -33,7 +33,7 @@ class AtRandom(Splitter):
     def holdout(self, rows: RowInfo, share: float, random_state: Any) -> Cut:
         if rows.counted:
             drawn = np.random.default_rng(random_state).binomial(_counts(rows), share)
-            return _parted(_counts(rows) - drawn, drawn)
+            return _cut_of_counts(_counts(rows) - drawn, drawn)
         classes = _strata(rows.y, ceil(1 / min(share, 1 - share))) if self.stratified else None
         train, test = train_test_split(
             np.arange(rows.n), test_size=share, stratify=classes, random_state=random_state
@@ -44,7 +44,7 @@ class AtRandom(Splitter):
         if rows.counted:
             counts = _counts(rows)
             drawn = np.random.default_rng(random_state).multinomial(counts, np.full(k, 1 / k))
-            return [_parted(counts - own, own) for own in drawn.T]
+            return [_cut_of_counts(counts - own, own) for own in drawn.T]
         kind = StratifiedKFold if self.stratified else KFold
         splitter = kind(k, shuffle=True, random_state=random_state)
         return [Cut(train, test) for train, test in splitter.split(rows.y, _strata(rows.y, k))]
@@ -65,7 +65,7 @@ def _counts(rows: RowInfo) -> np.ndarray:
     return rows.weights.astype(np.int64)
 
 
-def _parted(train: np.ndarray, test: np.ndarray) -> Cut:
+def _cut_of_counts(train: np.ndarray, test: np.ndarray) -> Cut:
     """Return a cut from the counts of each row on either side."""
     learn, judge = np.flatnonzero(train), np.flatnonzero(test)
     return Cut(learn, judge, train[learn].astype(np.float64), test[judge].astype(np.float64))

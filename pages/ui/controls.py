@@ -16,13 +16,13 @@ from calib.data.predictions import ranking_problems
 from calib.kernel.checks import InputError
 from calib.kernel.declared import SETTINGS
 from calib.kernel.period import shown_period
-from calib.kernel.records import Parameter, that_matter
+from calib.kernel.records import Parameter, effective_parameters
 from calib.kernel.segment import shown_segment
 from calib.kernel.wording import class_named, counted, listed, percent
 from calib.models import MODELS
 from calib.models.given import may_be_probabilities
 from calib.placements import PLACEMENTS
-from calib.recipe import FIELDS, Recipe, that_apply, with_calibrators, with_model, with_split
+from calib.recipe import FIELDS, Recipe, effective_values, with_calibrators, with_model, with_split
 from calib.splits import SPLITS
 from pages.ui import bagging, evaluations, jobs, state
 from pages.ui.state import control
@@ -175,7 +175,7 @@ def _model(recipe: Recipe, depths: bool) -> None:
     )
     settings = dict(recipe.params)
     parameters = [p for p in MODELS[recipe.model].parameters if not (depths and p.name in VARIED)]
-    matter = that_matter(parameters, settings)
+    matter = effective_parameters(parameters, settings)
     seeded = depths or _seed_matters(recipe)
     if not (matter or seeded):
         return
@@ -186,7 +186,7 @@ def _model(recipe: Recipe, depths: bool) -> None:
                 f"params.{parameter.name}",
                 settings.get(parameter.name, parameter.default),
                 lambda new, own=parameter.name: {
-                    "params": that_apply(MODELS[recipe.model].parameters, settings | {own: new})
+                    "params": effective_values(MODELS[recipe.model].parameters, settings | {own: new})
                 },
             )
         if seeded:
@@ -435,7 +435,7 @@ def _calibrator_settings(recipe: Recipe) -> None:
     for key in recipe.calibrators:
         own = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{key}.")}
         offered = [p for p in CALIBRATORS[key].parameters if p.name != "merge"]
-        options[key] = that_matter(offered, own, score=score)
+        options[key] = effective_parameters(offered, own, score=score)
     if not any(options.values()):
         return
     with st.expander("Calibrator settings"):
@@ -454,7 +454,7 @@ def _calibrator_settings(recipe: Recipe) -> None:
 def _options(recipe: Recipe, key: str, name: str, new: Any) -> dict[str, Any]:
     """Return all options after changing one of a calibrator, without those that then have no effect."""
     own = {n.partition(".")[2]: value for n, value in recipe.options if n.startswith(f"{key}.")}
-    own = that_apply(CALIBRATORS[key].parameters, own | {name: new})
+    own = effective_values(CALIBRATORS[key].parameters, own | {name: new})
     others = {n: value for n, value in recipe.options if not n.startswith(f"{key}.")}
     return others | {f"{key}.{n}": value for n, value in own.items()}
 

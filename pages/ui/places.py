@@ -20,7 +20,7 @@ from calib import sources
 from calib.data import (
     Connection,
     Folder,
-    Placed,
+    FolderTable,
     TableFile,
     TooLargeError,
     connection,
@@ -169,7 +169,7 @@ def _cancel_query() -> None:
     state.say("The query was cancelled.")
 
 
-def _read(place: Folder, table: Placed, data: str) -> state.Upload:
+def _read(place: Folder, table: FolderTable, data: str) -> state.Upload:
     file = TableFile(table.name, place.path(table.name))
     try:
         frame = file.read()
@@ -178,7 +178,7 @@ def _read(place: Folder, table: Placed, data: str) -> state.Upload:
     return state.Upload(table.name, frame, guess_target(frame), looks_like_predictions(frame), file, data)
 
 
-def _large(place: Folder, table: Placed, data: str) -> state.Upload:
+def _large(place: Folder, table: FolderTable, data: str) -> state.Upload:
     """Open a table that does not fit into memory: predictions are counted, of features only the first rows are read.
 
     Nothing is written to disk for it.
@@ -187,6 +187,6 @@ def _large(place: Folder, table: Placed, data: str) -> state.Upload:
     target = guess_target(large.head)
     if target is None or not looks_like_predictions(large.head):
         return state.Upload(table.name, large.head, target, False, large, data)
-    recipe, frame = sources.counted_rows(Recipe(content="predictions", target=target), large, spill=False)
+    recipe, frame = sources.count_large_file(Recipe(content="predictions", target=target), large, spill=False)
     said = {name: getattr(recipe, name) for name in ("weight", "weight_as", "data_params")}
     return state.Upload(table.name, frame, target, True, frame, data, said)

@@ -21,7 +21,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit import config, net_util, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from calib.kernel.memory import give_back
+from calib.kernel.memory import release_memory
 
 LOGGER = "calibration_explorer"
 LOGGERS = (LOGGER, "streamlit.error_util")  # of failed jobs, and of errors in a page's script
@@ -134,4 +134,4 @@ def _forget(manager: Any, session: Any) -> None:
         session.session_state._new_widget_state.widget_metadata.clear()  # it references the callbacks' objects
     session._fragment_storage.clear()
     gc.collect()
-    give_back()
+    release_memory()

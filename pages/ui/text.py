@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from calib.kernel.wording import in_order
+from calib.kernel.wording import without_direction_marks
 
 SIGNS = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 # Streamlit turns bare text into links, addresses, icons, arrows and dashes in spite of escapes. An
@@ -16,7 +16,7 @@ def plain(text: object) -> str:
     """Return Markdown that shows ``text`` literally: no emphasis, link, formula, colour, icon, HTML or reversed
     text.
     """
-    return SIGNS.sub(r"\\\1", JOINED.sub("\u2060", in_order(str(text))))
+    return SIGNS.sub(r"\\\1", JOINED.sub("\u2060", without_direction_marks(str(text))))
 
 
 def about_file(name: str, error: Exception) -> str:

@@ -7,7 +7,7 @@ from calib import Evaluation, Recipe, evaluate
 from calib.analysis.limits import limits
 from calib.analysis.recommendation.advice import recommend
 from calib.calibrators import name_of
-from calib.sources import judging, load
+from calib.sources import load, with_test_file
 
 
 def said(**fields):
@@ -37,7 +37,7 @@ def test_where_the_test_rows_come_from():
     assert "internal" not in text
     text, _ = said(data="sample:customers", cluster="customer_id", split="cluster")
     assert "test clusters are new to the model" in text
-    text, evaluation = said(data="sample:loans", **judging("sample:loans"))
+    text, evaluation = said(data="sample:loans", **with_test_file("sample:loans"))
     assert evaluation.dataset.judged_on in text
     assert "internal" not in text
     text, _ = said(data="synthetic:gaussian")

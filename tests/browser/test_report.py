@@ -10,7 +10,7 @@ from calib.export import report_html
 from calib.kernel.wording import number
 from calib.metrics.confidence import confidence_interval
 from calib.recipe import Recipe
-from calib.sources import digest, judging, load
+from calib.sources import digest, load, with_test_file
 from tests.browser import files
 from tests.export.test_reports import SECTIONS
 
@@ -27,7 +27,7 @@ def test_the_report_of_a_model_judged_on_another_file_stands_alone(new_tab, tmp_
     old, new = table(400, 0), table(150, 1)
     mine, other = (f"upload:{digest(content)}" for content in (old, new))
     recipe = Recipe(
-        **{"data": mine, "target": "outcome", "model": "naive_bayes"} | judging(other, "new.csv"),
+        **{"data": mine, "target": "outcome", "model": "naive_bayes"} | with_test_file(other, "new.csv"),
         calibrators=("none", "platt", "venn_abers"),
     )
     uploads = {digest(c): TableFile(n, c) for n, c in (("old.csv", old), ("new.csv", new))}

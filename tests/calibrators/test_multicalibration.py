@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from calib import CalibratedClassifier, Recipe, evaluate
 from calib.calibrators import CALIBRATORS, Logistic, Multicalibration
 from calib.calibrators.feature_groups import FeatureGroups
-from calib.calibrators.multicalibration import DOUBT, LEAST, _parted
+from calib.calibrators.multicalibration import DOUBT, LEAST, _split_weights
 from calib.export import read_calibrator, write_calibrator
 from calib.export.programs import check_written
 from calib.kernel.checks import InputError
@@ -73,7 +73,7 @@ def test_each_correction_is_the_worst_segment_and_its_newton_step_shrunk():
     start = fitted.start_.predict(p)
     groups = np.column_stack([each.index(frame[each.name]) for each in fitted.features_])
     order = np.lexsort((y, *groups.T, p))
-    learning = np.sort(order[_parted(np.ones(len(y)))[0] > 0])
+    learning = np.sort(order[_split_weights(np.ones(len(y)))[0] > 0])
     x, segments = logit(start), masks(fitted, frame)
     for made in fitted.corrections_:
         q, level = expit(x), np.digitize(x, fitted.breaks_)
@@ -110,7 +110,7 @@ def test_it_is_never_worse_on_the_held_out_part_than_where_it_began(weighted):
         groups = np.column_stack([each.index(frame[each.name]) for each in fitted.features_])
         order = np.lexsort((y, *groups.T, p))
         scale = weights * weights.sum() / (weights @ weights)
-        held = _parted(scale[order])[1]
+        held = _split_weights(scale[order])[1]
         before, after = (
             losses(q, y)[order] for q in (fitted.start_.predict(p), fitted.predict(joined(p, frame)))
         )

@@ -7,7 +7,7 @@ import pytest
 from calib import Recipe, evaluate
 from calib.data import FILE_PART, DataError, join_tables, read_table
 from calib.data.roles import read_roles
-from calib.sources import judging, load, missing, with_role
+from calib.sources import load, missing, with_role, with_test_file
 
 
 def table(n, seed):
@@ -28,7 +28,7 @@ OLD, NEW = table(200, 0), table(90, 1)
 
 def recipe(**fields):
     given = {"data": "upload:00aa", "file": "old.csv", "target": "label", "model": "naive_bayes"}
-    return Recipe(**given | judging("upload:00bb", "new.csv") | fields)
+    return Recipe(**given | with_test_file("upload:00bb", "new.csv") | fields)
 
 
 def loaded(new=NEW, **fields):
@@ -108,7 +108,7 @@ def test_types_of_files_as_they_are_read_stay(here, there, kind):
     )
     joined = join_tables(first, second, "label", ["x"])
     data = load(
-        Recipe(data="upload:00aa", target="label", keep=("x",), **judging("upload:00bb")),
+        Recipe(data="upload:00aa", target="label", keep=("x",), **with_test_file("upload:00bb")),
         {"00aa": first, "00bb": second},
     )
     assert str(data.X["x"].dtype).startswith(kind)

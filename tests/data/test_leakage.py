@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from calib.data import prepare, read_table, validate
 from calib.data.column_types import typed_frame
 from calib.data.columns import inspect
-from calib.data.leakage import NEARLY, _best, _known, leaks, leaks_of_classes
+from calib.data.leakage import NEARLY, _area, _screened, leaks, leaks_of_classes
 from tests import shared
 
 STATED = shared.data_sets()
@@ -67,10 +67,10 @@ def test_columns_looked_at_together_reach_what_each_reaches_alone():
     )
     some = np.sort(RNG.choice(200, 150, replace=False))
     whole = [column for name in frame if not (column := inspect(frame[name], name)).missing]
-    together = _known(frame, Y[some].astype(int), whole, some)
+    together = _screened(frame, Y[some].astype(int), whole, some)
     assert set(together) == {"number", "the other way", "category", "date", "nearly", "noise", "level"}
     for name, area in together.items():
-        assert area == pytest.approx(_best(frame[name].iloc[some], Y[some].astype(int)), abs=1e-12)
+        assert area == pytest.approx(_area(frame[name].iloc[some], Y[some].astype(int)), abs=1e-12)
 
 
 def test_the_other_columns_of_a_category_whose_own_is_the_label():

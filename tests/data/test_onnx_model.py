@@ -18,7 +18,7 @@ from calib import Recipe, evaluate
 from calib.__main__ import main
 from calib.data import DataError
 from calib.data.onnx_model import model_inputs, onnx_scores
-from calib.sources import judging, judging_model, load, missing
+from calib.sources import load, missing, with_onnx_model, with_test_file
 
 RNG = np.random.default_rng(0)
 TABLE = pd.DataFrame({"a": RNG.normal(size=300), "b": RNG.normal(size=300)})
@@ -283,7 +283,7 @@ def test_the_table_of_inputs_names_the_column_that_fits_or_what_does_not():
 def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
     model = logistic("both").SerializeToString()
     recipe = Recipe(data="upload:00aa", file="old.csv", target="y", calibrators=("none", "platt"))
-    recipe = recipe.replace(exclude=("more",), **judging_model("upload:00bb", "credit.onnx"))
+    recipe = recipe.replace(exclude=("more",), **with_onnx_model("upload:00bb", "credit.onnx"))
     assert Recipe.from_query(recipe.to_query()) == recipe
     assert missing(recipe, ["00aa"]) == {"00bb": "credit.onnx"}
     table = TABLE.assign(more=1.0)
@@ -295,7 +295,7 @@ def test_a_recipe_holds_the_model_and_needs_its_file_like_a_table():
         evaluate(recipe, data).predictions["none"].p, P[evaluate(recipe, data).rows], rtol=1e-12
     )
     there = TABLE.sample(80, random_state=1).reset_index(drop=True).assign(more=2.0)
-    elsewhere = recipe.replace(**judging("upload:00cc", "new.csv"))
+    elsewhere = recipe.replace(**with_test_file("upload:00cc", "new.csv"))
     judged = evaluate(elsewhere, load(elsewhere, {"00aa": table, "00bb": model, "00cc": there}))
     at = expit(0.5 * there["a"] - there["b"] + 0.25)
     np.testing.assert_allclose(judged.predictions["none"].p, at, rtol=1e-12)

@@ -20,7 +20,7 @@ from calib.data import read_table
 from calib.export import chart_source, page_source, python_source
 from calib.export.source import HOW
 from calib.figures import FIGURES
-from calib.sources import digest, judging, judging_model, load
+from calib.sources import digest, load, with_onnx_model, with_test_file
 from tests.data.test_onnx_model import TABLE as SCORED
 from tests.data.test_onnx_model import P as SCORED_P
 from tests.data.test_onnx_model import logistic
@@ -152,8 +152,8 @@ def test_so_are_a_model_that_is_there_already_and_another_file_to_judge_on(tmp_p
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     recipe = Recipe(data=f"upload:{keys['own.csv']}", target="y", calibrators=("none", "platt"))
-    recipe = recipe.replace(**judging_model(f"upload:{keys['credit.onnx']}", "credit.onnx"))
-    recipe = recipe.replace(**judging(f"upload:{keys['new.csv']}", "new.csv"))
+    recipe = recipe.replace(**with_onnx_model(f"upload:{keys['credit.onnx']}", "credit.onnx"))
+    recipe = recipe.replace(**with_test_file(f"upload:{keys['new.csv']}", "new.csv"))
     monkeypatch.chdir(tmp_path)
     found = run(python_source(recipe, {key: name for name, key in keys.items()}))["evaluation"]
     np.testing.assert_allclose(found.predictions["none"].p, SCORED_P[:90], rtol=1e-12)

@@ -16,7 +16,7 @@ import pandas as pd
 from calib.analysis.subgroups import MISSING, MOST_GROUPS, REST, Grouping, group_rows
 from calib.kernel.binning import group_sums
 from calib.kernel.checks import Array, InputError
-from calib.kernel.wording import in_order
+from calib.kernel.wording import without_direction_marks
 
 OUT = -1  # index of a row that belongs to no segment
 Conditions = tuple[tuple[str, str], ...]  # (column, group) of a conjunction, in the order of the columns
@@ -161,4 +161,4 @@ def in_words(conditions: Conditions) -> str:
     >>> in_words((("age", "60 to 75"), ("employment", "self-employed")))
     'age = 60 to 75 and employment = self-employed'
     """
-    return in_order(" and ".join(f"{column} = {group}" for column, group in conditions))
+    return without_direction_marks(" and ".join(f"{column} = {group}" for column, group in conditions))

@@ -105,7 +105,7 @@ def other_file(recipe: Recipe) -> None:
     on = _asked_for(
         "judge_elsewhere",
         recipe.judge_on,
-        sources.judging(None, before=recipe),
+        sources.with_test_file(None, before=recipe),
         recipe.label("judge_on"),
         "The model and the calibrators are fitted on this table and evaluated on every row of the other table. "
         "Columns are matched by name.",
@@ -126,7 +126,7 @@ def _judge_on() -> None:
     key = received("other_file", keep_table, state.recipe().judge_file or "")
     if key is not None:
         other = f"upload:{key}"
-        state.update(sources.judging(other, state.uploads()[key].name, state.recipe()), judge_on=other)
+        state.update(sources.with_test_file(other, state.uploads()[key].name, state.recipe()), judge_on=other)
 
 
 def own_model(recipe: Recipe) -> None:
@@ -134,7 +134,7 @@ def own_model(recipe: Recipe) -> None:
     on = _asked_for(
         "own_model",
         recipe.onnx,
-        sources.judging_model(None),
+        sources.with_onnx_model(None),
         recipe.label("onnx"),
         "Your ONNX model takes the columns of the table as inputs. Its scores are evaluated and calibrated.",
     )
@@ -153,7 +153,7 @@ def own_model(recipe: Recipe) -> None:
 
 def _judge_model(content: bytes, name: str) -> None:
     key = digest(content)
-    state.update(sources.judging_model(f"upload:{key}", name), onnx=f"upload:{key}")
+    state.update(sources.with_onnx_model(f"upload:{key}", name), onnx=f"upload:{key}")
     keep_file(key, state.Model(name, content))
 
 

@@ -9,7 +9,7 @@ import pytest
 from calib import Evaluation, Recipe, evaluate
 from calib.analysis.watch.over_time import over_time, unlabelled
 from calib.data import prepare_predictions
-from calib.evaluate.record import judged_on_every_row
+from calib.evaluate.record import evaluated_on_all_rows
 from calib.figures import DARK, FIGURES, LIGHT
 from calib.kernel.checks import InputError
 from calib.kernel.period import within, write_period
@@ -63,7 +63,7 @@ def made(n=600, when=None, seed=0, shift=0.0, unlabelled=None, p=None):
     p = rng.uniform(0.05, 0.95, n) if p is None else p
     y = (rng.random(n) < 1 / (1 + np.exp(-(np.log(p / (1 - p)) + shift)))).astype(int)
     data = Dataset("made", pd.DataFrame({"p": p}), y, predictions=True, time=when, unlabelled=unlabelled)
-    return judged_on_every_row(Recipe(content="predictions", calibrators=("none",)), data, {"none": p})
+    return evaluated_on_all_rows(Recipe(content="predictions", calibrators=("none",)), data, {"none": p})
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_ties_are_watched():
 def test_one_class_is_evidence_against_even_odds():
     p = np.full(300, 0.5)
     data = Dataset("made", pd.DataFrame({"p": p}), np.zeros(300, dtype=int), predictions=True)
-    found = over_time(judged_on_every_row(Recipe(content="predictions"), data, {"none": p}), "none")
+    found = over_time(evaluated_on_all_rows(Recipe(content="predictions"), data, {"none": p}), "none")
     assert found.watched.found is not None
     for key in ("watch_evidence", "watch_moved", "watch_periods"):
         FIGURES[key].draw(FIGURES[key].prepare(found), LIGHT)
