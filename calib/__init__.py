@@ -9,11 +9,11 @@ from calib.calibrated import CalibratedClassifier
 from calib.dashboard import explore
 from calib.data import load_sample
 from calib.evaluate import HOOKS, Evaluation, Fitted, JointEvaluation, calibrate, check, evaluate, fit
-from calib.experiments import EXPERIMENTS  # which declares what a Recipe may hold for the Learn pages
+from calib.experiments import EXPERIMENTS  # declares the Recipe's fields of the Learn pages
 from calib.kernel.records import Dataset, Predictions
 from calib.kernel.version import __version__
 from calib.recipe import Recipe
-from calib.settings import PAGE_SETTINGS  # which declares those of the other pages
+from calib.settings import PAGE_SETTINGS  # declares those of the other pages
 
 
 def _drawn(name: str) -> Any:

@@ -1,13 +1,12 @@
 """Command line of the program.
 
 - ``python -m calib evaluate RECIPE.json DATA.csv``: the metric table, one metric per line and one calibrator per
-column;
-  exit status 0 only when every calibrator of the Recipe has a result.
+  column; exit status 0 only when every calibrator of the Recipe has a result.
 - ``python -m calib simulate EXPERIMENT``: an experiment of the Learn pages, with the same numbers.
 - ``python -m calib study PROTOCOL --store results.sqlite``: a paper's experiments, or your own, resumable; exit status
   0 only when every cell has a result.
 - ``python -m calib export CALIBRATOR.json --sql | --onnx | --python | --js``: a calibrator that was saved as JSON, in
-  the language of the place where scores are made.
+  the language of the system that will use it.
 - ``python -m calib audit RECIPE.json DATA``: in which segments are the probabilities wrong? Ranked, adjusted for the
   search.
 - ``python -m calib watch RECIPE.json DATA [--state FILE]``: is a model still calibrated? Exit status 3 on an alarm.

@@ -38,7 +38,7 @@ from calib.kernel.formula import Expression
 from calib.kernel.records import Parameter
 from calib.kernel.weights import are_whole, or_ones, squares
 
-HELD_OUT = 3  # one row in HELD_OUT
+HELD_OUT = 3  # one row in three is held out
 LEAST = 5.0  # least information in a segment; a row of probability ½ has ¼
 DOUBT = 2.0  # standard errors; a segment with a smaller error is not corrected
 MOST_ROUNDS, PATIENCE = 200, 20  # most rounds; most rounds without a lower loss

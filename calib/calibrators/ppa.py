@@ -31,7 +31,7 @@ def most_probable(p: Array) -> Array:
 
 
 def sigmoid(p: Array, a: Any, b: Any) -> Array:
-    """Return r(p) = 1 / (1 + exp(a p + b)), the share of the mass that moves; several b are columns beside p (n, 1)."""
+    """Return r(p) = 1 / (1 + exp(a p + b)), the share of the mass that moves; several b are columns, with p (n, 1)."""
     return 1 / (1 + np.exp(a * p) * np.exp(b))
 
 

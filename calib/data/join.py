@@ -38,7 +38,7 @@ def join_tables(
     target
         Label column.
     needed
-        Columns that the second table must have, with the same type; its other columns may be missing.
+        Columns that the second table must have, with the same type; it may lack other columns.
     names
         Names of the two files.
     merge, drop

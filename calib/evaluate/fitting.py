@@ -99,7 +99,7 @@ def fit(recipe: Recipe, dataset: Dataset, watch: Watch | None = None) -> Fitted:
     InputError
         If the rows do not suffice or the Dataset does not match the Recipe; with the remedy.
     Cancelled
-        When ``watch`` was called off.
+        If ``watch`` was cancelled.
     """
     if dataset.rest is not None:
         return _fit_sample(recipe, dataset, watch or Watch())

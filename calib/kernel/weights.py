@@ -71,7 +71,7 @@ def importance_weights(weights: Array) -> Array:
     if (each == each[0]).all():
         return np.ones(len(each))
     each = each * (each.sum() / (each @ each))
-    whole = (each == np.floor(each)) & (each > 0)  # 0 if a weight vanishes beside the largest one
+    whole = (each == np.floor(each)) & (each > 0)  # 0 if a weight is negligible relative to the largest one
     return np.where(whole, np.nextafter(each, np.inf), each)
 
 
